@@ -1,0 +1,1 @@
+"""Algebra with no attention in it: polynomials, exact matrices, ranks."""

@@ -1,0 +1,305 @@
+"""Sparse polynomials over ℚ and 𝔽_p, as exponent vectors with exact coefficients.
+
+The arithmetic is FLINT's (python-flint's ``fmpq_mpoly`` and ``nmod_mpoly``); this module adds indexed
+variables such as A_{1,2}, and printing in the syntax of Macaulay2, Singular and LaTeX.
+
+>>> ring = PolynomialRing([Variable("A", (1, 2)), Variable("V", (1,))])
+>>> A, V = ring.gens
+>>> f = 3 * A**2 * V - V / 2
+>>> print(f)
+3*A_(1,2)^2*V_1 - 1/2*V_1
+>>> f.singular()
+'3*A(1)(2)^2*V(1)-1/2*V(1)'
+>>> f.derivative(A)
+6*A_(1,2)*V_1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import flint
+
+if TYPE_CHECKING:
+    import sympy
+
+Exponents = tuple[int, ...]
+Coefficient = Fraction | int
+
+
+class Variable(NamedTuple):
+    """An indexed variable, such as V_{1,2} with letter ``"V"`` and indices ``(1, 2)``, counted from 1."""
+
+    letter: str
+    indices: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name as an identifier.
+
+        >>> Variable("y", (1, 1, 1, 2)).name
+        'y_1_1_1_2'
+        """
+        return "_".join([self.letter, *map(str, self.indices)])
+
+    def macaulay2(self) -> str:
+        """The name as Macaulay2 reads it: ``y_(1,1,1,2)``, ``x_1`` or ``x``."""
+        if not self.indices:
+            return self.letter
+        inner = ",".join(map(str, self.indices))
+        return f"{self.letter}_({inner})" if len(self.indices) > 1 else f"{self.letter}_{inner}"
+
+    def singular(self) -> str:
+        """The name as Singular reads it: ``y(1)(1)(1)(2)``."""
+        return self.letter + "".join(f"({i})" for i in self.indices)
+
+    def latex(self) -> str:
+        """The name in LaTeX: ``y_{1,1,1,2}``."""
+        return f"{self.letter}_{{{','.join(map(str, self.indices))}}}" if self.indices else self.letter
+
+
+class PolynomialRing:
+    """The polynomial ring ℚ[x_1, ..., x_n], or 𝔽_p[x_1, ..., x_n] when ``characteristic`` is a prime p.
+
+    Two rings are equal when their variables and characteristics are.
+    """
+
+    def __init__(self, variables: Iterable[Variable | str], characteristic: int = 0) -> None:
+        self.variables = tuple(v if isinstance(v, Variable) else Variable(v) for v in variables)
+        self.characteristic = characteristic
+        names = tuple(v.name for v in self.variables)
+        if len(set(names)) != len(names):
+            raise ValueError("two variables of a polynomial ring have the same name")
+        self._context: Any
+        if characteristic:
+            self._context = flint.nmod_mpoly_ctx.get(names, flint.Ordering.degrevlex, modulus=characteristic)
+        else:
+            self._context = flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PolynomialRing):
+            return NotImplemented
+        return self.variables == other.variables and self.characteristic == other.characteristic
+
+    def __hash__(self) -> int:
+        return hash((self.variables, self.characteristic))
+
+    def __repr__(self) -> str:
+        field = f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
+        return f"{field}[{', '.join(v.macaulay2() for v in self.variables)}]"
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    @cached_property
+    def gens(self) -> tuple[Polynomial, ...]:
+        """The variables as polynomials, in order."""
+        return tuple(Polynomial(self, g) for g in self._context.gens())
+
+    @cached_property
+    def _positions(self) -> dict[Variable, int]:
+        return {v: i for i, v in enumerate(self.variables)}
+
+    def gen(self, letter: str, *indices: int) -> Polynomial:
+        """The variable with this letter and these indices; KeyError if there is none."""
+        return self.gens[self._positions[Variable(letter, indices)]]
+
+    def zero(self) -> Polynomial:
+        """The polynomial 0."""
+        return self.from_terms({})
+
+    def one(self) -> Polynomial:
+        """The polynomial 1."""
+        return self.from_terms({(0,) * len(self): 1})
+
+    def from_terms(self, terms: Mapping[Exponents, Coefficient]) -> Polynomial:
+        """The polynomial with these coefficients, keyed by exponent vectors of length ``len(self)``.
+
+        Raises:
+            ValueError: if an exponent vector has the wrong length or a negative entry.
+        """
+        for exponents in terms:
+            if len(exponents) != len(self) or min(exponents, default=0) < 0:
+                raise ValueError(f"{exponents} is not an exponent vector of a ring in {len(self)} variables")
+        return Polynomial(
+            self, self._context.from_dict({e: self._coefficient(c) for e, c in terms.items() if c})
+        )
+
+    def from_sympy(self, expression: sympy.Expr) -> Polynomial:
+        """Convert a sympy expression in symbols named as :attr:`Variable.name`, exactly."""
+        import sympy
+
+        poly = sympy.Poly(expression, *self.symbols(), domain="QQ")
+        return self.from_terms({e: Fraction(int(c.p), int(c.q)) for e, c in poly.terms()})
+
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The variables as sympy symbols."""
+        import sympy
+
+        return tuple(sympy.Symbol(v.name) for v in self.variables)
+
+    def _coefficient(self, value: Coefficient) -> Any:
+        if self.characteristic:
+            p = self.characteristic
+            value = Fraction(value)
+            return value.numerator * pow(value.denominator, -1, p) % p
+        return flint.fmpq(value.numerator, value.denominator)
+
+
+class Polynomial:
+    """An element of a :class:`PolynomialRing`; immutable.
+
+    Supports ``+ - * **``, division by a nonzero number, evaluation by calling it with one value per variable,
+    and ``==``. Numbers may be ints and Fractions; never floats.
+    """
+
+    __slots__ = ("_poly", "ring")
+
+    def __init__(self, ring: PolynomialRing, poly: Any) -> None:
+        self.ring = ring
+        self._poly = poly
+
+    @property
+    def terms(self) -> dict[Exponents, Coefficient]:
+        """Nonzero coefficients by exponent vector: Fractions over ℚ, ints in [0, p) over 𝔽_p."""
+        if self.ring.characteristic:
+            return {e: int(c) for e, c in self._poly.to_dict().items()}
+        return {e: Fraction(int(c.p), int(c.q)) for e, c in self._poly.to_dict().items()}
+
+    def degree(self) -> int:
+        """The total degree; −1 for the zero polynomial."""
+        return int(self._poly.total_degree()) if self else -1
+
+    def is_homogeneous(self) -> bool:
+        """Whether all terms have the same total degree."""
+        return len({sum(e) for e in self._poly.monoms()}) <= 1
+
+    def derivative(self, variable: Polynomial) -> Polynomial:
+        """The partial derivative by one of the ring's variables."""
+        return Polynomial(self.ring, self._poly.derivative(self.ring.gens.index(variable)))
+
+    def primitive(self) -> Polynomial:
+        """Over ℚ: the multiple with coprime integer coefficients and a positive leading one (degrevlex)."""
+        if self.ring.characteristic or not self:
+            return self
+        coefficients = [Fraction(int(c.p), int(c.q)) for c in self._poly.coeffs()]
+        scale = Fraction(lcm(*(c.denominator for c in coefficients)))
+        scale /= gcd(*(int(c * scale) for c in coefficients))
+        return self * (scale if coefficients[0] > 0 else -scale)
+
+    def compose(self, images: Sequence[Polynomial]) -> Polynomial:
+        """Substitute ``images[i]``, all from one ring, for the i-th variable."""
+        if len(images) != len(self.ring):
+            raise ValueError(f"{len(images)} images for {len(self.ring)} variables")
+        target = images[0].ring
+        return Polynomial(target, self._poly.compose(*(g._poly for g in images), ctx=target._context))
+
+    def __call__(self, *values: Coefficient) -> Coefficient:
+        """Evaluate at one value per variable."""
+        if len(values) != len(self.ring):
+            raise ValueError(f"{len(values)} values for {len(self.ring)} variables")
+        total: Coefficient = 0
+        for exponents, coefficient in self.terms.items():
+            product = coefficient
+            for value, exponent in zip(values, exponents, strict=True):
+                if exponent:
+                    product = product * value**exponent
+            total = total + product
+        return total % self.ring.characteristic if self.ring.characteristic else total
+
+    def _lift(self, other: object) -> Any:
+        if isinstance(other, Polynomial):
+            if other.ring != self.ring:
+                raise ValueError(f"polynomials of different rings: {self.ring} and {other.ring}")
+            return other._poly
+        if isinstance(other, (int, Fraction)):
+            return self.ring._coefficient(other)
+        return None
+
+    def _binary(self, other: object, operation: Callable[[Any, Any], Any]) -> Polynomial:
+        lifted = self._lift(other)
+        return NotImplemented if lifted is None else Polynomial(self.ring, operation(self._poly, lifted))
+
+    def __add__(self, other: Polynomial | Coefficient) -> Polynomial:
+        return self._binary(other, lambda f, g: f + g)
+
+    def __sub__(self, other: Polynomial | Coefficient) -> Polynomial:
+        return self._binary(other, lambda f, g: f - g)
+
+    def __rsub__(self, other: Coefficient) -> Polynomial:
+        return self._binary(other, lambda f, g: g - f)
+
+    def __mul__(self, other: Polynomial | Coefficient) -> Polynomial:
+        return self._binary(other, lambda f, g: f * g)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __truediv__(self, number: Coefficient) -> Polynomial:
+        return self * (Fraction(1) / Fraction(number))
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial(self.ring, -self._poly)
+
+    def __pow__(self, exponent: int) -> Polynomial:
+        return Polynomial(self.ring, self._poly**exponent)
+
+    def __bool__(self) -> bool:
+        return not self._poly.is_zero()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Polynomial):
+            return self.ring == other.ring and bool(self._poly == other._poly)
+        if isinstance(other, (int, Fraction)):
+            return self.terms == self.ring.from_terms({(0,) * len(self.ring): other}).terms
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.ring, frozenset(self.terms.items())))
+
+    def __repr__(self) -> str:
+        return self.macaulay2()
+
+    def __len__(self) -> int:
+        return len(self._poly)
+
+    def macaulay2(self) -> str:
+        """The polynomial in Macaulay2's syntax."""
+        return self._format(lambda v: v.macaulay2(), "^{}", "*", " ")
+
+    def singular(self) -> str:
+        """The polynomial in Singular's syntax."""
+        return self._format(lambda v: v.singular(), "^{}", "*", "")
+
+    def latex(self) -> str:
+        """The polynomial in LaTeX."""
+        return self._format(lambda v: v.latex(), "^{{{}}}", " ", " ")
+
+    def to_sympy(self) -> sympy.Expr:
+        """The polynomial as a sympy expression, exactly."""
+        import sympy
+
+        terms = {
+            e: sympy.Rational(c.numerator, c.denominator) for e, c in self.terms.items()
+        }  # an int has both attributes too
+        return sympy.Poly.from_dict(terms, *self.ring.symbols(), domain="QQ").as_expr()
+
+    def _format(self, show: Callable[[Variable], str], power: str, times: str, space: str) -> str:
+        pieces: list[str] = []
+        for exponents, coefficient in self.terms.items():
+            factors = [
+                show(v) + (power.format(e) if e > 1 else "")
+                for v, e in zip(self.ring.variables, exponents, strict=True)
+                if e
+            ]
+            size = abs(coefficient)
+            if size != 1 or not factors:
+                factors.insert(0, str(size))
+            sign = "-" if coefficient < 0 else "+" if pieces else ""
+            separator = space if pieces else ""
+            pieces.append(f"{separator}{sign}{separator}{times.join(factors)}")
+        return "".join(pieces) or "0"

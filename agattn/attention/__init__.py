@@ -1,0 +1,1 @@
+"""The maps: what a layer computes, and the coefficients that describe it."""

@@ -1,0 +1,59 @@
+"""Every exception agattn raises on purpose, each with the exit status the command line gives it.
+
+The message of each is one line that a user can act on: what was wrong, and what to do.
+
+>>> InputError("d is 0; it must be at least 1").exit_status
+2
+"""
+
+from __future__ import annotations
+
+
+class AgattnError(Exception):
+    """Base class of all of them; never raised itself."""
+
+    exit_status = 4
+
+
+class InputError(AgattnError, ValueError):
+    """Raised when an argument, option or file cannot be used; names the value and the fix."""
+
+    exit_status = 2
+
+
+class TooLargeError(InputError):
+    """Raised before a computation starts when its size is beyond the stated limit; ``--force`` overrides."""
+
+
+class EngineError(AgattnError):
+    """Base class of everything that goes wrong with a computer-algebra engine."""
+
+
+class EngineNotFoundError(EngineError):
+    """Raised when an engine is neither named by its environment variable, nor on PATH, nor in the wheels."""
+
+    exit_status = 3
+
+
+class EngineTimeoutError(EngineError):
+    """Raised when an engine was stopped at its time limit. Decides nothing: the verdict is undecided."""
+
+    exit_status = 3
+
+
+class EngineMemoryError(EngineError):
+    """Raised when an engine ran out of the memory it was allowed. Decides nothing either."""
+
+    exit_status = 3
+
+
+class EngineCrashedError(EngineError):
+    """Raised when an engine ended with an error status or by a signal, without being stopped by a limit."""
+
+
+class TranscriptError(EngineError):
+    """Raised when what an engine printed is not a whole, well-formed data block for the problem asked."""
+
+
+class DisagreementError(AgattnError):
+    """Raised when two independent computations of the same thing differ; shows both."""

@@ -1,0 +1,113 @@
+"""Evidence as part of the type: how a result is known, and what was concluded from it.
+
+Three kinds of evidence are kept apart everywhere, strongest first:
+
+- ``proved``: exact over ℚ or ℤ, or two exact inequalities that meet;
+- ``modular``: exact over a finite field 𝔽_p at random points or for one prime;
+- ``numerical``: floating point at a stated precision.
+
+A conclusion is as strong as the weakest thing it uses:
+
+>>> weakest([Evidence.PROVED, Evidence.MODULAR])
+<Evidence.MODULAR: 'modular'>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Evidence(Enum):
+    """How a result is known."""
+
+    PROVED = "proved"
+    MODULAR = "modular"
+    NUMERICAL = "numerical"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Judgement(Enum):
+    """What is concluded about a claim.
+
+    ``INAPPLICABLE`` means that the hypotheses of the claim do not hold; the computed value is still shown.
+    ``UNDECIDED`` is an answer, not an error: a timeout never refutes anything.
+    """
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    INAPPLICABLE = "inapplicable"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_STRENGTH = {Evidence.NUMERICAL: 0, Evidence.MODULAR: 1, Evidence.PROVED: 2}
+
+
+def weakest(evidence: Iterable[Evidence]) -> Evidence:
+    """Return the weakest of some pieces of evidence: that of a conclusion which uses them all.
+
+    Raises:
+        ValueError: if there are none; nothing follows from no evidence.
+    """
+    return min(evidence, key=_STRENGTH.__getitem__)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one claim for one architecture, with everything needed to doubt it.
+
+    Attributes:
+        claim: the claim's id, such as ``"corollary-3.3"``.
+        judgement: confirmed, refuted, undecided or inapplicable.
+        hypotheses_hold: whether the claim speaks about this architecture at all.
+        predicted: what the claim says, as JSON-ready data.
+        computed: what was computed, as JSON-ready data; ``None`` where nothing could be.
+        evidence: how ``computed`` is known; ``None`` where nothing was computed.
+        witness: the reason in words, and for a refutation the point at which the claim fails.
+        engine: name and version of what computed it, such as ``"macaulay2 1.26.06"`` or ``"native"``.
+        seconds: wall-clock time spent on the problems this claim needed.
+        details: anything else worth keeping, JSON-ready.
+    """
+
+    claim: str
+    judgement: Judgement
+    hypotheses_hold: bool
+    predicted: object
+    computed: object
+    evidence: Evidence | None
+    witness: str
+    engine: str
+    seconds: float
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        decided = self.judgement in (Judgement.CONFIRMED, Judgement.REFUTED)
+        if decided and self.evidence is None:
+            raise ValueError(f"{self.claim}: a {self.judgement} verdict needs evidence")
+        if decided and not self.hypotheses_hold:
+            raise ValueError(f"{self.claim}: a claim is {self.judgement} only where its hypotheses hold")
+
+    def __str__(self) -> str:
+        known = f" ({self.evidence})" if self.evidence else ""
+        return f"{self.claim}: {self.judgement}{known}. {self.witness}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the verdict with the keys of the command line's contract."""
+        return {
+            "id": self.claim,
+            "hypotheses_hold": self.hypotheses_hold,
+            "predicted": self.predicted,
+            "computed": self.computed,
+            "verdict": self.judgement.value,
+            "evidence": self.evidence.value if self.evidence else None,
+            "witness": self.witness,
+            "engine": self.engine,
+            "seconds": round(self.seconds, 3),
+            **self.details,
+        }

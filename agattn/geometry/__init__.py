@@ -1,0 +1,1 @@
+"""The neuromanifold computed natively, without an engine."""
