@@ -1,0 +1,63 @@
+"""Options that several commands share, so that they read and behave the same everywhere."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from agattn.architecture import SingleLayer
+
+Command = Callable[..., Any]
+
+
+def single_layer(command: Command) -> Command:
+    """Add ``-d -o -a -t`` and pass the command an ``architecture``."""
+
+    @click.option("-d", "--embed-dim", "d", required=True, metavar="D", help="Embedding dimension d.")
+    @click.option("-o", "--out-dim", "d_out", required=True, metavar="D'", help="Output dimension d'.")
+    @click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
+    @click.option(
+        "-t", "--tokens", "t", default="2", metavar="T", show_default=True, help="Number of tokens t."
+    )
+    @functools.wraps(command)
+    def wrapped(d: str, d_out: str, a: str | None, t: str, **others: Any) -> Any:
+        numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": t}
+        layer = SingleLayer(**{name: whole_number(value) for name, value in numbers.items()})
+        return command(architecture=layer, **others)
+
+    return wrapped
+
+
+def whole_number(text: str) -> Any:
+    """Return ``text`` as an int where it is one, else as it is, for the architecture to refuse by name."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def json_flag(command: Command) -> Command:
+    """Add ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")(command)
+
+
+def seed(command: Command) -> Command:
+    """Add ``--seed``."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random choices."
+    )(command)
+
+
+def limits(command: Command) -> Command:
+    """Add ``--timeout`` and ``--memory``, the limits of each engine process."""
+    command = click.option(
+        "--memory", type=click.IntRange(min=64), default=8192, show_default=True, metavar="MIB",
+        help="Memory limit of each engine process, in MiB.",
+    )(command)  # fmt: skip
+    return click.option(
+        "--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+        metavar="SECONDS", help="Time limit of each engine process.",
+    )(command)  # fmt: skip

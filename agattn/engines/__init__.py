@@ -1,0 +1,1 @@
+"""Macaulay2 and Singular: write a script, run it, read the answer."""

@@ -1,0 +1,1 @@
+"""Polynomial problems, engine-neutral: ring, map, ideal, and what is asked."""
