@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from fractions import Fraction
 
 from agattn.errors import InputError
 from agattn.systems.problem import Matrix

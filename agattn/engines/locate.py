@@ -62,7 +62,9 @@ def candidates(engine: Engine) -> list[Installation]:
     if named:
         path = shutil.which(named)
         if path is None:
-            raise EngineNotFoundError(f"{engine.variable} is {named!r}, which is not a program that can be run")
+            raise EngineNotFoundError(
+                f"{engine.variable} is {named!r}, which is not a program that can be run"
+            )
         found.append(Installation(engine, Path(path), engine.variable))
     on_path = shutil.which(engine.executable)
     if on_path:
@@ -71,7 +73,9 @@ def candidates(engine: Engine) -> list[Installation]:
         wheel = Path(root, "sage_wheels", "bin", engine.executable)
         if os.access(wheel, os.X_OK):
             found.append(Installation(engine, wheel, "wheel"))
-    return list({installation.path.resolve(): installation for installation in reversed(found)}.values())[::-1]
+    return list({installation.path.resolve(): installation for installation in reversed(found)}.values())[
+        ::-1
+    ]
 
 
 def _user_site() -> list[str]:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,14 @@ class Ended:
     seconds: float
 
 
-def run_program(command: Sequence[str], folder: Path, *, timeout: float, memory: int) -> Ended:
+def run_program(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    timeout: float,
+    memory: int,
+    cancelled: threading.Event | None = None,
+) -> Ended:
     """Run a program to its end and return what it printed.
 
     Output goes to files, so nothing can block on a full pipe. On a timeout, and on an interrupt, the whole
@@ -40,10 +48,11 @@ def run_program(command: Sequence[str], folder: Path, *, timeout: float, memory:
         folder: its working and home directory.
         timeout: wall-clock limit in seconds.
         memory: limit of its address space in MiB.
+        cancelled: when this is set, from another thread, the program is killed.
 
     Raises:
         EngineTimeoutError: if it was still running at the limit.
-        EngineCrashedError: if it could not be started.
+        EngineCrashedError: if it could not be started, or was cancelled.
     """
     limits = [str(int(timeout * 4) + 10), str(memory * 1024)]
     output, errors = folder / "stdout", folder / "stderr"
@@ -58,7 +67,7 @@ def run_program(command: Sequence[str], folder: Path, *, timeout: float, memory:
         except OSError as error:
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
         try:
-            status = process.wait(timeout)
+            status = _wait(process, started + timeout, cancelled)
         except subprocess.TimeoutExpired:
             raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit") from None
         finally:
@@ -68,6 +77,19 @@ def run_program(command: Sequence[str], folder: Path, *, timeout: float, memory:
             process.wait()
     seconds = time.monotonic() - started
     return Ended(status, _read(output), _read(errors), seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], deadline: float, cancelled: threading.Event | None) -> int:
+    """Wait for a program to end, looking up now and then to see whether it is still wanted."""
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return process.wait(min(left, 0.2) if cancelled else left)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= deadline:
+                raise
+            if cancelled and cancelled.is_set():
+                raise EngineCrashedError("cancelled") from None
 
 
 def _read(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +45,11 @@ class Run:
 
 
 def run(
-    problem: Problem, installation: Installation, limits: Limits | None = None, keep: Path | None = None
+    problem: Problem,
+    installation: Installation,
+    limits: Limits | None = None,
+    keep: Path | None = None,
+    cancelled: threading.Event | None = None,
 ) -> Run:
     """Solve a problem with an engine.
 
@@ -53,6 +58,7 @@ def run(
         installation: the engine.
         limits: of time and memory.
         keep: a folder in which the script and the transcript are saved, also when the run fails.
+        cancelled: when this is set, from another thread, the engine is killed.
 
     Raises:
         EngineTimeoutError: if the time limit was reached.
@@ -69,7 +75,9 @@ def run(
             file = Path(folder, f"script.{engine.suffix}")
             file.write_text(script, encoding="utf-8")
             command = [str(installation.path), *engine.arguments, str(file)]
-            ended = run_program(command, Path(folder), timeout=limits.timeout, memory=limits.memory)
+            ended = run_program(
+                command, Path(folder), timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
+            )
         if keep is not None:
             stem = keep / f"{problem.task}-{engine.name}"
             keep.mkdir(parents=True, exist_ok=True)

@@ -83,13 +83,17 @@ def build(
         raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
     entry = TASKS[task]
     if layer.t == 1 and not entry.one_token:
-        raise InputError(f"{task} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits")
+        raise InputError(
+            f"{task} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
+        )
     if points is not None and not entry.uses_points:
         raise InputError(f"{task} looks at no points; leave out --point")
     if characteristic and not is_prime(characteristic):
         raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
     if characteristic and characteristic < 100:
-        raise InputError(f"the prime {characteristic} is too small to say anything about ℚ; use one above 100")
+        raise InputError(
+            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
+        )
     if characteristic > 32749:
         raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
     limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
@@ -145,7 +149,9 @@ def _implicit_ideal(
     ]
     title = "Equations of the neuromanifold {M}, by elimination"
     chosen = {"prime": 1} if prime else {}
-    return _problem(layer, "implicit-ideal", title, "Section 3.2 and Proposition A.5", results, options=chosen)
+    return _problem(
+        layer, "implicit-ideal", title, "Section 3.2 and Proposition A.5", results, options=chosen
+    )
 
 
 def _hilbert_function(
@@ -215,9 +221,7 @@ def _critical_locus(
 def _base_locus(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
     results = [
         Result("components", INTEGER, "how many components follow"),
-        Result(
-            "component", POLYNOMIALS, "a minimal prime", per_item="components", ring=weight_ring(layer)
-        ),
+        Result("component", POLYNOMIALS, "a minimal prime", per_item="components", ring=weight_ring(layer)),
     ]
     title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
     return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)
@@ -323,7 +327,9 @@ TASKS: dict[str, Task] = {
             uses_points=True,
         ),
         Task("base-locus", "weights whose function is zero", _base_locus, one_token=True),
-        Task("fiber", "all weights with the same function, at --point or all strata", _fiber, uses_points=True),
+        Task(
+            "fiber", "all weights with the same function, at --point or all strata", _fiber, uses_points=True
+        ),
         Task(
             "strata-tangents",
             "tangent spaces at the strata: curves from below, equations from above",

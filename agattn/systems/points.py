@@ -93,7 +93,9 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
         )
     stratum = stratum_of(A, V)
     if stratum.r_a > layer.alpha:
-        raise InputError(f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}")
+        raise InputError(
+            f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
+        )
     return Point("point", A, V, known_preimages(A, V))
 
 
