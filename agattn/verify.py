@@ -11,6 +11,7 @@ answered once. With two engines each question is put to both, and they must agre
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from agattn.claims.questions import Finding, Findings, Question
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import Installation, locate
-from agattn.engines.run import Limits, Run, run
+from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
@@ -50,7 +51,7 @@ class Settings:
 
     engine: str = "auto"
     characteristic: int | None = None
-    limits: Limits = Limits()  # frozen, so one default serves all
+    limits: Limits = DEFAULT_LIMITS
     eliminate: bool = False
     force: bool = False
     keep: Path | None = None
@@ -69,7 +70,7 @@ class Report:
 
     @property
     def exit_status(self) -> int:
-        """0 all confirmed or inapplicable; 1 a claim refuted; 3 something undecided; 4 by an engine's failure."""
+        """0 all confirmed or inapplicable; 1 a claim refuted; 3 undecided; 4 as an engine failed."""
         judgements = {verdict.judgement for verdict in self.verdicts}
         if Judgement.REFUTED in judgements:
             return 1
@@ -208,11 +209,14 @@ class _Inquiry:
 
     def _answer(self, question: Question) -> Finding | str:
         """The finding for a question, or the reason why there is none."""
-        if self.settings.engine == "all":
+        if self.settings.engine == "all" and question.task:
             return self._ask_all(question)
-        reasons = []
+        reasons: list[str] = []
         refusal = self._refusal(question)
-        if refusal:
+        if not question.task:
+            if refusal:
+                return refusal
+        elif refusal:
             reasons.append(refusal)
         else:
             for installation in self.installations:
@@ -222,7 +226,8 @@ class _Inquiry:
                 reasons.append(result)
             if not self.installations and self.settings.engine == "auto":
                 reasons.append("no engine was found")
-        if question.native is not None and self.settings.engine in ("auto", "native"):
+        native_allowed = self.settings.engine in ("auto", "native") or not question.task
+        if question.native is not None and native_allowed:
             return self._compute(question, reasons)
         return "; ".join(reasons) or f"{question.name} can only be found by an engine"
 
@@ -239,7 +244,7 @@ class _Inquiry:
         findings = [result for result in results if isinstance(result, Finding)]
         if not findings:
             return "; ".join(str(result) for result in results)
-        for one, other in zip(findings, findings[1:], strict=False):
+        for one, other in itertools.pairwise(findings):
             if one.value != other.value:
                 raise DisagreementError(
                     f"{self.layer}: the engines disagree about {question.name}. "

@@ -15,10 +15,12 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
+from agattn.attention.lightning import Array
 from agattn.errors import EngineError
 from agattn.evidence import Evidence
 from agattn.geometry.degree import expected_degree
@@ -28,6 +30,7 @@ from agattn.systems.problem import Answer
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
 MAX_ELIMINATION_DEGREE = 60
+MAX_ONE_TOKEN_COORDINATES = 12
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def _needs_two_tokens(layer: SingleLayer) -> str:
     )
 
 
-# The ideal ---------------------------------------------------------------------------------------------------
+# The ideal --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,8 @@ def _gradient(f: Polynomial, point: list[Fraction], support: list[int]) -> list[
 
 
 def _elimination_refusal(layer: SingleLayer) -> str:
+    if layer.t == 1:
+        return "" if layer.ambient_dimension <= MAX_ONE_TOKEN_COORDINATES else "elimination was not tried"
     degree = expected_degree(layer)
     if degree > MAX_ELIMINATION_DEGREE:
         return (
@@ -197,7 +202,7 @@ def _elimination_refusal(layer: SingleLayer) -> str:
 IDEAL = Question("the ideal", "implicit-ideal", _read_ideal, _elimination_refusal)
 
 
-# Fibers ------------------------------------------------------------------------------------------------------
+# Fibers -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,7 @@ def _read_fibers(answer: Answer) -> dict[Stratum, Fiber]:
 FIBERS = Question("the fibers", "fiber", _read_fibers, _needs_two_tokens)
 
 
-# Critical points ---------------------------------------------------------------------------------------------
+# Critical points --------------------------------------------------------------------------------------------
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
@@ -234,7 +239,7 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
 CRITICAL = Question("the critical strata", "critical-locus", _read_critical, _needs_two_tokens)
 
 
-# Tangent spaces ----------------------------------------------------------------------------------------------
+# Tangent spaces ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -259,7 +264,44 @@ def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
 TANGENTS = Question("the tangent spaces", "strata-tangents", _read_tangents, _needs_two_tokens)
 
 
-# Where φ vanishes --------------------------------------------------------------------------------------------
+# The rank of the differential at a random point, for t = 1 -------------------------------------------------
+
+
+def _generic_rank(layer: SingleLayer) -> int:
+    """The rank of the differential of (K, Q, V) ↦ φ at random weights modulo a prime: at most dim M."""
+    randomness, p = random.Random(0), 2**61 - 1
+
+    def draw(rows: int) -> Array:
+        return np.array(
+            [[randomness.randrange(p) for _ in range(layer.d)] for _ in range(rows)], dtype=object
+        )
+
+    K, Q, V = draw(layer.a), draw(layer.a), draw(layer.d_out)
+    rows = [coefficients(layer, K.T @ unit, V) for unit in _units(layer.a, layer.d)]
+    rows += [coefficients(layer, unit.T @ Q, V) for unit in _units(layer.a, layer.d)]
+    rows += [coefficients(layer, K.T @ Q, unit) for unit in _units(layer.d_out, layer.d)]
+    return int(flint.nmod_mat([[int(entry) % p for entry in row] for row in rows], p).rank())
+
+
+def _units(rows: int, columns: int) -> list[Array]:
+    units = []
+    for position in range(rows * columns):
+        unit = np.zeros(rows * columns, dtype=object)
+        unit[position] = 1
+        units.append(unit.reshape(rows, columns))
+    return units
+
+
+GENERIC_RANK = Question(
+    "the generic rank",
+    "",
+    lambda answer: None,
+    lambda layer: "the tangent spaces at the strata tell it" if layer.t >= 2 else "",
+    native=_generic_rank,
+)
+
+
+# Where φ vanishes -------------------------------------------------------------------------------------------
 
 
 def _read_base_locus(answer: Answer) -> frozenset[str]:
@@ -275,7 +317,7 @@ def _name_component(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> s
     if not generators:
         return "everything"
     ring = generators[0].ring
-    found = {f / list(f.terms.values())[0] for f in generators}
+    found = {f / next(iter(f.terms.values())) for f in generators}
     for letter in "av":
         if found == {gen for gen, v in zip(ring.gens, ring.variables, strict=True) if v.letter == letter}:
             return f"{letter.upper()} = 0"

@@ -5,7 +5,7 @@ The numbering is that of version 2 of the paper (HMK).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
@@ -15,6 +15,7 @@ from agattn.claims.questions import (
     BASE_LOCUS,
     CRITICAL,
     FIBERS,
+    GENERIC_RANK,
     IDEAL,
     TANGENTS,
     Findings,
@@ -41,7 +42,7 @@ def _names(chosen: Iterable[Stratum]) -> list[str]:
     return [str(s) for s in sorted(chosen)]
 
 
-# Dimension and degree ----------------------------------------------------------------------------------------
+# Dimension and degree ---------------------------------------------------------------------------------------
 
 
 def _predict_dimension(layer: SingleLayer) -> int:
@@ -62,7 +63,7 @@ def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
     geometric = _degree_of_projection(layer, findings)
     if ideal is not None and geometric is not None and ideal.degree != geometric:
         raise DisagreementError(
-            f"{layer}: elimination says that the degree is {ideal.degree}, intersection theory says {geometric}"
+            f"{layer}: by elimination the degree is {ideal.degree}, by intersection theory {geometric}"
         )
     if ideal is None and geometric is None:
         findings.need(FIBERS)
@@ -84,10 +85,11 @@ def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
     zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
     if zeros != {"A = 0", "V = 0"} or fibers is None:
         return None
-    return source_degree(layer) // fibers[max(strata(layer))].length
+    generic_length: int = fibers[max(strata(layer))].length
+    return source_degree(layer) // generic_length
 
 
-# Fibers ------------------------------------------------------------------------------------------------------
+# Fibers -----------------------------------------------------------------------------------------------------
 
 
 def _predict_fibers(layer: SingleLayer) -> dict[str, object]:
@@ -210,7 +212,7 @@ def _judge_boundary_is_critical(layer: SingleLayer, findings: Findings) -> Outco
     return Outcome(boundary == critical, computed, witness)
 
 
-# Singular points ---------------------------------------------------------------------------------------------
+# Singular points --------------------------------------------------------------------------------------------
 
 
 def _predict_singular(layer: SingleLayer) -> list[str]:
@@ -230,8 +232,11 @@ def _predict_corrected_singular(layer: SingleLayer) -> list[str]:
     return _names(s for s in strata(layer) if singular(s))
 
 
-def _judge_singular(layer: SingleLayer, findings: Findings, predicted: list[str]) -> Outcome:
+def _judge_singular(
+    layer: SingleLayer, findings: Findings, predict: Callable[[SingleLayer], list[str]]
+) -> Outcome:
     facts = singularities(layer, findings)
+    predicted = predict(layer)
     computed = _names(s for s, f in facts.items() if f.singular)
     details: dict[str, object] = {
         "tangent_dimension": {
@@ -264,14 +269,14 @@ def _rows(rows: Iterable[Iterable[int]]) -> str:
 
 
 def _judge_singular_by_paper(layer: SingleLayer, findings: Findings) -> Outcome:
-    return _judge_singular(layer, findings, _predict_singular(layer))
+    return _judge_singular(layer, findings, _predict_singular)
 
 
 def _judge_singular_corrected(layer: SingleLayer, findings: Findings) -> Outcome:
-    return _judge_singular(layer, findings, _predict_corrected_singular(layer))
+    return _judge_singular(layer, findings, _predict_corrected_singular)
 
 
-# Proposition A.5 ---------------------------------------------------------------------------------------------
+# Proposition A.5 --------------------------------------------------------------------------------------------
 
 
 def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
@@ -316,7 +321,7 @@ _CLAIMS = (
         r"\dim \mathcal{M} = \alpha(2d - \alpha) + dd' - 1",
         "HMK, Corollary 3.3, equation 7",
         (TWO_TOKENS, NOT_A_PRODUCT),
-        (IDEAL, TANGENTS),
+        (IDEAL, TANGENTS, GENERIC_RANK),
         _predict_dimension,
         _judge_dimension,
     ),
@@ -362,7 +367,7 @@ _CLAIMS = (
     ),
     Claim(
         "corollary-A.2",
-        "The projective parametrization is birational onto its image, with special fibers of at most 2 points",
+        "The projective parametrization is birational onto its image; special fibers have at most 2 points",
         r"\mathbb{P}\varphi \text{ is birational, } |\mathbb{P}\varphi^{-1}(p)| \leq 2",
         "HMK, Corollary A.2",
         SECTION_3_2,

@@ -13,7 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agattn.architecture import SingleLayer
-from agattn.claims.questions import CRITICAL, FIBERS, IDEAL, TANGENTS, Findings, UndecidedError
+from agattn.claims.questions import (
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    TANGENTS,
+    Findings,
+    UndecidedError,
+)
 from agattn.errors import DisagreementError
 from agattn.geometry.strata import Stratum, strata
 
@@ -38,15 +46,16 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     """The dimension of M̄: the rank of the differential where the source is smooth, which parameters bound.
 
     The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
-    dimension at most one less; the rank of the differential at a smooth point bounds it from below.
+    dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
+    of dimension β(2d − β + 1)/2 + dd'. The rank of the differential at a smooth point bounds dim M̄ from
+    below.
 
     Raises:
         UndecidedError: if the two bounds do not meet, or nothing was found out.
     """
-    upper = layer.alpha * (2 * layer.d - layer.alpha) + layer.d * layer.d_out - 1
-    ideal = findings.get(IDEAL)
-    tangents = findings.get(TANGENTS)
-    lower = None
+    upper = layer.expected_dimension
+    ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
+    lower = findings.get(GENERIC_RANK)
     if tangents is not None:
         lower = max(t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
     if ideal is not None:
@@ -70,6 +79,8 @@ def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, Strat
         UndecidedError: if some stratum cannot be decided.
         DisagreementError: if elimination and ranks contradict each other.
     """
+    if layer.t == 1:
+        raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
     dim = dimension(layer, findings)
     return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 -a 2 --claim corollary-A.4"
+    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 --claim corollary-A.4"
 )
 @options.single_layer
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
 @click.option(
-    "--engine", "engine_name", default="auto", show_default=True, metavar="auto|macaulay2|singular|native|all",
-    help="Who computes; all: every engine, and they must agree.",
+    "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
+    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
 )  # fmt: skip
 @options.field
 @options.limits

@@ -27,6 +27,9 @@ class Limits:
     memory: int = DEFAULT_MEMORY
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
@@ -47,7 +50,7 @@ class Run:
 def run(
     problem: Problem,
     installation: Installation,
-    limits: Limits | None = None,
+    limits: Limits = DEFAULT_LIMITS,
     keep: Path | None = None,
     cancelled: threading.Event | None = None,
 ) -> Run:
@@ -66,7 +69,6 @@ def run(
         EngineCrashedError: if it ended with an error.
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
-    limits = limits or Limits()
     engine = installation.engine
     script = emit(problem, engine)
     name = f"{engine.title} ({installation.path}), {problem.task}"

@@ -54,7 +54,9 @@ CURVES = {
 
 
 def curve_to(layer: SingleLayer, stratum: Stratum) -> DefiniteCurve | None:
-    """A curve in M̄(ℝ) ∖ M that ends at the representative of a stratum, checked exactly; ``None`` if none is known.
+    """A curve in M̄(ℝ) outside M that ends at the representative of a stratum; ``None`` if none is known.
+
+    That it ends there, and that its points are definite, is checked exactly.
 
     >>> curve_to(SingleLayer(2, 1), Stratum(1, 1, 1)).text
     'e₁ ⊗ e₁ ⊗ (u₁² + ε u₂²)'

@@ -93,7 +93,7 @@ class Problem:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the question; the script prints it back, so that no answer is taken for another's."""
+        """A fingerprint of the question, which the script prints back: no answer is taken for another's."""
         question = {
             "task": self.task,
             "layer": self.layer.as_json(),
