@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from agattn.verify import Report
 
 
+STRATA_LEGEND = (
+    "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
+)
+
+
 @click.command(
     epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 --claim corollary-A.4"
 )
@@ -91,6 +96,8 @@ def _print(report: Report) -> None:
             verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
         )
     console.print(table)
+    if report.layer.t >= 2:
+        console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
         console.print(line, markup=False)
 
@@ -98,6 +105,8 @@ def _print(report: Report) -> None:
 def _short(verdict: Verdict) -> str:
     """The computed value in a few words."""
     value = verdict.computed
+    if verdict.claim == "theorem-3.2" and value is not None:
+        return "fibers as stated" if value == verdict.predicted else "other fibers"
     if isinstance(value, dict):
         return ", ".join(
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
