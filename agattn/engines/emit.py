@@ -43,9 +43,9 @@ def _coordinate_names(problem: Problem) -> str:
 def emit(problem: Problem, engine: Engine) -> str:
     """The script that makes an engine solve a problem, ending in a data block.
 
-        The script stands alone: it can be saved, read, changed, and run by hand.
+    The script stands alone: it can be saved, read, changed, and run by hand.
 
-        >>> from agattn import SingleLayer
+    >>> from agattn import SingleLayer
     >>> from agattn.engines.engine import MACAULAY2
     >>> from agattn.systems.catalogue import build
     >>> print(emit(build("implicit-ideal", SingleLayer(2, 1)), MACAULAY2).splitlines()[0])
