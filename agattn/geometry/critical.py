@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import flint
 
@@ -128,3 +129,17 @@ def stratum_criticality(layer: SingleLayer, stratum: Stratum) -> Criticality:
         if answer.critical is not True:
             return answer
     return answers[0]
+
+
+def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+    """A basis of ker dφ at (A, V) ∩ {one coordinate of V̇ is 0}, which is ker dφ modulo (A, −V), for V ≠ 0.
+
+    Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
+    """
+    d, d_out = len(A), len(V)
+    matrix = differential(A, V)
+    c, i = next((c, i) for c in range(d_out) for i in range(d) if V[c][i])
+    slice_row = [0] * (d * d + d_out * d)
+    slice_row[d * d + c * d + i] = 1
+    rows: list[list[Any]] = [*matrix.tolist(), slice_row]
+    return kernel_basis(rational_matrix(rows, len(slice_row)))

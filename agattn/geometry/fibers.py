@@ -28,6 +28,7 @@ import flint
 
 from agattn.architecture import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.critical import kernel_modulo_scaling
 from agattn.geometry.determinantal import kernel_basis, tangent_space_equations
 from agattn.geometry.parametrization import (
     Coordinate,
@@ -289,20 +290,6 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     if e == 0:
         return 1
     return 1 + e if _square_of_maximal_ideal_vanishes(A, V, kernel) else None
-
-
-def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    """A basis of ker dφ at (A, V) ∩ {one coordinate of V̇ is 0}, which is ker dφ modulo (A, −V), for V ≠ 0.
-
-    Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
-    """
-    d, d_out = len(A), len(V)
-    matrix = differential(A, V)
-    c, i = next((c, i) for c in range(d_out) for i in range(d) if V[c][i])
-    slice_row = [0] * (d * d + d_out * d)
-    slice_row[d * d + c * d + i] = 1
-    rows: list[list[Any]] = [*matrix.tolist(), slice_row]
-    return kernel_basis(rational_matrix(rows, len(slice_row)))
 
 
 def _square_of_maximal_ideal_vanishes(
