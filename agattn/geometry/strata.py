@@ -123,9 +123,14 @@ def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix,
     (((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 1)))
     """
     require_stratum(layer, stratum)
-    d, first = layer.d, stratum.r - stratum.r_v
-    A = tuple(tuple(int(i == j < stratum.r_a) for j in range(d)) for i in range(d))
-    V = tuple(tuple(int(c < stratum.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
+    return diagonal_representative(layer, stratum)
+
+
+def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
+    """The same for any three ranks that a pair can have, so also for pairs with A = 0 or V = 0."""
+    d, first = layer.d, ranks.r - ranks.r_v
+    A = tuple(tuple(int(i == j < ranks.r_a) for j in range(d)) for i in range(d))
+    V = tuple(tuple(int(c < ranks.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
     return A, V
 
 
