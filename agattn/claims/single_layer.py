@@ -85,8 +85,8 @@ def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
     zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
     if zeros != {"A = 0", "V = 0"} or fibers is None:
         return None
-    generic_length: int = fibers[max(strata(layer))].length
-    return source_degree(layer) // generic_length
+    generic_length: int | None = fibers[max(strata(layer))].length
+    return source_degree(layer) // generic_length if generic_length else None
 
 
 # Fibers -----------------------------------------------------------------------------------------------------
@@ -254,14 +254,18 @@ def _judge_singular(
 
 def _counterexamples(layer: SingleLayer, facts: dict[Stratum, StratumFacts], predicted: list[str]) -> str:
     missed = [f for s, f in facts.items() if f.singular != (str(s) in predicted)]
-    pieces = [f"at {f.stratum} M is {'singular' if f.singular else 'smooth'}: {f.reason}" for f in missed]
-    A, V = representative(layer, missed[0].stratum)
-    point = f"for instance A = {_rows(A)}, V = {_rows(V)}"
+    first, others = missed[0], [str(f.stratum) for f in missed[1:]]
+    A, V = representative(layer, first.stratum)
+    point = f"at A = {_rows(A)}, V = {_rows(V)}, of the stratum {first.stratum}"
+    found = f"M is {'singular' if first.singular else 'smooth'}: {first.reason}"
+    if others:
+        shown = ", ".join(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
+        found += f"; so it is at {shown}" if all(f.singular for f in missed) else f"; likewise at {shown}"
     rests = (
         f"The theorem, {VERSION}, is read as meant for every a, as Corollary 3.3 and Proposition A.5 are; "
         "one condition of its section is lost in the text at hand and is read as d ≥ 2"
     )
-    return f"{'; '.join(pieces)}; {point}. {rests}"
+    return f"{point}, {found}. {rests}"
 
 
 def _rows(rows: Iterable[Iterable[int]]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
@@ -82,6 +83,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
     try:
         status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

@@ -66,6 +66,7 @@ def command(
         limits=Limits(timeout, memory),
         eliminate=eliminate,
         force=force,
+        seed=seed,
         keep=report,
     )
     with progress(f"{architecture}; {architecture.ambient_dimension} coordinates") as update:
@@ -112,16 +113,17 @@ def _short(verdict: Verdict) -> str:
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
         )
     if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
+        return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
     return "" if value is None else str(value)
 
 
 def _remarks(report: Report) -> list[str]:
     """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
-    lines = []
+    grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in report.verdicts:
         if verdict.judgement.value in ("refuted", "undecided"):
-            lines.append(f"\n{verdict.claim} is {verdict.judgement}: {verdict.witness}.")
+            grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
+    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
     lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
     engines = dict.fromkeys(
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs

@@ -12,13 +12,18 @@ template by the task's name, so a new task is one entry here and one template fo
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb
 
+from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinate_ring, weight_ring
+from agattn.attention.coefficients import coordinate_ring, coordinates, weight_ring
 from agattn.errors import InputError, TooLargeError
+from agattn.geometry.strata import strata
+from agattn.geometry.tangent import tangent_bounds
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
@@ -29,7 +34,7 @@ MODULAR_PRIME = 32003
 # and linear algebra in more would fill the memory.
 MAX_ELIMINATION_COORDINATES = 60
 MAX_LINEAR_COORDINATES = 1000
-MAX_MINORS = 3000
+MAX_EQUATION_COORDINATES = 160
 
 INTEGER, POLYNOMIALS = Kind.INTEGER, Kind.POLYNOMIALS
 
@@ -254,17 +259,14 @@ def _strata_tangents(
 ) -> Problem:
     chosen = points or strata_points(layer)
     labels = {point.label for point in chosen}
-    rows, columns = layer.d, layer.d_out * comb(layer.d + 1, 2)
-    size = layer.alpha + 1
-    flattening = layer.alpha < layer.d and comb(rows, size) * comb(columns, size) <= MAX_MINORS
     results = [
         Result("equations", INTEGER, "equations used for the upper bounds"),
-        Result("failures", INTEGER, "families of them that do not vanish on the parametrization"),
+        Result("failures", INTEGER, "how many of them do not vanish on the parametrization"),
         Result("differential-rank", INTEGER, "rank of the differential at (A, V)", per_point=True),
         Result("curve-rank", INTEGER, "tangent vectors from curves: a lower bound", per_point=True),
         Result("equation-rank", INTEGER, "independent gradients of equations", per_point=True),
     ]
-    switches = {"curved": "1,1,1" in labels, "zero": "0,0,0" in labels, "flattening": flattening}
+    switches = {"curved": "1,1,1" in labels, "zero": "0,0,0" in labels}
     return _problem(
         layer,
         "strata-tangents",
@@ -272,8 +274,35 @@ def _strata_tangents(
         "Theorem 3.4 and Corollary A.4",
         results,
         points=chosen,
+        equations=gradient_equations(layer),
         options={name: 1 for name, on in switches.items() if on},
     )
+
+
+@lru_cache(maxsize=64)
+def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
+    """Equations of M̄ with independent gradients at the strata where the fiber is not one reduced point.
+
+    Beyond :data:`MAX_EQUATION_COORDINATES` coordinates there are none.
+
+    >>> [f.degree() for f in gradient_equations(SingleLayer(2, 2))]
+    [2, 2, 2]
+    """
+    if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
+        return ()
+    ring = coordinate_ring(layer)
+    positions = {index: n for n, index in enumerate(coordinates(layer))}
+    polynomials: dict[Polynomial, None] = {}
+    for stratum in strata(layer):
+        for equation in tangent_bounds(layer, stratum).equations:
+            terms: Counter[Exponents] = Counter()
+            for monomial, coefficient in equation.terms:
+                exponents = [0] * len(ring)
+                for index in monomial:
+                    exponents[positions[index]] += 1
+                terms[tuple(exponents)] += coefficient
+            polynomials[ring.from_terms(terms).primitive()] = None
+    return tuple(polynomials)
 
 
 def _zariski_singular_locus(
