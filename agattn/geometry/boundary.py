@@ -26,7 +26,7 @@ from fractions import Fraction
 
 from agattn.architecture import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.geometry.fibers import preimages
+from agattn.geometry.fibers import stratum_fiber
 from agattn.geometry.parametrization import Coordinate, coefficients, coordinates
 from agattn.geometry.strata import Stratum, definite_stratum, representative, require_stratum
 
@@ -90,8 +90,7 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
     if stratum.is_zero:
         sequence = BoundarySequence(layer, (), (first, second))
         return BoundaryAnswer(True, sequence, "M̄ is a cone that contains points outside M")
-    y = coefficients(*representative(layer, stratum))
-    fiber = preimages(layer, y)
+    fiber = stratum_fiber(layer, stratum)
     if fiber.conjugate is None and all(point.length == 1 for point in fiber.points):
         reason = (
             "its only preimage is real and reduced"
@@ -100,6 +99,6 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         )
         return BoundaryAnswer(False, None, f"{reason}, so the map is injective near each")
     sequence = BoundarySequence(layer, (first,), (second,))
-    if sequence.point(0) != y:
+    if sequence.point(0) != coefficients(*representative(layer, stratum)):
         raise DisagreementError(f"stratum {stratum} of {layer} is ramified but not reached by {sequence}")
     return BoundaryAnswer(True, sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")
