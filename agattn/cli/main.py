@@ -24,6 +24,7 @@ COMMANDS = {
     "emit": "Print a Macaulay2 or Singular script.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
+    "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 
