@@ -24,7 +24,7 @@ from agattn.claims.questions import (
 from agattn.claims.singularity import StratumFacts, dimension, singularities
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
-from agattn.geometry.definite import curve_to
+from agattn.geometry.boundary import boundary
 from agattn.geometry.degree import expected_degree, source_degree
 from agattn.geometry.strata import ZERO, Stratum, representative, strata
 from agattn.systems.points import known_preimages
@@ -170,11 +170,11 @@ def _boundary(layer: SingleLayer, findings: Findings) -> tuple[list[str], list[s
 
     A point of M̄(ℝ) outside M has two complex-conjugate preimages up to scaling. Where such points converge to
     p in M, so do the preimages, by compactness; a fiber over p has only real points, so the two limits are
-    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a curve shows a critical
-    stratum to be on the boundary.
+    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a sequence shows a
+    critical stratum to be on the boundary.
 
     Raises:
-        UndecidedError: if a critical stratum has no such curve, or a fiber more points than are known.
+        UndecidedError: if a critical stratum has no such sequence, or a fiber more points than are known.
     """
     if layer.d == 1:
         return [], []  # M is the linear space ℝ^d', which has no boundary in itself
@@ -186,11 +186,11 @@ def _boundary(layer: SingleLayer, findings: Findings) -> tuple[list[str], list[s
     for stratum in strata(layer):
         if not critical[stratum]:
             continue
-        curve = curve_to(layer, stratum)
-        if curve is None:
-            raise UndecidedError(f"{stratum} is critical, but no curve outside M is known to reach it")
+        sequence = boundary(layer, stratum).sequence
+        if sequence is None:
+            raise UndecidedError(f"{stratum} is critical, but no sequence outside M is known to reach it")
         found.append(str(stratum))
-        reasons.append(f"{stratum} is the limit of {curve.text}, ε > 0")
+        reasons.append(f"{stratum} is reached by {sequence}")
     return found, reasons
 
 

@@ -286,7 +286,7 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
     Beyond :data:`MAX_EQUATION_COORDINATES` coordinates there are none.
 
     >>> [f.degree() for f in gradient_equations(SingleLayer(2, 2))]
-    [2, 2, 2]
+    [2, 2, 2, 2]
     """
     if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
         return ()
