@@ -14,7 +14,7 @@ A certificate always comes from the native computation, whatever engine decided 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -31,14 +31,16 @@ from agattn.geometry.critical import stratum_criticality
 from agattn.geometry.equations import Equation
 from agattn.geometry.parametrization import Matrix
 from agattn.geometry.strata import Stratum, representative, strata
-from agattn.geometry.tangent import Arc, representative_point, tangent_bounds
+from agattn.geometry.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.verify import Settings, verify
 
 DECIDED = (Judgement.CONFIRMED, Judgement.REFUTED)
 Entry = list[int]
 
 
-def certify(layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()) -> dict[str, Any]:
+def certify(
+    layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+) -> dict[str, Any]:
     """A certificate of the verdicts on some claims about a layer with t ≥ 2.
 
     Args:
@@ -55,7 +57,7 @@ def certify(layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[V
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
     _compare(layer, native, verdicts)
     with_spaces = any(verdict.claim == "agattn.tangent-dimension" for verdict in native)
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "about": f"{layer}, computed natively by agattn {__version__}; a stands for min(a, d)",
         "d": layer.d,
@@ -92,20 +94,23 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
     if reason:
         return {"id": verdict.claim, "certificate": None, "reason": reason}
-    record = {"id": verdict.claim, "verdict": verdict.judgement.value, "fails_at": _failures(verdict)}
+    record = {"id": verdict.claim, "verdict": verdict.judgement.value, "fails_at": failing_strata(verdict)}
     return record | ({"degree": verdict.computed} if verdict.claim == "agattn.degree" else {})
 
 
-def _failures(verdict: Verdict) -> list[list[int]]:
-    """The strata at which a list of strata that was predicted and the one computed differ."""
+def failing_strata(verdict: Verdict) -> list[list[int]]:
+    """The strata at which the prediction and what was computed differ; none if the claim is confirmed.
+
+    Raises:
+        DisagreementError: if the verdict is not about which strata have a property.
+    """
     if verdict.judgement is Judgement.CONFIRMED:
         return []
-    if not (isinstance(verdict.predicted, list) and isinstance(verdict.computed, list)):
+    lists = [x for x in (verdict.predicted, verdict.computed) if isinstance(x, list)]
+    if len(lists) < 2:
         raise DisagreementError(f"{verdict.claim} is refuted in a way that no certificate is known for")
-    return sorted(
-        [int(rank) for rank in name.strip("()").split(",")]
-        for name in set(verdict.predicted) ^ set(verdict.computed)
-    )
+    different = set(lists[0]) ^ set(lists[1])
+    return sorted([int(rank) for rank in name.strip("()").split(",")] for name in different)
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
@@ -121,7 +126,9 @@ def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[st
     if bounds.fiber is None:
         raise DisagreementError(f"{layer} at {stratum}: a nonzero stratum without a fiber")
     given = [[_matrix(A), _matrix(V)]]
-    others = [pair for pair in ([_matrix(x.A), _matrix(x.V)] for x in bounds.fiber.points) if pair not in given]
+    others = [
+        pair for pair in ([_matrix(x.A), _matrix(x.V)] for x in bounds.fiber.points) if pair not in given
+    ]
     if len(bounds.fiber.points) > 1:
         [record["second"]] = others
     direction = stratum_criticality(layer, stratum).direction
@@ -151,7 +158,7 @@ def _matrix(matrix: Matrix, scale: int = 1) -> list[Entry]:
     return found
 
 
-def _point(y: Mapping[tuple[int, ...], int]) -> list[Entry]:
+def _point(y: Vector) -> list[Entry]:
     return [[*name, value] for name, value in sorted(y.items())]
 
 

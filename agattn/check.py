@@ -1,11 +1,12 @@
 """The checker: re-verifies a certificate with Python's integers and nothing else.
 
 It is meant to be read in one sitting, and trusts no word and no number of the file: every consequence is
-computed here. In short (docs/certificates.md says more):
+computed here, with the algebra of agattn/integers.py. In short (docs/certificates.md says more):
 
 - A pair (A, V), rk A ≤ a, gives the point y with y_{c,b}(u) = V_c(u)·A_b(u), products of the row V_c and the
   column A_b read as linear forms. M is the set of these points, M̄ its complex closure; y has the coordinates
-  (c, b, i, k), i ≤ k, the coefficients of u_i u_k. No product of nonzero forms is 0: y = 0 iff A = 0 or V = 0.
+  (c, b, i, k), i ≤ k, the coefficients of u_i u_k. Products of nonzero forms are not 0: y = 0 means that
+  A = 0 or V = 0.
 - A group acts on pairs with finitely many orbits, told apart by rk V, rk A and rk [V; Aᵀ], and it acts
   linearly on the points y. What holds at one pair of each orbit holds everywhere.
 - Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
@@ -16,139 +17,41 @@ elsewhere: changing any single one makes the certificate invalid.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
-from math import comb, gcd, prod
+from math import comb, prod
 from typing import Any
+
+from agattn.integers import (
+    Flaw,
+    Sparse,
+    UnreadableError,
+    differential,
+    expand,
+    fields,
+    gradient,
+    integer,
+    lines,
+    load,
+    phi,
+    plus,
+    rank,
+    require,
+    sparse,
+)
+
+__all__ = ["CLAIMS", "FORMAT", "Flaw", "Layer", "UnreadableError", "check", "load"]
 
 FORMAT = "agattn certificate 1"
 
-Sparse = dict[tuple[Any, ...], int]
-"""What is not 0, by index from 1: a matrix by (row, column, power of ε), a point by (power, c, b, i, k)."""
-
 ALWAYS = (0, 0)
+"""The power of ε in what does not depend on ε; it is not written."""
+
 ANY = (0, 10**6)
 
 
-class UnreadableError(Exception):
-    """Raised for a file that is no certificate at all."""
-
-
-class Flaw(Exception):  # noqa: N818
-    """Raised where a certificate does not prove what it says."""
-
-
-def require(condition: bool, flaw: str) -> None:
-    """Raise a :class:`Flaw` unless the condition holds."""
-    if not condition:
-        raise Flaw(flaw)
-
-
-# Reading: integers only, and no key that would be passed over ------------------------------------------------
-
-
-def load(text: str) -> Any:
-    """Read JSON whose numbers are all integers, and where no key occurs twice.
-
-    Raises:
-        UnreadableError: if it is not.
-    """
-
-    def refuse(what: Any) -> None:
-        raise ValueError(f"{what} is not an integer")
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key occurs twice")
-        return dict(pairs)
-
-    try:
-        return json.loads(text, parse_float=refuse, parse_constant=refuse, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"it cannot be read: {error}") from error
-
-
-def fields(value: Any, required: str, optional: str = "") -> dict[str, Any]:
-    """A JSON object with all of the required keys, and no others than the optional ones."""
-    wrong = set(required.split()) - set(value), set(value) - set(f"{required} {optional}".split())
-    require(isinstance(value, dict) and not any(wrong), f"keys missing and unknown: {wrong}")
-    return dict(value)
-
-
-def integer(value: Any) -> int:
-    """A whole number, which true and false are not."""
-    require(type(value) is int, f"{value!r} is not an integer")
-    return int(value)
-
-
-def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
-    """A list [[index..., value], ...] with increasing indices within bounds, and no value 0.
-
-    A bound (0, 0) stands for an index that is always 0 and is not written.
-    """
-    written = [n for n, bound in enumerate(bounds) if bound != ALWAYS]
-    found: Sparse = {}
-    for entry in value:
-        *place, x = map(integer, entry)
-        require(len(place) == len(written) and x != 0, f"{entry} has a wrong length, or is 0")
-        index = dict(zip(written, place, strict=True))
-        key = tuple(index.get(n, 0) for n in range(len(bounds)))
-        require(all(low <= n <= high for n, (low, high) in zip(key, bounds, strict=True)), f"{entry}: index")
-        require(not found or max(found) < key, f"{entry} is out of order")
-        found[key] = x
-    return found
-
-
-# Algebra: exact, and small enough to see through -------------------------------------------------------------
-
-
-def rank(rows: Iterable[Sparse]) -> int:
-    """The rank over ℚ of some vectors, by fraction-free elimination."""
-    pivots: dict[tuple[Any, ...], Sparse] = {}
-    for row in rows:
-        while row:
-            first = min(row)
-            if first not in pivots:
-                pivots[first] = row
-                break
-            other = pivots[first]
-            both = {n: other[first] * row.get(n, 0) - row[first] * other.get(n, 0) for n in row | other}
-            divisor = gcd(*both.values())
-            row = {n: x // divisor for n, x in both.items() if x}
-    return len(pivots)
-
-
-def lines(matrix: Sparse, axis: int) -> list[Sparse]:
-    """The nonzero rows (axis 0) or columns (axis 1) of a matrix, as vectors."""
-    found: dict[int, Sparse] = {}
-    for key, x in matrix.items():
-        found.setdefault(key[axis], {})[key[1 - axis],] = x
-    return [found[n] for n in sorted(found)]
-
-
-def plus(one: Sparse, other: Sparse) -> Sparse:
-    """The sum of two vectors."""
-    total = {n: one.get(n, 0) + other.get(n, 0) for n in one | other}
-    return {n: x for n, x in total.items() if x}
-
-
-def phi(A: Sparse, V: Sparse) -> Sparse:
-    """The point V_c(u)·A_b(u), with powers of ε where A and V have them."""
-    y: Sparse = {}
-    for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items()):
-        name = (p + q, c, b, min(i, k), max(i, k))
-        y[name] = y.get(name, 0) + x * z
-    return {name: x for name, x in y.items() if x}
-
-
-def differential(A: Sparse, V: Sparse, dA: Sparse, dV: Sparse) -> Sparse:
-    """The derivative of φ at (A, V) along (Ȧ, V̇)."""
-    return plus(phi(dA, V), phi(A, dV))
-
-
-# One layer, one orbit ----------------------------------------------------------------------------------------
+# One layer, one orbit ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -160,7 +63,7 @@ class Layer:
     a: int
 
     def __post_init__(self) -> None:
-        require(1 <= self.a <= self.d and 1 <= self.o, "d, d', a are not possible")
+        require(1 <= self.a <= self.d and self.o >= 1, "d, d', a are not possible")
 
     @property
     def ambient(self) -> int:
@@ -170,8 +73,8 @@ class Layer:
     def source(self, r_a: int) -> int:
         """The tangent dimension of the variety of pairs, modulo scaling, where rk A = r_a.
 
-        {rk A ≤ a} is smooth of dimension a(2d − a) where rk A = a; where rk A < a < d the minors of size a + 1
-        vanish to second order.
+        {rk A ≤ a} is smooth of dimension a(2d − a) where rk A = a; where rk A < a < d the minors of size
+        a + 1 vanish to second order.
         """
         return self.o * self.d + (self.a * (2 * self.d - self.a) if r_a == self.a else self.d**2) - 1
 
@@ -181,7 +84,7 @@ class Layer:
         return [(v, r, n) for v, r in ranks for n in range(max(v, r), min(d, v + r) + 1)]
 
     def matrix(self, value: Any, rows: int, powers: tuple[int, int] = ALWAYS) -> Sparse:
-        """A matrix [[row, column, value], ...] with d columns, or with entries [row, column, power, value]."""
+        """A matrix [[row, column, value], ...] with d columns, or with a power of ε before each value."""
         return sparse(value, (1, rows), (1, self.d), powers)
 
     def point(self, value: Any, powers: tuple[int, int] = ALWAYS) -> Sparse:
@@ -211,10 +114,10 @@ class Orbit:
     def _fiber(self) -> int:
         """How many pairs have the point p, up to (sA, V/s). At most 2, as linear forms are prime.
 
-        Take V_c, A_b ≠ 0. A pair (A', V') over p has V'_c A'_b = V_c A_b, so up to scaling V'_c = V_c, and then
-        A' = A, V' = V by division; or V'_c = A_b and A'_b = V_c. This is another pair only where these are not
-        parallel; then A_b divides V_c A_{b'}, hence A_{b'}, for all b', and V_c divides all V_{c'}: so rk A =
-        rk V = 1, and the other pair is (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ.
+        Take V_c, A_b ≠ 0. A pair (A', V') over p has V'_c A'_b = V_c A_b, so up to scaling V'_c = V_c, and
+        then A' = A, V' = V by division; or V'_c = A_b and A'_b = V_c. This is another pair only where these
+        are not parallel; then A_b divides V_c A_{b'}, hence A_{b'}, for all b', and V_c divides all V_{c'}:
+        so rk A = rk V = 1, and the other pair is (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ.
         """
         exists = self.ranks == (1, 1, 2)
         require(("second" in self.found) == exists, "a preimage is missing, or is one too many")
@@ -324,34 +227,7 @@ def equations(layer: Layer, value: Any) -> Iterable[Sparse]:
         yield equation
 
 
-def expand(equation: Sparse, size: int) -> Sparse:
-    """The equation in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
-    total: Sparse = {}
-    for monomial, coefficient in equation.items():
-        terms: Sparse = {(): coefficient}
-        for c, b, i, k in monomial:
-            step: Sparse = {}
-            for (one, other), n in product({(i, k), (k, i)}, range(max(size, 1))):
-                entry = [("K", n, other), ("Q", n, b)] if size else [("A", other, b)]
-                for name, x in terms.items():
-                    longer = tuple(sorted([*name, ("V", c, one), *entry]))
-                    step[longer] = step.get(longer, 0) + x
-            terms = step
-        total = plus(total, terms)
-    return total
-
-
-def gradient(equation: Sparse, y: Sparse) -> Sparse:
-    """The gradient of an equation at the point y."""
-    result: Sparse = {}
-    for names, coefficient in equation.items():
-        for n, name in enumerate(names):
-            others = prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :])
-            result = plus(result, {name: coefficient * others})
-    return result
-
-
-# The claims --------------------------------------------------------------------------------------------------
+# The claims -------------------------------------------------------------------------------------------------
 
 ZERO, PINCH, CROSSING = (0, 0, 0), (1, 1, 1), (1, 1, 2)
 Ranks = tuple[int, ...]
@@ -373,7 +249,7 @@ class Facts:
         self._dimension()
 
     def _dimension(self) -> None:
-        """dim M̄ is the number of parameters modulo scaling: the rank of the derivative of φ(KᵀQ, V) shows it."""
+        """The parameters modulo scaling bound dim M̄; the rank of the derivative of φ(KᵀQ, V) meets that."""
         A, V, indices = self.top.A, self.top.V, range(1, self.layer.d + 1)
         moves = [{(k, *b, 0): x for b, x in q.items()} for k in indices for q in lines(A, 0)]
         moves += [{(*k, b, 0): x for k, x in column.items()} for b in indices for column in lines(A, 1)]
@@ -407,9 +283,10 @@ class Facts:
 
     def singular(self, predicted: Callable[[Ranks], bool]) -> list[Ranks]:
         """Where M̄ is singular against the prediction, or the reverse."""
-        wrong = []
-        # M̄ is a cone with all unit vectors φ(e_k e_bᵀ, e_c e_iᵀ) in it, so they are in its tangent space at 0.
-        bounds = {ZERO: (self.layer.ambient,) * 2} | {o.ranks: (o.lower, o.upper) for o in self.orbits.values()}
+        wrong: list[Ranks] = []
+        # M̄ is a cone with all unit vectors φ(e_k e_bᵀ, e_c e_iᵀ) in it: its tangent space at 0 is everything.
+        bounds: dict[Ranks, tuple[int, int]] = {ZERO: (self.layer.ambient, self.layer.ambient)}
+        bounds |= {orbit.ranks: (orbit.lower, orbit.upper) for orbit in self.orbits.values()}
         for ranks, (lower, upper) in bounds.items():
             require(lower > self.dimension or upper == self.dimension, f"{ranks}: singular or not, is open")
             if (lower > self.dimension) != predicted(ranks):
@@ -450,7 +327,7 @@ class Facts:
         return comb(self.layer.source(a) - 1, o * d - 1) * matrices // self.top.preimages
 
     def products(self) -> list[Ranks]:
-        """Nowhere, if the coefficients of V X Xᵀ A X are those of V_c(u)·A_b(u), and their fixed combinations.
+        """Nowhere, if the coefficients of V X Xᵀ A X are those of V_c(u)·A_b(u), and fixed combinations.
 
         Both are linear in A and in V: it is enough to try A = e_k e_bᵀ, V = e_iᵀ, for which φ(X)_τ is
         Σ_j x_{ij} x_{kj} x_{bτ}. Two tokens j, τ tell; of one token come the sums over the places of b.
@@ -480,14 +357,14 @@ class Claim:
 BY_PAPER = "M is singular exactly at rk A ≤ 1, rk V ≤ 1"
 CLAIMS = {
     "theorem-3.2": Claim(
-        "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ; over 0 the "
-        "pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),
+        "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ; over 0 "
+        "the pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),
     "corollary-3.3": Claim("dim M = α(2d − α) + dd' − 1", lambda facts: [], wide=False),
     "theorem-3.4.closed": Claim("M is closed", Facts.closed),
     "theorem-3.4.boundary": Claim("the boundary of M in M̄(ℝ) is {A = k qᵀ, V = h kᵀ}", Facts.critical),
     "theorem-3.4.singular": Claim(BY_PAPER, lambda facts: facts.singular(facts.paper)),
     "corollary-A.1": Claim("M is closed", Facts.closed),
-    "corollary-A.2": Claim("(A, V) ↦ φ is birational up to scaling, with fibers of at most 2", Facts.birational),
+    "corollary-A.2": Claim("up to scaling φ is birational, with fibers of at most 2", Facts.birational),
     "lemma-A.3": Claim("(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical),
     "corollary-A.4": Claim(BY_PAPER, lambda facts: facts.singular(facts.paper)),
     "proposition-A.5": Claim("φ has the coefficients of the products V_c(u)·A_b(u)", Facts.products),
@@ -497,8 +374,8 @@ CLAIMS = {
         lambda facts: facts.failing(lambda orbit: orbit is facts.top and orbit.preimages != 1 + (
             facts.layer.a == facts.layer.o == 1 < facts.layer.d)), wide=False, no_product=False),
     "agattn.singular-locus": Claim(
-        "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; for a = d' = 1 at 0 and, "
-        "if d ≥ 3, at (1,1,1)", lambda facts: facts.singular(facts.corrected), no_product=False),
+        "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; for a = d' = 1 at 0 "
+        "and, if d ≥ 3, at (1,1,1)", lambda facts: facts.singular(facts.corrected), no_product=False),
     "agattn.tangent-dimension": Claim(
         "dim T_p M̄ is what the closed formula says, on every stratum", Facts.tangents, no_product=False),
 }  # fmt: skip
@@ -515,17 +392,27 @@ def check(document: Any) -> dict[str, Any]:
     if not (isinstance(document, dict) and document.get("format") == FORMAT):
         raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
     results: list[dict[str, Any]] = []
+    layer = ""
     try:
         facts = Facts(document)
+        layer = f"M({facts.layer.d},{facts.layer.o},{facts.layer.a}), t ≥ 2"
         for record in document["claims"]:
             results.append(_claim(facts, record))
         require(len({result["id"] for result in results}) == len(results), "a claim occurs twice")
         flaw = "" if any(result["valid"] for result in results) else "nothing is certified"
-    except (Flaw, ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError) as error:
+    except (
+        Flaw,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        StopIteration,
+        TypeError,
+        ValueError,
+    ) as error:
         flaw = str(error) or type(error).__name__
         named = [x for x in document.get("claims") or [] if isinstance(x, dict) and "certificate" not in x]
         results = [{"id": str(x.get("id")), "valid": False, "reason": flaw} for x in named]
-    return {"valid": not flaw, "flaw": flaw, "claims": results}
+    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
 
 
 def _claim(facts: Facts, record: Any) -> dict[str, Any]:
@@ -539,9 +426,12 @@ def _claim(facts: Facts, record: Any) -> dict[str, Any]:
     fields(record, "id verdict fails_at" + (" degree" if name == "agattn.degree" else ""))
     require(claim.applies(facts.layer), f"{name} does not apply")
     fails = claim.fails(facts)
-    require([list(ranks) for ranks in fails] == record["fails_at"], f"{name} fails at {fails}")
+    stated = [tuple(map(integer, ranks)) for ranks in record["fails_at"]]
+    require(stated == fails, f"{name} fails at {fails}")
     verdict = "refuted" if fails else "confirmed"
     require(record["verdict"] == verdict, f"{name} is {verdict}")
-    require(record.get("degree", facts.degree()) == facts.degree(), f"the degree is {facts.degree()}")
+    require(
+        integer(record.get("degree", facts.degree())) == facts.degree(), f"the degree is {facts.degree()}"
+    )
     where = f" It fails at {', '.join(str(ranks).replace(' ', '') for ranks in fails)}." if fails else ""
     return {"id": name, "valid": True, "reason": f"{verdict}: {claim.statement}.{where}"}

@@ -20,6 +20,8 @@ from agattn.errors import AgattnError
 
 # Name and one-line help of every command, so that the overview needs none of their imports.
 COMMANDS = {
+    "audit": "Put every claim to every small architecture, and state the pattern.",
+    "check": "Verify a certificate with integers alone.",
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
     "run": "Emit a script, run it, and read the answer back.",
