@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import flint
@@ -26,14 +27,16 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical import stratum_criticality
 from agattn.geometry.degree import expected_degree
 from agattn.geometry.fibers import preimages
-from agattn.geometry.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.strata import ZERO, Stratum, image_dimension, representative, strata
 from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.zariski import closure_degree
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Answer
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
 MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
+MAX_MINORS = 5000
 
 
 @dataclass(frozen=True)
@@ -333,6 +336,45 @@ GENERIC_RANK = Question(
     lambda layer: "",
     native=_generic_rank,
 )
+
+
+# The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Dimension of the cone, and degree."""
+
+    dimension: int
+    degree: int
+
+
+def _read_closure(answer: Answer) -> Closure:
+    if answer.integers["failures"]:
+        raise EngineError("an equation of h ⊗ q ⊗ Q, rank Q ≤ 2, does not vanish there")
+    return Closure(answer.integers["dimension"], answer.integers["degree"])
+
+
+def _closure_refusal(layer: SingleLayer) -> str:
+    if layer.d < 2 or layer.t < 2:
+        return "for d = 1 nothing is singular" if layer.t >= 2 else _needs_two_tokens(layer)
+    size = layer.ambient_dimension
+    minors = (
+        comb(layer.d_out, 2) * comb(size // layer.d_out, 2)
+        + comb(layer.d, 2) * comb(size // layer.d, 2)
+        + comb(layer.d, 3) * comb(layer.d_out * layer.d**2, 3)
+    )
+    return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
+
+
+def _closure_natively(layer: SingleLayer, seed: int) -> Closure:
+    return Closure(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer))
+
+
+CLOSURE = Question(
+    "the closure of the singular points", "zariski-singular-locus", _read_closure, _closure_refusal,
+    _closure_natively,
+)  # fmt: skip
 
 
 # Where φ vanishes -------------------------------------------------------------------------------------------
