@@ -103,7 +103,7 @@ def nonzero_minor(matrix: Matrix, p: int) -> Minor:
         if len(columns) == n or following >= m:
             break
         rows = np.concatenate([pivot_rows, np.arange(following, min(m, following + 3 * n))])
-    sign = _sign(pivot_rows.tolist()) * _sign(columns)
+    sign = permutation_sign(pivot_rows.tolist()) * permutation_sign(columns)
     return Minor(tuple(sorted(pivot_rows.tolist())), tuple(sorted(columns)), value * sign % p, p)
 
 
@@ -262,10 +262,10 @@ def _centred(x: int, p: int) -> int:
     return x - p if x > p // 2 else x
 
 
-def _sign(sequence: Sequence[int]) -> int:
+def permutation_sign(sequence: Sequence[int]) -> int:
     """The sign of the permutation that sorts distinct numbers.
 
-    >>> _sign([2, 0, 1]), _sign([5, 3])
+    >>> permutation_sign([2, 0, 1]), permutation_sign([5, 3])
     (1, -1)
     """
     position = {x: i for i, x in enumerate(sorted(sequence))}
