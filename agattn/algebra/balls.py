@@ -1,10 +1,10 @@
 r"""Lower bounds for the rank of a matrix of balls, by elimination in midpoint-radius arithmetic.
 
-Pivots are chosen in ``float64`` on the midpoints, by complete pivoting, and never trusted: each chosen square block
-S must have a determinant whose ball excludes zero, and what is left is the Schur complement
-:math:`S_{22} - S_{21} S_{11}^{-1} S_{12}`, computed in balls. Both steps are exact statements about *every* matrix
-within the balls, so the number of pivots is a proved lower bound for the rank of each of them. Floats only see
-some forty bits at a time; the rounds go on until no entry of the Schur complement excludes zero.
+Pivots are chosen in ``float64`` on the midpoints, by complete pivoting, and never trusted: each chosen square
+block S must have a determinant whose ball excludes zero, and what is left is the Schur complement
+:math:`S_{22} - S_{21} S_{11}^{-1} S_{12}`, computed in balls. Both steps are exact statements about *every*
+matrix within the balls, so the number of pivots is a proved lower bound for the rank of each of them. Floats
+only see some forty bits at a time; the rounds go on until no entry of the Schur complement excludes zero.
 
 >>> elimination(arb_matrix([[1, 2], [2, 4]], 64), 64).rank
 1
@@ -32,6 +32,10 @@ class BallMinor:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     value: Any
+
+    def __str__(self) -> str:
+        k = len(self.rows)
+        return f"a {k} x {k} minor is {self.value.str(6)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +70,7 @@ def working_precision(bits: int) -> Iterator[None]:
 
 
 def arb_matrix(rows: Sequence[Sequence[Any]], bits: int) -> Any:
-    """An ``arb_mat`` from exact numbers, or (midpoint, radius) pairs of them, rounded outwards to some precision."""
+    """An ``arb_mat`` from exact numbers or (midpoint, radius) pairs, rounded outwards to ``bits``."""
     with working_precision(bits):
         m = len(rows)
         return flint.arb_mat(m, len(rows[0]) if m else 0, [_ball(x) for row in rows for x in row])
@@ -101,7 +105,9 @@ def _eliminate(matrix: Any, bits: int) -> BallElimination:
         places, others, sizes = chosen
         width = len(columns)
         while True:
-            block = flint.arb_mat(len(places), len(places), [entries[i * width + j] for i in places for j in others])
+            block = flint.arb_mat(
+                len(places), len(places), [entries[i * width + j] for i in places for j in others]
+            )
             value = block.det()
             if not value.contains(0):
                 break
@@ -146,7 +152,7 @@ def _schur(
 
 
 def _pivots(entries: list[Any], m: int, n: int) -> tuple[list[int], list[int], list[float]] | None:
-    """Complete pivoting in floats: rows, columns and log₂ of the pivots; ``None`` if no ball excludes zero."""
+    """Complete pivoting in floats: rows, columns, log₂ of the pivots; ``None`` if no ball excludes zero."""
     best, top = None, -inf
     for k, x in enumerate(entries):
         if not x.contains(0):

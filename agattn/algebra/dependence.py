@@ -1,14 +1,15 @@
-r"""Proofs that the rank of an integer matrix is at most r, given pivot rows I and columns J of a nonzero minor.
+r"""Proofs that the rank of an integer matrix is at most r, given rows I and columns J of a nonzero minor.
 
 Two proofs are known here, and the cheaper one is chosen from an estimate of both.
 
 **A kernel.** Solve :math:`A_{IJ} X = A_{IJ'}` for the other columns J' over ℚ by p-adic lifting, and check
-:math:`A_{\cdot J} X = A_{\cdot J'}` on *all* rows by one exact product: every column is a combination of r columns.
-The time grows with the size of the solution, which is small for matrices with structure. Rows and columns are
-exchanged where that leaves fewer vectors to find.
+:math:`A_{\cdot J} X = A_{\cdot J'}` on *all* rows by one exact product: every column is a combination of r
+columns. The time grows with the size of the solution, which is small for matrices with structure. Rows and
+columns are exchanged where that leaves fewer vectors to find.
 
-**Enough primes.** If the rank is r modulo each of several primes, every minor of size r + 1 is divisible by their
-product. Once that exceeds Hadamard's bound for such minors they all vanish, and no kernel need be written down.
+**Enough primes.** If the rank is r modulo each of several primes, every minor of size r + 1 is divisible by
+their product. Once that exceeds Hadamard's bound for such minors they all vanish, and no kernel need be
+written down.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Kernel:
     """Independent integer vectors that the matrix annihilates, checked by exact multiplication.
 
     The j-th vector has the entries ``combination[i, j]`` at the positions ``pivots[i]``,
-    ``−denominators[j]`` at ``free[j]``, and 0 elsewhere; so they are independent, by their entries at ``free``.
+    ``−denominators[j]`` at ``free[j]``, and 0 elsewhere; so they are independent, by the entries at ``free``.
 
     Attributes:
         side: ``"right"`` for vectors v with A v = 0, ``"left"`` for v A = 0.
@@ -67,7 +68,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class EnoughPrimes:
-    """The proof by primes: the rank is r modulo ``count`` primes whose product has more than ``bound_bits`` bits."""
+    """The proof by primes: rank r modulo ``count`` primes whose product has more than ``bound_bits`` bits."""
 
     rank: int
     count: int
@@ -89,7 +90,7 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
         A: an ``int64`` array or ``fmpz_mat``.
         minor: a nonzero minor, smaller than A.
         seed: seed of the random primes.
-        budget: estimated seconds that may be spent; ``None`` is returned if neither proof is estimated to fit.
+        budget: estimated seconds that may be spent; ``None`` is returned if neither proof fits.
 
     Raises:
         RankGrewError: if the rank is larger than that, with a larger minor where one is known.
@@ -107,7 +108,9 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
         probe = _solve(A, minor, side, 1) if r else None
         height = _bits(probe[1]) if probe else 0
         size = max(m, n)
-        by_kernel = vectors * r * (3e-9 * r * height / 30 + 3e-10 * size * (height / 64 + 1)) + 1e-6 * r * vectors
+        by_kernel = (
+            vectors * r * (3e-9 * r * height / 30 + 3e-10 * size * (height / 64 + 1)) + 1e-6 * r * vectors
+        )
     if min(by_kernel, by_primes) > budget:
         return None
     return prove_by_kernel(A, minor, side) if by_kernel <= by_primes else _by_primes(A, r, bits, seed)
@@ -190,7 +193,7 @@ def _complement(indices: tuple[int, ...], n: int) -> list[int]:
 
 
 def _bits(x: Any) -> int:
-    return abs(x).bit_length()
+    return int(abs(x).bit_length())
 
 
 def _seconds_by_primes(m: int, n: int, r: int, bits: float) -> float:
@@ -213,7 +216,7 @@ def nullspace_over_q(A: Any, seed: int = 0) -> Any:
     [-1]
     [ 0]
     """
-    m, n = shape(A)
+    n = shape(A)[1]
     primes = random_primes(seed)
     minor = largest_minor(A, primes)
     while True:

@@ -5,14 +5,14 @@ midpoint with a radius, and the radius is *stated*:
 
 - ``"0.333 +/- 5e-4"`` states its own, and so does an ``arb``;
 - otherwise the argument ``radius`` of the caller, the same for all entries;
-- otherwise a binary float is taken as rounded to nearest (half a unit in the last place), an mpmath number likewise
-  at mpmath's working precision, and a decimal with at least 16 significant digits in its last digit; a shorter
-  decimal is exact as written.
+- otherwise a binary float is taken as rounded to nearest (half a unit in the last place), an mpmath number
+  likewise at mpmath's working precision, and a decimal with at least 16 significant digits in its last digit;
+  a shorter decimal is exact as written.
 
 >>> read_number("-6/4"), read_number("0.25")
 ((-3/2, None), (1/4, 0))
 >>> read_number("0.5 +/- 0.25"), read_number(0.5)
-((1/2, 1/4), (1/2, 1/36028797018963968))
+((1/2, 1/4), (1/2, 1/18014398509481984))
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from agattn.errors import InputError
 # Beyond this a decimal exponent is a mistake or an attack: the exact number would fill the memory.
 LARGEST_EXPONENT = 10**6
 ROUNDED_DIGITS = 16
+NO_COMPLEX = "only real matrices are read: give [[Re, -Im], [Im, Re]], which has twice the rank"
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _RATIONAL = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
@@ -57,8 +58,8 @@ def read_number(x: Any, radius: Any = None) -> Ball:
         return _text(x, radius)
     if isinstance(x, Decimal):
         return _text(str(x), radius)
-    if isinstance(x, (complex, np.complexfloating)) or isinstance(x, flint.acb):
-        raise InputError(f"{x} is complex; only real matrices have a rank here: use [[Re, -Im], [Im, Re]] and halve")
+    if isinstance(x, (complex, np.complexfloating, flint.acb)):
+        raise InputError(f"{x} is complex; {NO_COMPLEX}")
     if isinstance(x, flint.arb):
         if not x.is_finite():
             raise InputError(f"{x} is not a finite number")
@@ -75,11 +76,8 @@ def _float(x: Any, radius: Any) -> Ball:
         raise InputError(f"{x} is not a finite number")
     numerator, denominator = x.as_integer_ratio()
     if radius is None:
-        half = (np.spacing(np.abs(x)) / 2 if x else x * 0).as_integer_ratio() if x else (0, 1)
-        # Half of the smallest subnormal number is not a float: take the whole.
-        if x and not half[0]:
-            half = np.spacing(np.abs(x)).as_integer_ratio()
-        radius = flint.fmpq(*half)
+        # A zero is exact. Halved as a rational: half of the smallest float is not a float.
+        radius = flint.fmpq(*np.spacing(np.abs(x)).as_integer_ratio()) / 2 if x else flint.fmpq(0)
     return flint.fmpq(numerator, denominator), radius
 
 

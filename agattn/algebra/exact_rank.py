@@ -13,7 +13,13 @@ from agattn.algebra.dependence import EnoughPrimes, Kernel, RankGrewError, prove
 from agattn.algebra.integers import as_fmpz_mat, hadamard_bits, shape
 from agattn.algebra.matrices import ExactMatrix
 from agattn.algebra.modular import (
-    PRIMES_OF_WORD_BITS, WORD_BITS, Minor, nonzero_minor, permutation_sign, random_primes, residues,
+    PRIMES_OF_WORD_BITS,
+    WORD_BITS,
+    Minor,
+    nonzero_minor,
+    permutation_sign,
+    random_primes,
+    residues,
 )  # fmt: skip
 from agattn.algebra.sparse import Block, SparseMatrix, decompose
 
@@ -29,8 +35,8 @@ class BlockProof:
     Attributes:
         rows, columns: the block's place in the matrix.
         rank: its rank.
-        proof: a checked :class:`Kernel` (in the block's own indices), :class:`EnoughPrimes`, or ``None`` where the
-            rank is the number of rows or columns and nothing need be proved.
+        proof: a checked :class:`Kernel` (in the block's own indices), :class:`EnoughPrimes`, or ``None``
+            where the rank is the number of rows or columns and nothing need be proved.
     """
 
     rows: tuple[int, ...]
@@ -53,12 +59,12 @@ class ExactRank:
 
 
 def exact_rank(A: ExactMatrix, seed: int, budget: float, prove: bool) -> ExactRank:
-    """The rank of a rational matrix, with proof if ``prove`` and the estimated seconds fit into the budget."""
+    """The rank of a rational matrix; with proof if ``prove`` and its estimated time fits into the budget."""
     pivots, blocks = _blocks(A)
     small = random_primes(seed)
     large = random_primes(seed, bits=60)
     for attempt in range(1000):
-        # A larger rank than that of a 23-bit prime has been met four times: its entries are not for such primes.
+        # Where four small primes were unlucky, the entries have too many small factors for a fifth.
         p = next(small) if attempt < 4 else next(large)
         try:
             return _at_prime(A, pivots, blocks, p, seed, budget, prove)
@@ -95,7 +101,8 @@ def _at_prime(
         if minor.rank < min(shape(block.matrix)):
             proof = prove_upper_bound(block.matrix, minor, seed, budget) if prove else None
             if proof is None:
-                error += 2.0 ** _confirm(block.matrix, minor, seed)
+                proof, chance = _confirm(block.matrix, minor, seed)
+                error += chance
             elif isinstance(proof, Kernel) and proof.side == "left" and A.row_scales:
                 proof = _rescaled(proof, [A.row_scales[i] for i in block.rows])
         proofs.append(BlockProof(block.rows, block.columns, minor.rank, proof))
@@ -110,7 +117,7 @@ def _at_prime(
 
 
 def minor_mod(A: Any, p: int) -> Minor:
-    """A nonzero minor of maximal size mod p, by our elimination for small primes and by FLINT's for large ones."""
+    """A nonzero minor of maximal size mod p: by our elimination for small primes, by FLINT's for large."""
     if p < 2**WORD_BITS:
         return nonzero_minor(residues(A, p), p)
     reduced = flint.nmod_mat(as_fmpz_mat(A), p)
@@ -135,39 +142,41 @@ def _pivot_columns(A: Any) -> list[int]:
     return columns
 
 
-def _confirm(A: Any, minor: Minor, seed: int) -> float:
-    """Look at more primes until the chance of a wrong upper bound is small; return its log₂.
+def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, float]:
+    """Look at more primes until the chance of a wrong upper bound is small; return that chance.
 
-    The rank over ℚ is larger than the rank mod p only if p divides one fixed nonzero minor, which Hadamard bounds:
-    so few primes do, of all from which p was drawn.
+    The rank over ℚ is larger than the rank mod p only if p divides one fixed nonzero minor, which is
+    bounded: so few primes do, of all from which p was drawn. If the bound is below p none does: a proof.
     """
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
-        return float("-inf")
-    # Distinct primes, so the second is bad with a smaller chance than the first.
-    chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
-    more = random_primes(seed + 1)
-    known, rounds = chance if minor.modulus < 2**WORD_BITS else 0.0, 0
-    if chance and known + 2 * chance <= ERROR_BITS:
-        while known > ERROR_BITS:
-            found = minor_mod(A, next(more))
-            known, rounds = known + chance, rounds + 1
-            if found.rank > minor.rank:
-                raise RankGrewError(found)
-        return known
-    p = next(random_primes(seed + 1, bits=60))
+        return EnoughPrimes(minor.rank, 1, bits), 0.0
+    known = 0.0
+    if minor.modulus < 2**WORD_BITS:
+        known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
+        # Distinct primes, so that each is bad with at most the chance of the first.
+        more = (p for p in random_primes(seed + 1) if p != minor.modulus)
+        if known + 2 * chance <= ERROR_BITS:
+            while known > ERROR_BITS:
+                if minor_mod(A, next(more)).rank > minor.rank:
+                    raise RankGrewError(None)
+                known += chance
+            return None, 2.0**known
+    p = next(p for p in random_primes(seed + 1, bits=60) if p != minor.modulus)
     if flint.nmod_mat(as_fmpz_mat(A), p).rank() > minor.rank:
         raise RankGrewError(None)
     # π(2x) − π(x) > 3x / (5 log x) for x ≥ 20.5 (Rosser and Schoenfeld 1962), with x = 2^59.
     primes = 3 * 2.0**59 / (5 * 59 * log(2))
-    return known + log2(min(1.0, bits / 59 / primes))
+    return None, 2.0 ** (known + log2(min(1.0, bits / 59 / primes)))
 
 
 def _rescaled(kernel: Kernel, scales: list[Any]) -> Kernel:
     """The left kernel of D⁻¹Z from that of Z: multiply from the right by D."""
     rows, columns = kernel.combination.nrows(), kernel.combination.ncols()
     entries = kernel.combination.entries()
-    scaled = [entries[i * columns + j] * scales[kernel.pivots[i]] for i in range(rows) for j in range(columns)]
+    scaled = [
+        entries[i * columns + j] * scales[kernel.pivots[i]] for i in range(rows) for j in range(columns)
+    ]
     denominators = tuple(d * scales[f] for d, f in zip(kernel.denominators, kernel.free, strict=True))
     return Kernel(
         "left", kernel.length, kernel.pivots, kernel.free, flint.fmpz_mat(rows, columns, scaled), denominators

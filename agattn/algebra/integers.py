@@ -1,4 +1,4 @@
-"""Integer matrices as the rank computations hold them: ``int64`` arrays where the entries fit, else ``fmpz_mat``.
+"""Integer matrices as the rank computations hold them: ``int64`` arrays where they fit, else ``fmpz_mat``.
 
 >>> A = integer_matrix([[1, 2], [3, 2**80]])
 >>> type(A).__name__, type(integer_matrix([[1, 2], [3, 4]])).__name__
@@ -39,7 +39,7 @@ def shape(A: Any) -> tuple[int, int]:
 
 def as_fmpz_mat(A: Any) -> Any:
     """The matrix as an ``fmpz_mat``."""
-    return flint.fmpz_mat(*A.shape, A.ravel().tolist()) if isinstance(A, np.ndarray) else A
+    return flint.fmpz_mat(A.shape[0], A.shape[1], A.ravel().tolist()) if isinstance(A, np.ndarray) else A
 
 
 def submatrix(A: Any, rows: Sequence[int], columns: Sequence[int]) -> Any:

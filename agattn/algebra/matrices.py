@@ -17,10 +17,13 @@ import flint
 import numpy as np
 
 from agattn.algebra.balls import arb_matrix
-from agattn.algebra.entries import read_number
+from agattn.algebra.entries import NO_COMPLEX, read_number
 from agattn.algebra.integers import SMALL, integer_matrix, shape
 from agattn.algebra.sparse import SparseMatrix
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
+
+# Sparse real matrices are made dense for ball arithmetic, up to this many entries.
+LARGEST_BALLS = 10**7
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class BallMatrix:
         shape: (m, n).
         balls: the matrix as an ``arb_mat`` at a precision in bits.
         stated: whether the balls have a radius that no precision takes away.
-        pairs: (midpoint, radius) of each entry as ``fmpq``, row by row; ``None`` for a function of the precision.
+        pairs: (midpoint, radius) of each entry as ``fmpq``, row by row; ``None`` where it is a function.
     """
 
     shape: tuple[int, int]
@@ -120,16 +123,15 @@ def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
         if not small.size or (small.min() > -SMALL and small.max() < SMALL):
             return ExactMatrix(small.shape, small)
     if kind == "c":
-        raise InputError("the array is complex; only real matrices have a rank here: use [[Re, -Im], [Im, Re]] and halve")
+        raise InputError(f"the array is complex; {NO_COMPLEX}")
     if kind == "f":
         bad = np.argwhere(~np.isfinite(array))
         if len(bad):
             i, j = bad[0]
             raise InputError(f"entry ({i + 1}, {j + 1}) is {array[i, j]}, which is not a finite number")
-        if radius is None and not array.size or (np.abs(array) < 2**53).all() and (array == np.rint(array)).all():
+        if radius is None and (np.abs(array) < 2**53).all() and (array == np.rint(array)).all():
             # Integers stored as floats: exact, as long as no rounding can have hidden a digit.
-            if radius is None:
-                return ExactMatrix(array.shape, array.astype(np.int64))
+            return ExactMatrix(array.shape, array.astype(np.int64))
     if kind not in "biufO":
         raise InputError(f"an array of type {array.dtype} is not a matrix of numbers")
     rows = [list(row) for row in array] if kind in "fO" else array.tolist()
@@ -138,9 +140,13 @@ def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
 
 def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> ExactMatrix | BallMatrix:
     pairs = []
+    if radius is None and _whole_floats(rows):
+        rows = [[int(x) for x in row] for row in rows]
     for i, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__"):
-            raise InputError(f"row {i + 1} is not a row of numbers; a matrix is a list of rows of equal length")
+            raise InputError(
+                f"row {i + 1} is not a row of numbers; a matrix is a list of rows of equal length"
+            )
         if len(row) != len(rows[0]):
             raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
         pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
@@ -168,17 +174,9 @@ def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
         if not (0 <= i < m and 0 <= j < n):
             raise InputError(f"entry ({i + 1}, {j + 1}) lies outside of a {m} x {n} matrix")
         numbers[i, j] = _entry(x, i, j, radius)
-    if any(around is not None for _, around in numbers.values()):
-        if all(x.q == 1 for x, _ in numbers.values()) and radius is None:
-            pass  # integers stored as floats
-        else:
-            if m * n > 10**7:
-                raise InputError(f"a sparse {m} x {n} matrix of real numbers is too large for balls; give rationals")
-            table = [[(flint.fmpq(0), flint.fmpq(0))] * n for _ in range(m)]
-            for (i, j), (x, around) in numbers.items():
-                table[i][j] = (x, around or flint.fmpq(0))
-            stated = any(around for _, around in numbers.values())
-            return BallMatrix((m, n), lambda bits: arb_matrix(table, bits), stated, table)
+    inexact = any(around is not None for _, around in numbers.values())
+    if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
+        return _sparse_balls(numbers, m, n)
     scales: dict[int, Any] = {}
     for (i, _), (x, _around) in numbers.items():
         if x.q != 1:
@@ -187,6 +185,32 @@ def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
     integral = {(i, j): x.p * (scales.get(i, one) // x.q) for (i, j), (x, _) in numbers.items()}
     all_scales = tuple(scales.get(i, one) for i in range(m)) if scales else None
     return ExactMatrix((m, n), SparseMatrix((m, n), integral), all_scales)
+
+
+def _sparse_balls(numbers: dict[tuple[int, int], Any], m: int, n: int) -> BallMatrix:
+    if m * n > LARGEST_BALLS:
+        raise TooLargeError(
+            f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls; give rationals"
+        )
+    zero = flint.fmpq(0)
+    table = [[(zero, zero)] * n for _ in range(m)]
+    for (i, j), (x, around) in numbers.items():
+        table[i][j] = (x, around or zero)
+    stated = any(around for _, around in numbers.values())
+    return BallMatrix((m, n), lambda bits: arb_matrix(table, bits), stated, table)
+
+
+def _whole_floats(rows: Any) -> bool:
+    """Whether all entries are ints or floats that hold whole numbers too small to have been rounded."""
+    return all(
+        hasattr(row, "__iter__")
+        and all(
+            isinstance(x, (int, np.integer))
+            or (isinstance(x, (float, np.floating)) and float(x).is_integer() and abs(float(x)) < 2**53)
+            for x in row
+        )
+        for row in rows
+    )
 
 
 def _entry(x: Any, i: int, j: int, radius: Any) -> Any:

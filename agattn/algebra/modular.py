@@ -1,12 +1,13 @@
 r"""Elimination over 𝔽_p for word-sized primes p < 2^23, in floating point and yet exact.
 
 Residues are kept centred, :math:`|x| \le p/2 < 2^{22}`, so a product of matrices with inner dimension at most
-256 has all its partial sums below :math:`256 \cdot 2^{44} = 2^{52}`: a ``float64`` matrix product is then *exact*,
-in whatever order the BLAS adds, and elimination runs at the speed of the BLAS. The answer is not only a rank but
-its witness: rows and columns of a nonzero minor, and the value of that minor.
+256 has all its partial sums below :math:`256 \cdot 2^{44} = 2^{52}`: a ``float64`` matrix product is then
+*exact*, in whatever order the BLAS adds, and elimination runs at the speed of the BLAS. The answer is not
+only a rank but its witness: rows and columns of a nonzero minor, and the value of that minor.
 
-A minor that is nonzero mod p is nonzero over ℚ, so the rank mod p is a *proved* lower bound for the rank over ℚ,
-for every p. The primes are random, so that no matrix written down in advance is singular modulo all of them.
+A minor that is nonzero mod p is nonzero over ℚ, so the rank mod p is a *proved* lower bound for the rank over
+ℚ, for every p. The primes are random, so that no matrix written down in advance is singular modulo all of
+them.
 
 >>> minor = nonzero_minor(residues(np.array([[1, 2], [2, 4], [0, 1]]), 8388593), 8388593)
 >>> minor.rows, minor.columns, minor.value
@@ -51,6 +52,10 @@ class Minor:
         """The size of the minor: a lower bound for the rank, over 𝔽_p and over ℚ."""
         return len(self.rows)
 
+    def __str__(self) -> str:
+        k = self.rank
+        return f"a {k} x {k} minor is {self.value} mod {self.modulus}"
+
 
 def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
     """Yield distinct random primes in [2^(bits−1), 2^bits), the same ones for the same seed.
@@ -83,8 +88,8 @@ def residues(matrix: Any, p: int) -> Matrix:
 def nonzero_minor(matrix: Matrix, p: int) -> Minor:
     """A nonzero minor of maximal size of a matrix of centred residues mod p; overwrites the matrix.
 
-    Very tall matrices are read block by block of rows, and only until the rank can no longer grow; wide ones are
-    transposed. The time is that of a few matrix products of the same size.
+    Very tall matrices are read block by block of rows, and only until the rank can no longer grow; wide ones
+    are transposed. The time is that of a few matrix products of the same size.
 
     Args:
         matrix: shape (m, n), centred residues as from :func:`residues`.
@@ -110,8 +115,8 @@ def nonzero_minor(matrix: Matrix, p: int) -> Minor:
 def _eliminate(W: Matrix, p: int) -> tuple[list[int], list[int], int]:
     """Pivot rows and columns in the order of elimination, and the minor in that order; overwrites W.
 
-    Panels of columns, left to right: find the pivots of a panel, then subtract what they explain from everything
-    to the right of it by one matrix product.
+    Panels of columns, left to right: find the pivots of a panel, then subtract what they explain from
+    everything to the right of it by one matrix product.
     """
     m, n = W.shape
     order = np.arange(m)
@@ -146,8 +151,8 @@ def _eliminate(W: Matrix, p: int) -> tuple[list[int], list[int], int]:
 def _panel_pivots(A: Matrix, p: int) -> tuple[list[int], list[int]]:
     """Pivot rows and columns, in the order of elimination, of a matrix with at most 256 columns.
 
-    A few rows usually hold all pivots. The others are looked at only when the rank of those is not full: then one
-    matrix product shows which of them are not yet explained.
+    A few rows usually hold all pivots. The others are looked at only when the rank of those is not full: then
+    one matrix product shows which of them are not yet explained.
     """
     m, n = A.shape
     if n <= _BASE and m <= 4 * n:

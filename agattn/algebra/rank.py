@@ -1,7 +1,7 @@
 """The rank of a matrix, and how it is known.
 
-One function, :func:`rank`, for every matrix: exact over ℤ and ℚ, in balls over ℝ, and in high precision where nothing
-else can. The answer is an interval of proved or estimated bounds, with a certificate for each side.
+One function, :func:`rank`, for every matrix: exact over ℤ and ℚ, in balls over ℝ, and in high precision where
+nothing else can. The answer is an interval of proved or estimated bounds, with a certificate for each side.
 
 >>> print(rank([[1, 2], [2, 4]]))
 rank 1 (proved)
@@ -13,7 +13,7 @@ rank 1 (proved)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isinf, log2
+from math import isinf
 from typing import Any
 
 import flint
@@ -30,8 +30,8 @@ from agattn.evidence import Evidence, weakest
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
-# A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to the
-# next, and nobody would call its rank decided between two of them.
+# A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to
+# the next, and nobody would call its rank decided between two of them.
 SMALLEST_GAP = 20.0
 
 
@@ -45,8 +45,9 @@ class RankResult:
         lower_evidence, upper_evidence: how each end is known.
         method: ``"rational"``, ``"modular"``, ``"ball"`` or ``"mpmath"``: the one that was used.
         precision_bits: working precision of the last step; ``None`` for exact arithmetic.
-        gap: log₂ of the ratio of the smallest number taken for nonzero to the largest taken for zero (pivots and
-            Schur complement for balls, singular values for mpmath); ``None`` where nothing was taken for zero.
+        gap: log₂ of the ratio of the smallest number taken for nonzero to the largest taken for zero
+            (pivots and Schur complement for balls, singular values for mpmath); ``None`` where nothing was
+            taken for zero.
         minor: the nonzero minor behind the lower bound; ``None`` for mpmath.
         reason: why the rank is not larger, in words.
         blocks: for exact methods, the proof for each block of the matrix (one block unless it is sparse).
@@ -114,19 +115,20 @@ def rank(
     """Determine the rank of a real matrix, and say how it is known.
 
     Args:
-        matrix: shape (m, n): rows of ints, Fractions, strings, floats, Decimals, mpmath, sympy or FLINT numbers;
-            a numpy array; an ``fmpz_mat``, ``fmpq_mat`` or ``arb_mat``; a matrix of mpmath or sympy; a
-            :class:`~agattn.algebra.sparse.SparseMatrix` or any object with scipy's ``tocoo``; or a function that
-            gives the matrix as an ``arb_mat`` when called with a precision in bits.
+        matrix: shape (m, n): rows of ints, Fractions, strings, floats, Decimals, mpmath, sympy or FLINT
+            numbers; a numpy array; an ``fmpz_mat``, ``fmpq_mat`` or ``arb_mat``; a matrix of mpmath or sympy;
+            a :class:`~agattn.algebra.sparse.SparseMatrix` or any object with scipy's ``tocoo``; or a function
+            that gives the matrix as an ``arb_mat`` when called with a precision in bits.
         method: ``"rational"`` (exact, with proof), ``"modular"`` (exact; the upper bound mod random primes),
-            ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches, balls
-            for all others.
+            ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches,
+            balls for all others.
         precision: bits to start from, for balls and mpmath.
         seed: seed of the random primes.
-        kernel: vectors v with A v = 0, as the columns of a matrix: an upper bound from outside. They are checked,
-            exactly where matrix and vectors are exact. In balls a product can only be seen to contain zero.
-        kernel_reason: why a real matrix annihilates those vectors, such as a known symmetry; it is this argument,
-            not the computation, that makes an upper bound for balls ``proved``.
+        kernel: vectors v with A v = 0, as the columns of a matrix: an upper bound from outside. They are
+            checked, exactly where matrix and vectors are exact. In balls a product can only be seen to
+            contain zero.
+        kernel_reason: why a real matrix annihilates those vectors, such as a known symmetry; it is this
+            argument, not the computation, that makes an upper bound for balls ``proved``.
         radius: how far each inexact entry may be from the number written; by default as stated in
             :mod:`agattn.algebra.entries`.
         budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
@@ -152,14 +154,16 @@ def rank(
         bound = float("inf")
     if method == "mpmath":
         if kernel is not None:
-            raise InputError("kernel vectors are not used by the method mpmath; give them to ball or rational")
+            raise InputError(
+                "kernel vectors are not used by the method mpmath; give them to ball or rational"
+            )
         return _by_mpmath(A, precision, max(max_precision, 2 * precision))
     if method == "ball":
-        return _by_balls(_as_balls(A), precision, max(max_precision, precision), kernel, kernel_reason)
+        return _by_balls(real_matrix(A), precision, max(max_precision, precision), kernel, kernel_reason)
     return _exactly(_as_exact(A, method), method, seed, bound, kernel)
 
 
-# --- over ℚ -----------------------------------------------------------------------------------------------------------
+# --- over ℚ ---
 
 
 def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
@@ -203,12 +207,14 @@ def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
         reasons.append(f"{vectors} independent kernel vectors over the integers, checked exactly")
     if primes:
         count = max(proof.count for proof in primes)
-        reasons.append(f"all larger minors vanish modulo {count} primes whose product exceeds Hadamard's bound")
+        reasons.append(
+            f"all larger minors vanish modulo {count} primes whose product exceeds Hadamard's bound"
+        )
     return "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
 
 
 def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
-    """The number of independent vectors among the columns of an exact kernel, after checking that A annihilates them."""
+    """The number of independent columns of an exact kernel, after checking that A annihilates them."""
     K = read_matrix(kernel)
     if isinstance(K, BallMatrix):
         if K.stated or K.pairs is None:
@@ -223,7 +229,9 @@ def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
         product = flint.fmpq_mat(left) * Q
     for k, x in enumerate(product.entries()):
         if x:
-            raise InputError(f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given")
+            raise InputError(
+                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
+            )
     # A proved lower bound for the number of independent vectors is what the upper bound needs.
     return exact_rank(K, seed, 0.0, prove=False).minor.rank
 
@@ -233,10 +241,11 @@ def _check_kernel_shape(matrix: tuple[int, int], kernel: tuple[int, int]) -> Non
         raise InputError(f"the kernel vectors have length {kernel[0]}; the matrix has {matrix[1]} columns")
 
 
-# --- in balls ---------------------------------------------------------------------------------------------------------
+# --- in balls ---
 
 
-def _as_balls(A: ExactMatrix | BallMatrix) -> BallMatrix:
+def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
+    """A matrix as balls; exact entries become balls that shrink with the precision."""
     if isinstance(A, BallMatrix):
         return A
     rows = A.rows()
@@ -248,7 +257,9 @@ def _as_balls(A: ExactMatrix | BallMatrix) -> BallMatrix:
     return BallMatrix(A.shape, at, stated=False, pairs=[[(x, flint.fmpq(0)) for x in row] for row in rows])
 
 
-def _by_balls(A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_reason: str | None) -> RankResult:
+def _by_balls(
+    A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_reason: str | None
+) -> RankResult:
     full = min(A.shape)
     found = balls.elimination(A.balls(precision), precision)
     best = found
@@ -261,6 +272,8 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_rea
         found = balls.elimination(A.balls(precision), precision)
         if found.rank >= best.rank:
             best = found
+        if A.stated and found.rank == before.rank and found.gap < min(SMALLEST_GAP, before.gap + 1):
+            break  # the radius of the input is what blurs the rank; more precision will not help
         # With exact entries what is left must shrink with the precision; a radius of the input stays.
         growth = 0.0 if A.stated else before.precision_bits / 2
         decided = best.exhausted or (
@@ -275,7 +288,8 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_rea
     elif given and closed == r:
         upper = r
         evidence = Evidence.PROVED if kernel_reason else Evidence.NUMERICAL
-        reason = f"{given} independent kernel vectors were supplied: {kernel_reason or 'consistent with the balls'}"
+        why = kernel_reason or "consistent with the balls"
+        reason = f"{given} independent kernel vectors were supplied: {why}"
     elif decided:
         upper, evidence = r, Evidence.NUMERICAL
         reason = f"the rest is zero up to {best.gap:.0f} bits below the smallest pivot"
@@ -290,24 +304,28 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_rea
 
 
 def _ball_kernel(A: BallMatrix, kernel: Any, precision: int) -> int:
-    """The proved number of independent vectors among the kernel's columns, after looking for a contradiction."""
-    K = _as_balls(read_matrix(kernel))
+    """The proved number of independent columns of a kernel, after looking for a contradiction."""
+    K = real_matrix(read_matrix(kernel))
     _check_kernel_shape(A.shape, K.shape)
     with working_precision(precision):
         product = A.balls(precision) * K.balls(precision)
     for k, x in enumerate(product.entries()):
         if not x.contains(0):
-            raise InputError(f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given")
+            raise InputError(
+                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
+            )
     return balls.elimination(K.balls(precision), precision).rank
 
 
-# --- in mpmath --------------------------------------------------------------------------------------------------------
+# --- in mpmath ---
 
 
 def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankResult:
+    import mpmath
+
     from agattn.algebra.spectrum import singular_values, widest_gap
 
-    B = _as_balls(A)
+    B = real_matrix(A)
     full = min(A.shape)
     before: tuple[int, float | None] | None = None
     while True:
@@ -315,16 +333,17 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
         values = singular_values(midpoints(B, precision), precision)
         if B.stated and B.pairs is not None and values and values[0]:
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
-            change = sum(float(radius) ** 2 for row in B.pairs for _, radius in row) ** 0.5
-            if change:
-                noise = min(noise, log2(float(values[0]) / change) - 1)
+            radii = (mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row)
+            change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
+            noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
         r, gap = widest_gap(values, int(noise))
         separated = gap is None or gap >= SMALLEST_GAP
         growth = 0.0 if B.stated else precision / 8
         stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
         if r == full or not any(values) or (separated and stable):
             return _mpmath_result(A.shape, r, r, precision, gap, f"singular values at {precision} bits")
-        if 2 * precision > limit:
+        hopeless = B.stated and stable
+        if hopeless or 2 * precision > limit:
             reason = f"undecided at {precision} bits: the singular values show no stable gap"
             return _mpmath_result(A.shape, r, full, precision, gap, reason)
         before, precision = (r, gap), 2 * precision
@@ -341,12 +360,15 @@ def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
     """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
     import mpmath
 
-    matrix = A.balls(bits)
+    balls_at = A.balls(bits)
+    m, n = A.shape
+
+    def number(x: Any) -> Any:
+        mantissa, exponent = x.mid().man_exp()
+        return mpmath.mpf((int(mantissa), int(exponent)))
+
     with mpmath.workprec(bits):
-        return [
-            [mpmath.mpf((int(x.man_exp()[0]), int(x.man_exp()[1]))) for x in (matrix[i, j].mid() for j in range(A.shape[1]))]
-            for i in range(A.shape[0])
-        ]  # fmt: skip
+        return [[number(balls_at[i, j]) for j in range(n)] for i in range(m)]
 
 
 __all__ = ["METHODS", "RankResult", "integer_rank", "nullspace_over_q", "proved_rank", "rank"]

@@ -42,10 +42,10 @@ class Block:
 
 
 def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]:
-    """Split A into pivots (row, column, value) and dense blocks; rank A = number of pivots + ranks of the blocks.
+    """Split A into pivots (row, column, value) and dense blocks; their number and ranks add up to rank A.
 
-    With the pivots in this order, then the blocks, A is block triangular up to exchanges of rows and columns and
-    a minor that contains all pivots and one minor of each block is, up to sign, their product.
+    With the pivots in this order, then the blocks, A is block triangular up to exchanges of rows and columns
+    and a minor that contains all pivots and one minor of each block is, up to sign, their product.
 
     Raises:
         TooLargeError: if a block has more than :data:`LARGEST_BLOCK` entries.

@@ -1,7 +1,7 @@
 """Singular values in high precision: the numerical fallback, and what a spectrum plot shows.
 
-mpmath computes them, with gmpy2 as its backend where that is installed (mpmath chooses it by itself). A tall matrix
-is first reduced to its triangular factor, which has the same singular values.
+mpmath computes them, with gmpy2 as its backend where that is installed (mpmath chooses it by itself). A tall
+matrix is first reduced to its triangular factor, which has the same singular values.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def singular_values(rows: Sequence[Sequence[Any]], bits: int) -> list[Any]:
 def pivoted_triangle(rows: list[list[Any]]) -> list[list[Any]]:
     """The factor R of a QR decomposition with column pivoting (m ≥ n), by Householder reflections; square.
 
-    Works on columns, at mpmath's current precision. |R_{1,1}| ≥ |R_{2,2}| ≥ ... up to rounding, and |R_{k,k}| tracks
-    the k-th singular value.
+    Works on columns, at mpmath's current precision. |R_{1,1}| ≥ |R_{2,2}| ≥ ... up to rounding, and |R_{k,k}|
+    tracks the k-th singular value.
     """
     columns = [list(column) for column in zip(*rows, strict=True)]
     n = len(columns)
