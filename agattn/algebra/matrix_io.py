@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ def load_matrix(path: str | Path) -> Any:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise InputError(f"{path}: is too large for the memory") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8") from None
 
@@ -52,17 +55,20 @@ def _npy(path: Path) -> Any:
 
 
 def _npz(path: Path) -> Any:
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise InputError("is not a whole numpy file")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise InputError("is not an .npz archive")
             if {"format", "shape", "data"} <= set(archive.files):
                 return _scipy_sparse(archive)
             if len(archive.files) != 1:
                 names = ", ".join(archive.files) or "none"
                 raise InputError(f"holds {len(archive.files)} arrays ({names}); give a file with exactly one")
             return archive[archive.files[0]]
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except (ValueError, KeyError, EOFError, SyntaxError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(_numpy_problem(error)) from None
 
 

@@ -83,6 +83,6 @@ def widest_gap(values: Sequence[Any], noise_bits: int) -> tuple[int, float | Non
     rank = sum(1 for s in values if s > threshold)
     if rank == len(values):
         return rank, None
-    # An exact zero is as small as the noise for all one can tell.
-    below = max(values[rank], mpmath.ldexp(values[0], -2 * noise_bits))
+    # An exact zero is as small as the working precision for all one can tell.
+    below = values[rank] or mpmath.ldexp(values[0], -2 * noise_bits)
     return rank, float(mpmath.log(values[rank - 1] / below, 2))
