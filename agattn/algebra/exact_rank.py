@@ -25,6 +25,8 @@ from agattn.algebra.sparse import Block, SparseMatrix, decompose
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0
+# Up to this many small primes are cheaper than one of 60 bits.
+MORE_PRIMES = 6
 _SPARSE_BELOW = 0.05
 
 
@@ -156,7 +158,7 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, floa
         known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
         # Distinct primes, so that each is bad with at most the chance of the first.
         more = (p for p in random_primes(seed + 1) if p != minor.modulus)
-        if known + 2 * chance <= ERROR_BITS:
+        if MORE_PRIMES * chance <= ERROR_BITS:
             while known > ERROR_BITS:
                 if minor_mod(A, next(more)).rank > minor.rank:
                     raise RankGrewError(None)

@@ -33,7 +33,9 @@ def hilbert(n: int) -> list[list[Fraction]]:
 
 def planted(m: int, n: int, r: int, seed: int = 0, size: int = 9) -> Any:
     generator = np.random.default_rng(seed)
-    return generator.integers(-size, size + 1, (m, r)) @ generator.integers(-size, size + 1, (r, n))
+    # Through floats, where the product is exact and fast.
+    left, right = (generator.integers(-size, size + 1, shape).astype(float) for shape in ((m, r), (r, n)))
+    return (left @ right).astype(np.int64)
 
 
 def fmpq_mat(rows: Any) -> Any:
