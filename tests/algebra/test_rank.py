@@ -17,6 +17,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn.algebra.balls import working_precision
 from agattn.algebra.dependence import EnoughPrimes, Kernel, prove_upper_bound
 from agattn.algebra.exact_rank import exact_rank, minor_mod
 from agattn.algebra.matrices import ExactMatrix, read_matrix
@@ -406,6 +407,33 @@ def test_lower_bound_holds_for_every_matrix_in_the_balls(n: int, seed: int, bits
     shown = [[Fraction(x) + radius * Fraction(generator.randint(-8, 8), 8) for x in row] for row in hidden]
     balls = [[f"{float(x):.30f} +/- {float(radius) * 1.01:.30f}" for x in row] for row in shown]
     assert rank(balls).lower_bound <= fmpq_mat(hidden).rank()
+
+
+@pytest.mark.parametrize("border", [1, 3, 10])
+def test_small_radii_that_add_up_are_not_overlooked(border: int) -> None:
+    """The identity bordered by b, with b²(n−1) + δ in the corner, has determinant δ.
+
+    Moving every entry by the radius r the right way changes it by r(1 + (n−1)b)², to first order: much more
+    than r. A matrix with δ below that is regular, and no float sees that its balls hold a singular one.
+    """
+    n, r = 12, Fraction(1, 2**30)  # coarse enough for floats to take δ for a pivot
+    reach = (1 + (n - 1) * border) ** 2
+    outcomes = set()
+    for k in range(1, 2 * reach, max(1, reach // 20)):
+        A = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
+        for i in range(n - 1):
+            A[i][n - 1] = A[n - 1][i] = Fraction(border)
+        A[n - 1][n - 1] = border**2 * (n - 1) + k * r
+        radius = r * Fraction(1001, 1000)
+        with working_precision(200):
+            spread = flint.arb(flint.fmpq(radius.numerator, radius.denominator)) * flint.arb(0, 1)
+            balls = [[flint.arb(flint.fmpq(x.numerator, x.denominator)) + spread for x in row] for row in A]
+        result = rank(balls)
+        outcomes.add(result.lower_bound)
+        if k < reach:
+            assert result.lower_bound == n - 1
+    # Far enough away the determinant is seen to differ from zero.
+    assert outcomes == {n - 1, n}
 
 
 def test_a_function_of_the_precision_is_asked_again() -> None:
