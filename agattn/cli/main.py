@@ -22,6 +22,7 @@ from agattn.errors import AgattnError
 COMMANDS = {
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
