@@ -347,7 +347,8 @@ def _judge_factorization(layer: SingleLayer, findings: Findings) -> Outcome:
     computed = {"fiber": found.fiber_dimension, "image": found.image_dimension}
     witness = (
         "all pairs with KᵀQ of rank a are one orbit; at K = Q = [1 0] the differential has rank "
-        f"{found.image_dimension} and a kernel of dimension {found.fiber_dimension}, that of GL(a), which acts freely"
+        f"{found.image_dimension} and a kernel of dimension {found.fiber_dimension}, that of GL(a), "
+        "which acts freely"
     )
     holds = computed == _predict_factorization(layer) and found.free_action
     return Outcome(holds, computed, witness, evidence=Evidence.PROVED)
@@ -386,9 +387,10 @@ CORRECTED = (
 _CLAIMS = (
     Claim(
         "lemma-3.1",
-        "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic fibers "
-        "of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
-        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \implies \exists!\, C \in \mathrm{GL}(a):\ K' = C^{-\mathsf T}K,\ Q' = CQ",
+        "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
+        "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
+        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \implies \exists!\, C \in \mathrm{GL}(a):\ "
+        r"K' = C^{-\mathsf T}K,\ Q' = CQ",
         "HMK, Lemma 3.1",
         (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
         (),
@@ -531,9 +533,9 @@ _CLAIMS = (
     ),
     Claim(
         "agattn.tangent-dimension",
-        "Tangent dimensions at nonzero strata: (d + d' − 1)(2d − 1) at (1,1,2) and (d + d' − 1)·d(d + 1)/2 at "
-        "(1,1,1) if a ≥ 2; d'(2d − 1) + d − 1 and d'·d(d + 1)/2 + d − 1 if a = 1; d² + dd' − 1 at other strata "
-        "with r_A < a < d; dim M̄ elsewhere. At 0: N",
+        "Tangent dimensions at nonzero strata: (d + d' − 1)(2d − 1) at (1,1,2) and (d + d' − 1)·d(d + 1)/2 "
+        "at (1,1,1) if a ≥ 2; d'(2d − 1) + d − 1 and d'·d(d + 1)/2 + d − 1 if a = 1; d² + dd' − 1 at other "
+        "strata with r_A < a < d; dim M̄ elsewhere. At 0: N",
         r"\dim T_p\overline{\mathcal{M}}",
         "agattn",
         (TWO_TOKENS, WIDE),
@@ -543,8 +545,8 @@ _CLAIMS = (
     ),
     Claim(
         "agattn.zariski-singular-locus",
-        "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre product "
-        "of dimension d' + 3d − 3, cut out by 2 × 2 minors of flattenings and 3 × 3 minors of slices",
+        "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre "
+        "product of dimension d' + 3d − 3, cut out by 2 × 2 minors of flattenings and 3 × 3 minors of slices",
         r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
         r"\operatorname{rk} Q \leq 2\}",
         "agattn",

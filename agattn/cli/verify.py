@@ -108,6 +108,8 @@ def _short(verdict: Verdict) -> str:
     value = verdict.computed
     if verdict.claim == "theorem-3.2" and value is not None:
         return "fibers as stated" if value == verdict.predicted else "other fibers"
+    if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
+        return "as stated" if value == verdict.predicted else "other dimensions"
     if isinstance(value, dict):
         return ", ".join(
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))

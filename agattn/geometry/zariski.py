@@ -2,8 +2,8 @@ r"""The Zariski closure of the singular points of HMK, Theorem 3.4: {h ⊗ q ⊗
 
 It is the Segre product of ℙ^{d'−1}, ℙ^{d−1} and the symmetric d × d matrices of rank at most 2. In degree n
 its coordinate ring is Sym^n(ℂ^{d'}) ⊗ Sym^n(ℂ^d) ⊗ R_n, where R_n is the sum of the Schur modules S_{2λ}(ℂ^d)
-over the partitions λ of n with at most two parts (Weyman, *Cohomology of Vector Bundles and Syzygies*, Section
-6.3).
+over the partitions λ of n with at most two parts (Weyman, *Cohomology of Vector Bundles and Syzygies*,
+Section 6.3).
 
 >>> from agattn.architecture import SingleLayer
 >>> [hilbert_function(SingleLayer(2, 1), n) for n in range(4)]
