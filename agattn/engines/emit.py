@@ -43,14 +43,13 @@ def _coordinate_names(problem: Problem) -> str:
 def emit(problem: Problem, engine: Engine) -> str:
     """The script that makes an engine solve a problem, ending in a data block.
 
-        The script stands alone: it can be saved, read, changed, and run by hand.
+    The script stands alone: it can be saved, read, changed, and run by hand.
 
-        >>> from agattn import SingleLayer
-        >>> from agattn.attention.coefficients import coordinate_ring, coordinates
-    from agattn.engines.engine import MACAULAY2
-        >>> from agattn.systems.catalogue import build
-        >>> print(emit(build("implicit-ideal", SingleLayer(2, 1)), MACAULAY2).splitlines()[0])
-        -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> from agattn import SingleLayer
+    >>> from agattn.engines.engine import MACAULAY2
+    >>> from agattn.systems.catalogue import build
+    >>> print(emit(build("implicit-ideal", SingleLayer(2, 1)), MACAULAY2).splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
     """
     template = _environment(engine.name).get_template(f"{problem.task}.{engine.suffix}.j2")
     text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")

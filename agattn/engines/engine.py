@@ -50,6 +50,7 @@ class Engine:
 def macaulay2_matrix(rows: Matrix) -> str:
     """A matrix in Macaulay2's syntax.
 
+    >>> from fractions import Fraction
     >>> macaulay2_matrix(((Fraction(1), Fraction(1, 2)),))
     'matrix{{1,1/2}}'
     """
@@ -59,6 +60,7 @@ def macaulay2_matrix(rows: Matrix) -> str:
 def singular_matrix(rows: Matrix) -> str:
     """The entries of a matrix, row by row, in Singular's syntax.
 
+    >>> from fractions import Fraction
     >>> singular_matrix(((Fraction(1), Fraction(1, 2)),))
     '1,1/2'
     """

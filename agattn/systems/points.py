@@ -33,7 +33,7 @@ def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
     Source: HMK, Theorem 3.2 (i).
 
     >>> A, V = known_preimages(matrix([[1, 0], [0, 0]]), matrix([[0, 2]]))[1]
-    >>> A == matrix([[0, 0], [2, 0]]), V == matrix([[1, 0]])
+    >>> A == matrix([[0, 0], [1, 0]]), V == matrix([[2, 0]])
     (True, True)
     """
     stratum = stratum_of(A, V)
