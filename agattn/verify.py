@@ -26,7 +26,7 @@ from agattn.claims.claim import Claim, select
 from agattn.claims.questions import Finding, Findings, Question
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.engine import ENGINES, engine_named
-from agattn.engines.locate import Installation, locate
+from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
 from agattn.evidence import Evidence, Judgement, Verdict
@@ -225,7 +225,7 @@ class _Inquiry:
                     return result
                 reasons.append(result)
             if not self.installations and self.settings.engine == "auto":
-                reasons.append("no engine was found")
+                reasons.append(f"no engine was found; install them with: {INSTALL}")
         native_allowed = self.settings.engine in ("auto", "native") or not question.task
         if question.native is not None and native_allowed:
             return self._compute(question, reasons)
