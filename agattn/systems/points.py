@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from agattn.architecture import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
+
+_RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
 
 def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]:
@@ -79,7 +82,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
     if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
         raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
@@ -101,14 +104,13 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
 
 
 def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
-    try:
-        if any(isinstance(entry, (float, bool)) for row in rows for entry in row):  # type: ignore[attr-defined]
-            raise InputError(f'{name} in {path} has decimal entries; write exact ones, such as 3 or "1/3"')
-        result = matrix(rows)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} in {path} is not a matrix of integers or rationals: {error}") from error
-    if len(result) != shape[0] or any(len(row) != shape[1] for row in result):
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise InputError(f"{name} in {path} is not a matrix; write it as a list of rows, such as [[1, 2]]")
+    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
         raise InputError(f"{name} in {path} must be {shape[0]} × {shape[1]}")
-    return result
+    for entry in (entry for row in rows for entry in row):
+        exact = isinstance(entry, int) and not isinstance(entry, bool)
+        if not exact and not (isinstance(entry, str) and _RATIONAL.fullmatch(entry)):
+            shown = json.dumps(entry)[:40]
+            raise InputError(f'{name} in {path} has the entry {shown}; write exact ones, such as 3 or "1/3"')
+    return matrix(rows)
