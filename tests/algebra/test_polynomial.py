@@ -131,7 +131,7 @@ def test_primitive_part(f):
         assert (-3 * f / 7).primitive() == p
 
 
-# Printing: a reader of its own for each syntax, so that nothing is checked by the code that wrote it. --------
+# Printing: a reader of its own for each syntax, so that nothing is checked by the code that wrote it. -------
 
 NAMES = {
     "macaulay2": {"A_(1,2)": 0, "V_1": 1, "x": 2},
