@@ -92,7 +92,7 @@ def _print(report: Report) -> None:
         )
     console.print(table)
     for line in _remarks(report):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
 
 def _short(verdict: Verdict) -> str:
