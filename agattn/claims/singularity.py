@@ -102,14 +102,16 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
             )
         lower = upper = exact
         reasons.append(f"the gradients of the ideal leave a tangent space of dimension {exact}")
-    if not stratum.is_zero and lower == dim and _is_local_isomorphism(layer, stratum, findings):
-        if ideal is not None and upper > dim:
+    if not stratum.is_zero and _is_local_isomorphism(layer, stratum, findings):
+        if lower > dim:
             raise DisagreementError(
-                f"{layer} at {stratum}: the fiber is one reduced smooth point, "
-                f"but elimination finds a tangent space of dimension {upper} > {dim}"
+                f"{layer} at {stratum}: the fiber is one reduced smooth point, but {' and '.join(reasons)}"
             )
-        upper = dim
-        reasons.append("its fiber is one reduced point, where the source is smooth")
+        if upper > dim:  # only then does the conclusion rest on them
+            findings.need(FIBERS)
+            findings.need(CRITICAL)
+            upper = dim
+            reasons.append("its fiber is one reduced point, where the source is smooth")
     if lower > dim or upper == dim:
         return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
@@ -117,9 +119,9 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
 
 def _is_local_isomorphism(layer: SingleLayer, stratum: Stratum, findings: Findings) -> bool:
     """Whether the fiber is one reduced point at which the variety of pairs (A, V) is smooth."""
-    fibers, critical = findings.get(FIBERS), findings.get(CRITICAL)
+    fibers, critical = findings.found.get(FIBERS), findings.found.get(CRITICAL)
     if fibers is None or critical is None:
         return False
-    fiber = fibers[stratum]
-    one_reduced_point = fiber.points == fiber.length == 1 and not critical[stratum]
+    fiber = fibers.value[stratum]
+    one_reduced_point = fiber.points == fiber.length == 1 and not critical.value[stratum]
     return one_reduced_point and layer.alpha in (stratum.r_a, layer.d)
