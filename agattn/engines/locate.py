@@ -72,9 +72,10 @@ def candidates(engine: Engine) -> list[Installation]:
         wheel = Path(root, "sage_wheels", "bin", engine.executable)
         if os.access(wheel, os.X_OK):
             found.append(Installation(engine, wheel, "wheel"))
-    return list({installation.path.resolve(): installation for installation in reversed(found)}.values())[
-        ::-1
-    ]
+    first: dict[Path, Installation] = {}
+    for installation in found:  # one program may be found in several ways; the first counts
+        first.setdefault(installation.path.resolve(), installation)
+    return list(first.values())
 
 
 def _user_site() -> list[str]:
