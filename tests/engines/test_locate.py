@@ -63,6 +63,19 @@ def test_wheels_come_last(fakes, engine, tmp_path):
 
 
 @engines
+def test_the_variable_may_choose_the_wheel(fakes, engine, tmp_path, monkeypatch):
+    wheel = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
+    wheel.parent.mkdir(parents=True)
+    fakes.write(engine.executable, "true").rename(wheel)
+    fakes.write(engine.executable, "true")
+    monkeypatch.setenv(engine.variable, str(wheel))
+    assert [(i.path, i.found) for i in candidates(engine)] == [
+        (wheel, engine.variable),
+        (fakes.folder / engine.executable, "PATH"),
+    ]
+
+
+@engines
 def test_a_variable_that_names_no_program_is_an_error(fakes, engine, monkeypatch):
     fakes.write(engine.executable, "true")
     monkeypatch.setenv(engine.variable, "/no/such/program")
