@@ -152,9 +152,14 @@ def _check_vanishing(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> 
     """Refuse equations that do not vanish at random points of the neuromanifold: a guard, not a proof."""
     randomness = random.Random(0)
     for _ in range(3):
-        K, Q = ([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.a)] for _ in "KQ")
+        K, Q = (
+            [[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.alpha)] for _ in "KQ"
+        )
         V = [[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.d_out)]
-        A = [[sum(K[s][i] * Q[s][b] for s in range(layer.a)) for b in range(layer.d)] for i in range(layer.d)]
+        A = [
+            [sum(K[s][i] * Q[s][b] for s in range(layer.alpha)) for b in range(layer.d)]
+            for i in range(layer.d)
+        ]
         y = coefficients(layer, A, V)
         for f in generators:
             if f(*y) != 0:
@@ -223,6 +228,11 @@ def _read_fibers(answer: Answer) -> dict[Stratum, Fiber]:
     points, lengths, escapes = (answer.at_points(name) for name in ("points", "length", "escapes"))
     if any(escapes.values()):
         raise EngineError("a preimage lies on the hyperplane at infinity, so the fiber was not counted")
+    for label in points:
+        if not 1 <= points[label] <= lengths[label]:
+            raise EngineError(
+                f"the fiber at {label} cannot have {points[label]} points and length {lengths[label]}"
+            )
     return {_stratum(label): Fiber(points[label], lengths[label]) for label in points}
 
 
@@ -307,15 +317,16 @@ TANGENTS = Question(
 def _generic_rank(layer: SingleLayer, seed: int) -> int:
     """The rank of the differential of (K, Q, V) ↦ φ at random weights modulo a prime: at most dim M."""
     randomness, p = random.Random(seed), 2**61 - 1
+    a = layer.alpha  # more rows of K and Q give no other A, however many there are
 
     def draw(rows: int) -> Array:
         return np.array(
             [[randomness.randrange(p) for _ in range(layer.d)] for _ in range(rows)], dtype=object
         )
 
-    K, Q, V = draw(layer.a), draw(layer.a), draw(layer.d_out)
-    rows = [coefficients(layer, K.T @ unit, V) for unit in _units(layer.a, layer.d)]
-    rows += [coefficients(layer, unit.T @ Q, V) for unit in _units(layer.a, layer.d)]
+    K, Q, V = draw(a), draw(a), draw(layer.d_out)
+    rows = [coefficients(layer, K.T @ unit, V) for unit in _units(a, layer.d)]
+    rows += [coefficients(layer, unit.T @ Q, V) for unit in _units(a, layer.d)]
     rows += [coefficients(layer, K.T @ Q, unit) for unit in _units(layer.d_out, layer.d)]
     return int(flint.nmod_mat([[int(entry) % p for entry in row] for row in rows], p).rank())
 

@@ -71,6 +71,8 @@ def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
         )
     if ideal is None and geometric is None:
         findings.need(FIBERS)
+        zeros = sorted(findings.need(BASE_LOCUS))
+        raise UndecidedError(f"φ = 0 at {', '.join(zeros)}, so the degree of the source says nothing")
     degree = ideal.degree if ideal is not None else geometric
     generic = "" if geometric is None else (
         f"a projection without base points of a Segre product of degree {source_degree(layer)}, "

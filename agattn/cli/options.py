@@ -80,9 +80,9 @@ def characteristic(field_name: str | None) -> int:
     """
     if field_name is None or field_name.upper() == "QQ":
         return 0
-    if field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
+    if len(field_name) <= 40 and field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
         return int(field_name)
-    raise InputError(f"the field is {field_name!r}; it must be QQ or a prime, such as 32003")
+    raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
 
 def force(command: Command) -> Command:

@@ -100,7 +100,7 @@ def _print(report: Report) -> None:
     if report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
 
 def _short(verdict: Verdict) -> str:

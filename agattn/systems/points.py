@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
+
+_RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
 
 def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]:
@@ -115,19 +118,18 @@ def _read_json(path: Path) -> object:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
 
 
 def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
-    try:
-        if any(isinstance(entry, (float, bool)) for row in rows for entry in row):  # type: ignore[attr-defined]
-            raise InputError(f'{name} in {path} has decimal entries; write exact ones, such as 3 or "1/3"')
-        result = matrix(rows)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} in {path} is not a matrix of integers or rationals: {error}") from error
-    if len(result) != shape[0] or any(len(row) != shape[1] for row in result):
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise InputError(f"{name} in {path} is not a matrix; write it as a list of rows, such as [[1, 2]]")
+    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
         raise InputError(f"{name} in {path} must be {shape[0]} × {shape[1]}")
-    return result
+    for entry in (entry for row in rows for entry in row):
+        exact = isinstance(entry, int) and not isinstance(entry, bool)
+        if not exact and not (isinstance(entry, str) and _RATIONAL.fullmatch(entry)):
+            shown = json.dumps(entry)[:40]
+            raise InputError(f'{name} in {path} has the entry {shown}; write exact ones, such as 3 or "1/3"')
+    return matrix(rows)
