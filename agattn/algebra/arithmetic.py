@@ -1,7 +1,7 @@
 """Matrix arithmetic over three kinds of scalars behind one small interface.
 
-The maps of attention need products of stacks of matrices, entrywise products, and for normalized layers an
-exponential. Each kind of scalar here supplies them for numpy arrays:
+The maps of attention need products of stacks of matrices, entrywise products, and for normalized layers a
+softmax. Each kind of scalar here supplies them for numpy arrays:
 
 - :class:`ModularArithmetic`: residues modulo a prime, in float64 arrays (:mod:`agattn.algebra.residues`);
 - :class:`FloatArithmetic`: ordinary float64, fast, no guarantee;
@@ -38,8 +38,8 @@ class Arithmetic(Protocol):
     def clean(self, a: Array) -> Array:
         """Bring a sum or difference of a few results back into normal form."""
 
-    def exp(self, a: Array) -> Array:
-        """Entrywise exponential; TypeError where the scalars have none."""
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, exp(a_j)/Σ_k exp(a_k); TypeError where the scalars have none."""
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
@@ -63,7 +63,7 @@ class ModularArithmetic:
         """Reduce modulo p."""
         return residues.reduce(a, self.p)
 
-    def exp(self, a: Array) -> Array:
+    def softmax(self, a: Array) -> Array:
         """There is none over a finite field."""
         raise TypeError("a softmax layer has no meaning over a finite field")
 
@@ -87,9 +87,10 @@ class FloatArithmetic:
         """Nothing to do."""
         return a
 
-    def exp(self, a: Array) -> Array:
-        """The exponential."""
-        return np.exp(a)
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, shifted by the largest entry so that nothing overflows."""
+        weights = np.exp(a - a.max(axis=-2, keepdims=True))
+        return weights / weights.sum(axis=-2, keepdims=True)
 
     def identity(self, n: int) -> Array:
         """The identity matrix."""
@@ -99,7 +100,7 @@ class FloatArithmetic:
 class RingArithmetic(FloatArithmetic):
     """Python objects with ``+`` and ``*``, in object arrays."""
 
-    def exp(self, a: Array) -> Array:
+    def softmax(self, a: Array) -> Array:
         """There is none in a ring."""
         raise TypeError("a softmax layer has no meaning over a ring without an exponential")
 
@@ -111,9 +112,10 @@ class RingArithmetic(FloatArithmetic):
 class BallArithmetic(FloatArithmetic):
     """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
 
-    def exp(self, a: Array) -> Array:
-        """The exponential of each ball."""
-        return np.frompyfunc(flint.arb.exp, 1, 1)(a)
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, as balls that contain it."""
+        weights = np.frompyfunc(flint.arb.exp, 1, 1)(a)
+        return weights / weights.sum(axis=-2, keepdims=True)
 
     def identity(self, n: int) -> Array:
         """The identity matrix, of exact balls."""

@@ -100,15 +100,14 @@ def layer_forward(
     """One layer on a stack of inputs X, (n, d, t).
 
     Raises:
-        TypeError: if the network is normalized and the scalars have no exponential.
+        TypeError: if the network is normalized and the scalars have no softmax.
     """
     mul, clean = arithmetic.matmul, arithmetic.clean
     stacked = X[:, None]
     B, C = mul(weights.K, stacked), mul(weights.Q, stacked)
     W = mul(transpose(B), C)
     if not network.is_lightning:
-        W = arithmetic.exp(W if network.temperature == 1 else W / network.temperature)
-        W = W / W.sum(axis=-2, keepdims=True)
+        W = arithmetic.softmax(W if network.temperature == 1 else W / network.temperature)
     Y = mul(stacked, W)
     U = Y if weights.P is None else mul(weights.P, Y)
     out = clean(mul(weights.O, U).sum(axis=1))

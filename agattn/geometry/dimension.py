@@ -29,7 +29,7 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Elimination, random_prime, random_residues
 from agattn.architecture import DeepNetwork
 from agattn.attention.network import draw_weights
-from agattn.errors import TooLargeError
+from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.formulas import (
     Bound,
@@ -44,6 +44,9 @@ from agattn.geometry.symmetries import gauge_columns, symmetry_upper_bound
 
 #: Rows of the Jacobian that are made and eliminated at a time.
 _BLOCK = 384
+
+#: Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
+_SURPLUS = 3
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
@@ -226,6 +229,9 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
         target: a proved upper bound on the rank.
         seed: of the random choices.
         trial: the number of the point; each has its own prime, weights and inputs.
+
+    Raises:
+        DisagreementError: if the rank exceeds ``target``, which cannot happen if ``target`` is a bound.
     """
     generator = np.random.default_rng([seed, trial])
     p = random_prime(generator)
@@ -237,8 +243,8 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
     columns = np.setdiff1d(np.arange(network.parameters), gauge_columns(network, weights, p))
     elimination = Elimination(len(columns), p)
     rows = 0
-    wanted = target
-    while elimination.rank < target and rows < wanted:
+    wanted = target + _SURPLUS
+    while elimination.rank <= target and rows < wanted:
         n = min(_BLOCK, wanted - rows)
         X = draw((n, network.dims[0], network.t))
         cotangents = draw((n, 1, network.dims[-1], network.t))
@@ -247,6 +253,11 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
         rows += n
         if rows == wanted and elimination.rank < target:
             wanted = max(2 * elimination.rank, elimination.rank + 10, wanted)
+    if elimination.rank > target:
+        raise DisagreementError(
+            f"{network}: the Jacobian has rank {elimination.rank} modulo {p}, above the proved bound {target};"
+            " one of the two is wrong, please report it"
+        )
     degree = degree_in_parameters_and_inputs(network)
     return ModularRank(
         rank=elimination.rank,

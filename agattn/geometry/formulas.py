@@ -99,7 +99,7 @@ def single_layer_bounds(
     with b = min(2a, d), in a space of dimension S.
 
     >>> [bound.value for bound in single_layer_bounds(3, 2, 1, heads=5, value_rank=1)]
-    [36, 40, 45, 36, 36, 36, 36]
+    [36, 40, 50, 36, 36, 36, 36]
     """
     alpha = min(a, d)
     beta = min(d, d_out) if value_rank is None else min(value_rank, d, d_out)
@@ -146,7 +146,8 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
     """Widths e_0, ..., e_l through which every function of the network factors (skip connections: the d_i).
 
     e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest solution
-    with e_0 = d_0 and e_l = d_l. With one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
+    with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic functions that
+    a layer of width e_{i−1} has to choose from (at t = 1, the number of cubic forms). With one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
 
     >>> reduced_widths(DeepNetwork((5, 4, 1), (2, 1), t=3))
     (5, 3, 1)
@@ -159,10 +160,16 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
         before = list(widths)
         for i in range(1, network.layers):
             image = heads[i - 1] * min(widths[i - 1], beta)
+            if network.is_lightning:
+                image = min(image, _functions_of_one_layer(widths[i - 1], network.t))
             seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
         if widths == before:
             return tuple(widths)
+
+
+def _functions_of_one_layer(d: int, t: int) -> int:
+    return comb(d + 2, 3) if t == 1 else d * comb(d + 1, 2)
 
 
 def symmetric_layers(network: DeepNetwork) -> list[bool]:
@@ -263,9 +270,10 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
 
 def _linear_bound(network: DeepNetwork) -> Bound:
     """One token is its own softmax: the network is a product of matrices Σ_h V_h, or of 1 + Σ_h V_h."""
-    dims = network.dims
+    dims, beta = network.dims, network.value_rank or max(network.dims)
+    ranks = [min(d, e, h * beta) for d, e, h in zip(dims, dims[1:], network.heads_by_layer, strict=False)]
     if network.skip:
-        return Bound(dims[0] ** 2, "one token: a normalized network is linear")
-    ranks = [h * network.value_rank for h in network.heads_by_layer] if network.value_rank else []
-    r = min(*dims, *ranks)
+        r = min(dims[0], sum(ranks))
+        return Bound(r * (2 * dims[0] - r), "one token: the network is linear, 1 plus a matrix of this rank")
+    r = min(ranks)
     return Bound(r * (dims[0] + dims[-1] - r), "one token: a normalized network is linear of this rank")

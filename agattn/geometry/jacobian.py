@@ -61,7 +61,7 @@ def jacobian(
         then token, by default); columns by layer, then K, Q, O and P, then head, row and column.
 
     Raises:
-        TypeError: if the network is normalized and the scalars have no exponential.
+        TypeError: if the network is normalized and the scalars have no softmax.
     """
     states = forward_states(network, weights, X, arithmetic)
     if cotangents is None:
