@@ -134,7 +134,9 @@ class DeepNetwork:
         dims = tuple(positive_integer(f"d_{i}", d) for i, d in enumerate(self.dims))
         ranks = tuple(positive_integer(f"a_{i}", a) for i, a in enumerate(self.ranks, 1))
         if len(dims) < 2:
-            raise InputError(f"{len(dims)} width{'s' * (len(dims) != 1)}; a network needs at least d_0 and d_1")
+            raise InputError(
+                f"{len(dims)} width{'s' * (len(dims) != 1)}; a network needs at least d_0 and d_1"
+            )
         layers = len(dims) - 1
         if len(ranks) != layers:
             raise InputError(

@@ -114,7 +114,7 @@ class BallArithmetic(FloatArithmetic):
 
     def softmax(self, a: Array) -> Array:
         """The softmax of every column, as balls that contain it."""
-        weights = np.frompyfunc(flint.arb.exp, 1, 1)(a)
+        weights: Array = np.frompyfunc(flint.arb.exp, 1, 1)(a)
         return weights / weights.sum(axis=-2, keepdims=True)
 
     def identity(self, n: int) -> Array:

@@ -81,11 +81,11 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
         part += left @ low
         total = reduce(part, p) if total is None else reduce(total + reduce(part, p), p)
     if total is None:
-        return np.zeros(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1]))
+        return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     return total
 
 
-def hadamard(a: Residues, b: Residues, p: int) -> Residues:
+def hadamard(a: Residues, b: Residues | np.float64, p: int) -> Residues:
     """The entrywise product modulo p, broadcast."""
     high = np.floor(b * (1.0 / _HALF))
     return reduce(reduce(a * high, p) * _HALF + a * (b - high * _HALF), p)

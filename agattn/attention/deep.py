@@ -1,7 +1,8 @@
 """Deep lightning networks in the paper's letters: virtual weights, the recursion, and the unrolled product.
 
-Layer i is X ↦ V_i X Xᵀ A_i X. All functions take lists A = [A_1, ..., A_l] and V = [V_1, ..., V_l] of numpy arrays
-over any scalars; for residues modulo a prime pass their arithmetic, otherwise ``+`` and ``*`` are used.
+Layer i is X ↦ V_i X Xᵀ A_i X. All functions take lists A = [A_1, ..., A_l] and V = [V_1, ..., V_l] of numpy
+arrays over any scalars; for residues modulo a prime pass their arithmetic, otherwise ``+`` and ``*`` are
+used.
 
 >>> import numpy as np
 >>> A = [np.array([[1, 2], [0, 1]], dtype=object), np.array([[0, 1], [1, 1]], dtype=object)]
@@ -57,10 +58,7 @@ def partial_products(V: Matrices, arithmetic: Arithmetic = _RING) -> list[Array]
 def virtual_weights(A: Matrices, V: Matrices, arithmetic: Arithmetic = _RING) -> tuple[list[Array], Array]:
     """(M, L) with M_i = L_{i−1}ᵀ A_i L_{i−1} and L = V_l ... V_1 (HMK, equation 8)."""
     products = partial_products(V, arithmetic)
-    M = [
-        arithmetic.matmul(L_i.T, arithmetic.matmul(A_i, L_i))
-        for A_i, L_i in zip(A, products, strict=False)
-    ]
+    M = [arithmetic.matmul(L_i.T, arithmetic.matmul(A_i, L_i)) for A_i, L_i in zip(A, products, strict=False)]
     return M, products[-1]
 
 
@@ -85,8 +83,8 @@ def from_virtual(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING
 def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # noqa: E741  # the paper's l
     """The factors M̃_1, M̃_2, ... of HMK's equation 12, as (ν, whether transposed).
 
-    ν is one plus the number of zeros at the end of j in base 3; M̃_j is M_ν if the last nonzero digit is 1 and
-    M_νᵀ if it is 2.
+    ν is one plus the number of zeros at the end of j in base 3; M̃_j is M_ν if the last nonzero digit is 1
+    and M_νᵀ if it is 2.
 
     >>> unrolled_factors(2)
     [(1, False), (1, True), (2, False), (1, False)]
@@ -177,7 +175,9 @@ def change_basis(
         InputError: if there are not l − 1 matrices C_i.
     """
     if len(C) != len(A) - 1:
-        raise InputError(f"{len(C)} matrices C for {len(A)} layers; give one for each space between two layers")
+        raise InputError(
+            f"{len(C)} matrices C for {len(A)} layers; give one for each space between two layers"
+        )
     mul = arithmetic.matmul
     new_A, new_V = list(A), list(V)
     for i, C_i in enumerate(C):

@@ -1,8 +1,9 @@
 """The unrolled network as a ternary tree (HMK, Figure 2).
 
-X P_l is a product of matrices X Xᵀ M̃_j, and X; Lemma 3.6 builds it as a tree: the node for X P_i has the three
-children X P_{i−1}, (X P_{i−1})ᵀ and X P_{i−1}, with M_i between the last two; a transposed node has its children
-transposed and in reverse order. Reading the leaves and the M's from left to right gives equation 12.
+X P_l is a product of matrices X Xᵀ M̃_j, and X; Lemma 3.6 builds it as a tree: the node for X P_i has the
+three children X P_{i−1}, (X P_{i−1})ᵀ and X P_{i−1}, with M_i between the last two; a transposed node has
+its children transposed and in reverse order. Reading the leaves and the M's from left to right gives
+equation 12.
 
 >>> tree = ternary_tree(2)
 >>> tree.number_of_nodes(), len(leaves(tree))
@@ -28,8 +29,9 @@ Node = tuple[int, ...]
 def ternary_tree(l: int) -> nx.DiGraph[Node]:  # noqa: E741  # the paper's l
     """The tree of X P_l. A node is the path to it from the root, as positions 0, 1, 2; the root is ().
 
-    Node attributes: ``level`` (the i of X P_i), ``transposed``, ``label``, and for inner nodes ``between``: the
-    matrix in the gap it stands in, as (i, transposed, gap), the gap counted from 0 after its first child.
+    Node attributes: ``level`` (the i of X P_i), ``transposed``, ``label``, and for inner nodes ``between``:
+    the matrix in the gap it stands in, as (i, transposed, gap), the gap counted from 0 after its first
+    child.
 
     Raises:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`.

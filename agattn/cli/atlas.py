@@ -18,7 +18,9 @@ from agattn.cli.output import print_json
     "--limit", type=click.IntRange(min=1), default=400, show_default=True,
     help="Networks drawn from a family that has more.",
 )  # fmt: skip
-@click.option("-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write there.")
+@click.option(
+    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write there."
+)
 @seed
 @json_flag
 def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
@@ -48,8 +50,8 @@ def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # t
         ]
         print_json({"seed": seed, "limit": limit, "families": families})
         return
-    numbers = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads} --limit {limit} --seed {seed}"
-    page = atlas_page(surveys, f"agattn atlas {numbers}", limit, seed)
+    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
+    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
     if output is None:
         click.echo(page, nl=False)
     else:

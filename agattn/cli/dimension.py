@@ -26,7 +26,9 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     click.echo(f"  at most  {result.upper_bound}: {result.upper_bound_reason}")
     if result.evidence.value == "modular":
         ranks = ", ".join(f"{r.rank} modulo {r.prime}" for r in result.ranks)
-        click.echo(f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)")
+        click.echo(
+            f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
+        )
     name = {True: "equation 14", False: "equation 16"}[architecture.is_lightning]
     failing = result.paper_hypotheses_failing
     hypotheses = f"does not apply (needs {', '.join(failing)})" if failing else "applies"

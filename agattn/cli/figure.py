@@ -20,7 +20,7 @@ from agattn.cli.output import print_json
 @seed
 @json_flag
 def command(number, output, layers, seed, as_json):  # type: ignore[no-untyped-def]
-    """Recompute figure NUMBER: 2, the unrolled network as a tree; 3, the dimensions of normalized networks."""
+    """Recompute figure NUMBER: 2, the unrolled network as a tree; 3, dimensions of normalized networks."""
     if number == "2":
         _figure_2(output, layers, as_json)
     else:

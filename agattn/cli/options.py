@@ -35,15 +35,21 @@ def network(command: Command) -> Command:
     """Add the options that describe any network, and pass the command an ``architecture``."""
 
     @click.option("--dims", required=True, metavar="D0,...,DL", help="The widths d_0, ..., d_l.")
-    @click.option("--ranks", required=True, metavar="A1,...,AL", help="The attention dimensions a_1, ..., a_l.")
-    @click.option("-t", "--tokens", "t", default="3", metavar="T", show_default=True, help="Number of tokens t.")
+    @click.option(
+        "--ranks", required=True, metavar="A1,...,AL", help="The attention dimensions a_1, ..., a_l."
+    )
+    @click.option(
+        "-t", "--tokens", "t", default="3", metavar="T", show_default=True, help="Number of tokens t."
+    )
     @click.option(
         "--heads", default="1", metavar="H", show_default=True, help="Heads in every layer, or H1,...,HL."
     )
     @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
     @click.option("--skip", is_flag=True, help="Each layer adds its input to its output.")
     @click.option("--normalization", default="none", metavar="none|softmax", show_default=True)
-    @click.option("--temperature", default="1", metavar="T", show_default=True, help="Temperature of the softmax.")
+    @click.option(
+        "--temperature", default="1", metavar="T", show_default=True, help="Temperature of the softmax."
+    )
     @functools.wraps(command)
     def wrapped(
         dims: str,

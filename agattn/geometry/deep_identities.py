@@ -1,8 +1,9 @@
-"""HMK's statements about deep lightning networks, checked exactly: Lemmas 3.5 and 3.6, equation 12, Theorem 3.7.
+"""HMK's statements about deep lightning networks, checked exactly: Lemmas 3.5 and 3.6, equation 12, Theorem
+3.7.
 
 An identity between polynomials is checked symbolically where the network is small, which proves it for that
-size, and otherwise by evaluation at random points of 𝔽_p: a polynomial of degree D that is not zero vanishes at
-a random point with probability at most D/p (Schwartz and Zippel).
+size, and otherwise by evaluation at random points of 𝔽_p: a polynomial of degree D that is not zero
+vanishes at a random point with probability at most D/p (Schwartz and Zippel).
 
 >>> print(equation_12((1, 2, 1), t=1, symbolic=True))
 equation-12 for widths (1, 2, 1), t = 1: holds (proved, symbolically)
@@ -12,6 +13,7 @@ lemma-3.6 for widths (4, 5, 3, 4), t = 3: holds (modular, by evaluation, wrong w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,9 +78,7 @@ def lemma_3_6(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False
         products = deep.partial_products(V, arithmetic)
         outputs = deep.layer_outputs(A, V, X, arithmetic)
         mul = arithmetic.matmul
-        return [
-            (out, mul(L, mul(X, P))) for out, L, P in zip(outputs, products, mixings, strict=True)
-        ]
+        return [(out, mul(L, mul(X, P))) for out, L, P in zip(outputs, products, mixings, strict=True)]
 
     return _check("lemma-3.6", dims, t, sides, seed, symbolic)
 
@@ -94,7 +94,8 @@ def equation_12(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = Fal
 
 
 def equation_9(dims: Sequence[int], seed: int = 0) -> IdentityCheck:
-    """The action of Π GL(d_i) between the layers leaves the virtual weights unchanged: Lemma 3.5, one half."""
+    """The action of Π GL(d_i) between the layers leaves the virtual weights unchanged: Lemma 3.5, one
+    half."""
 
     def sides(A: list[Array], V: list[Array], X: Array, arithmetic: Arithmetic) -> list[tuple[Array, Array]]:
         assert isinstance(arithmetic, ModularArithmetic)
@@ -105,19 +106,19 @@ def equation_9(dims: Sequence[int], seed: int = 0) -> IdentityCheck:
         M_moved, L_moved = deep.virtual_weights(*moved, arithmetic)
         return [*zip(M, M_moved, strict=True), (L, L_moved)]
 
-    # Multiplied by det C_i, det C_i² where they are inverted, both sides are polynomials: A and V once, C twice.
+    # Cleared of the denominators det C_i both sides are polynomials, of degree at most 2d_i in C_i and C_i⁻¹.
     extra = 4 * sum(dims[1:-1])
     return _check("lemma-3.5", dims, 1, sides, seed, False, extra_degree=extra)
 
 
-def recover_change_of_basis(
-    V: Sequence[Array], V_moved: Sequence[Array]
-) -> list[Array]:
-    """The C_1, ..., C_{l−1} that relate two networks with the same virtual weights: Lemma 3.5, the other half.
+def recover_change_of_basis(V: Sequence[Array], V_moved: Sequence[Array]) -> list[Array]:
+    """The C_1, ..., C_{l−1} that relate two networks with the same virtual weights: Lemma 3.5, the other
+    half.
 
-    If L = V_l ... V_1 has rank δ = d_1 = ... = d_{l−1}, every L_i has rank δ and the row space of L, so that
-    L'_i = C_i L_i for exactly one C_i, invertible. Then V'_i C_{i−1} L_{i−1} = C_i V_i L_{i−1} and
-    L_{i−1}ᵀ(C_{i−1}ᵀ A'_i C_{i−1} − A_i)L_{i−1} = 0 with L_{i−1} surjective give equation 9. So these are all.
+    If L = V_l ... V_1 has rank δ = d_1 = ... = d_{l−1}, every L_i has rank δ and the row space of L, so
+    that L'_i = C_i L_i for exactly one C_i, invertible. Then V'_i C_{i−1} L_{i−1} = C_i V_i L_{i−1} and
+    L_{i−1}ᵀ(C_{i−1}ᵀ A'_i C_{i−1} − A_i)L_{i−1} = 0 with L_{i−1} surjective give equation 9. So these are
+    all.
 
     Args:
         V: value matrices over ℚ (ints or Fractions in object arrays).
@@ -133,16 +134,20 @@ def recover_change_of_basis(
     True
     """
     products, products_moved = deep.partial_products(V), deep.partial_products(V_moved)
-    if not (products[-1] == products_moved[-1]).all():
-        raise InputError("the products of the value matrices differ, so the networks have other virtual weights")
+    if (products[-1] != products_moved[-1]).any():
+        raise InputError(
+            "the products of the value matrices differ, so the networks have other virtual weights"
+        )
     found = []
     for L, L_moved in zip(products[1:-1], products_moved[1:-1], strict=True):
         gram = L @ L.T  # invertible over ℚ exactly when L has full row rank
         try:
             C = (L_moved @ L.T) @ deep.rational_inverse(gram)
         except ZeroDivisionError as error:
-            raise InputError("a product V_i ... V_1 does not have full row rank; Lemma 3.5 needs that") from error
-        if not (C @ L == L_moved).all():
+            raise InputError(
+                "a product V_i ... V_1 does not have full row rank; Lemma 3.5 needs that"
+            ) from error
+        if not (L_moved == C @ L).all():
             raise InputError("the products V_i ... V_1 have other row spaces, so L is not of rank δ")
         found.append(C)
     return found
@@ -191,8 +196,8 @@ def theorem_3_7_hypotheses(M: Sequence[Array], L: Array, t: int) -> list[str]:
 def theorem_3_7_local(M: Sequence[Array], L: Array, t: int, seed: int = 0) -> VirtualFiber:
     """The dimension of the fiber of (M, L) ↦ φ through a given point, exactly where the bounds meet.
 
-    The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices. By Theorem 3.7 the fiber consists of
-    the rescalings of equation 13, of dimension l.
+    The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices. By Theorem 3.7 the fiber
+    consists of the rescalings of equation 13, of dimension l.
 
     Args:
         M: integer matrices d_0 × d_0.
@@ -231,10 +236,11 @@ def theorem_3_7_local(M: Sequence[Array], L: Array, t: int, seed: int = 0) -> Vi
 
 
 def fiber_equations(M: Sequence[Array], L: Array, t: int) -> list[Polynomial]:
-    """Polynomials in M', L' whose zeros are the virtual weights with the same function: Theorem 3.7, globally.
+    """Polynomials in M', L' whose zeros are the virtual weights with the same function: Theorem 3.7,
+    globally.
 
-    The coefficients of φ_{M',L'}(X) − φ_{M,L}(X) as a polynomial in X; for small sizes, to be given to an engine.
-    The variables are M_{i,b,c} and L_{c,b}, counted from 1.
+    The coefficients of φ_{M',L'}(X) − φ_{M,L}(X) as a polynomial in X; for small sizes, to be given to an
+    engine. The variables are M_{i,b,c} and L_{c,b}, counted from 1.
 
     >>> M = [np.array([[1, 2], [0, 1]], dtype=object)]
     >>> equations = fiber_equations(M, np.array([[1, 0]], dtype=object), t=2)
@@ -282,7 +288,7 @@ def _check(
     for _ in range(_TRIALS):
         p = random_prime(generator)
         A = [random_residues(generator, (d, d), p) for d in dims[:-1]]
-        V = [random_residues(generator, (e, d), p) for d, e in zip(dims, dims[1:], strict=False)]
+        V = [random_residues(generator, (e, d), p) for d, e in itertools.pairwise(dims)]
         X = random_residues(generator, (dims[0], t), p)
         witness = _difference(sides(A, V, X, ModularArithmetic(p)))
         if witness:
@@ -302,7 +308,7 @@ def _degree(layers: int) -> int:
 
 def _symbolic_weights(dims: tuple[int, ...], t: int) -> tuple[list[Array], list[Array], Array]:
     shapes = [("A", i, (d, d)) for i, d in enumerate(dims[:-1], 1)]
-    shapes += [("V", i, (e, d)) for i, (d, e) in enumerate(zip(dims, dims[1:], strict=False), 1)]
+    shapes += [("V", i, (e, d)) for i, (d, e) in enumerate(itertools.pairwise(dims), 1)]
     shapes.append(("x", 0, (dims[0], t)))
     variables = [
         Variable(letter, (i, r, c)) for letter, i, (m, n) in shapes for r in _upto(m) for c in _upto(n)
@@ -318,7 +324,7 @@ def _symbolic_weights(dims: tuple[int, ...], t: int) -> tuple[list[Array], list[
 def _difference(pairs: list[tuple[Array, Array]]) -> str:
     for k, (left, right) in enumerate(pairs):
         for (i, j), value in np.ndenumerate(left):
-            if not value == right[i, j]:
+            if value != right[i, j]:
                 return f"entry ({i + 1}, {j + 1}) of identity {k + 1}: {value} against {right[i, j]}"
     return ""
 

@@ -1,8 +1,9 @@
 """The dimension of the neuromanifold of any network: an integer with a proof from both sides, or an interval.
 
-*From below.* At random weights modulo a prime p < 2³⁰, the Jacobian of (K, Q, V) ↦ (⟨c_k, φ(X_k)⟩)_k at random
-inputs X_k and cotangents c_k has some rank r. A minor that is nonzero modulo p is nonzero, so the generic rank is
-at least r: proved. For normalized networks the same with balls (:mod:`agattn.geometry.softmax_rank`).
+*From below.* At random weights modulo a prime p < 2³⁰, the Jacobian of (K, Q, V) ↦ (⟨c_k, φ(X_k)⟩)_k at
+random inputs X_k and cotangents c_k has some rank r. A minor that is nonzero modulo p is nonzero, so the
+generic rank is at least r: proved. For normalized networks the same with balls
+(:mod:`agattn.geometry.softmax_rank`).
 
 *From above.* The parameters minus the rank of the tangent vectors of the known symmetries
 (:mod:`agattn.geometry.symmetries`), and the count of :mod:`agattn.geometry.formulas`: both proved.
@@ -62,8 +63,8 @@ class ModularRank:
         prime: the prime p.
         rows: the number of random inputs with one cotangent each.
         columns: the number of parameters that were not held fixed by the gauge.
-        error: the probability that a random point, with as many rows, gives less than the generic rank over 𝔽_p
-            although that is ``rank + 1`` or more; meaningful where no upper bound is met.
+        error: the probability that a random point, with as many rows, gives less than the generic rank over
+            𝔽_p although that is ``rank + 1`` or more; meaningful where no upper bound is met.
     """
 
     rank: int
@@ -165,7 +166,8 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
     start = time.perf_counter()
     if network.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
-            f"the network has {network.parameters} parameters, more than {MAX_PARAMETERS}; --force tries anyway"
+            f"the network has {network.parameters} parameters, more than {MAX_PARAMETERS};"
+            " --force tries anyway"
         )
     bound = upper_bound(network, seed)
     ranks: list[ModularRank] = []
@@ -182,8 +184,8 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
     else:
         if bound.value > MAX_BALL_RANK and not force:
             raise TooLargeError(
-                f"the Jacobian's rank may be {bound.value}, more than {MAX_BALL_RANK}, the largest taken in balls;"
-                " --force tries anyway"
+                f"the Jacobian's rank may be {bound.value}, more than {MAX_BALL_RANK}, the most taken in"
+                " balls; --force tries anyway"
             )
         result = softmax_rank(network, bound.value, seed)
         lower, observed, shape = result.proved, max(result.observed, result.proved), result.jacobian_shape
@@ -213,7 +215,8 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
 def upper_bound(network: DeepNetwork, seed: int = 0) -> Bound:
     """The smaller of the two proved upper bounds: by counting, and by the symmetries' tangent vectors."""
     symmetries = Bound(
-        symmetry_upper_bound(network, seed), "the parameters, minus the rank of the symmetries' tangent vectors"
+        symmetry_upper_bound(network, seed),
+        "the parameters, minus the rank of the symmetries' tangent vectors",
     )
     return min(symmetries, network_bound(network), key=lambda bound: bound.value)
 
@@ -255,8 +258,8 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
             wanted = max(2 * elimination.rank, elimination.rank + 10, wanted)
     if elimination.rank > target:
         raise DisagreementError(
-            f"{network}: the Jacobian has rank {elimination.rank} modulo {p}, above the proved bound {target};"
-            " one of the two is wrong, please report it"
+            f"{network}: the Jacobian has rank {elimination.rank} modulo {p}, above the proved bound"
+            f" {target}; one of the two is wrong, please report it"
         )
     degree = degree_in_parameters_and_inputs(network)
     return ModularRank(

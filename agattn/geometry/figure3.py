@@ -1,7 +1,8 @@
 """The numbers of HMK's Figure 3: dimensions of normalized networks with two layers, δ = 3, ..., 10.
 
-The paper estimates them as the largest numerical rank over several trials, from 250 Gaussian inputs. Here each is
-computed with a proof from both sides; what one float32 trial of the paper's experiment gives is shown next to it.
+The paper estimates them as the largest numerical rank over several trials, from 250 Gaussian inputs. Here
+each is computed with a proof from both sides; what one float32 trial of the paper's experiment gives is
+shown next to it.
 
 >>> figure_3([3]).pop().computed.dimension
 25
@@ -58,7 +59,7 @@ def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
 
 
 def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int:
-    """The numerical rank of the float32 Jacobian at standard Gaussian weights and inputs: one trial, no proof."""
+    """The numerical rank of one float32 Jacobian at standard Gaussian weights and inputs; proves nothing."""
     generator = np.random.default_rng(seed)
 
     def draw(shape: tuple[int, ...]) -> NDArray[np.float32]:

@@ -4,9 +4,9 @@ r"""Dimension formulas and proved upper bounds, for every network this package c
 heads; see :func:`single_layer_bounds`.
 
 **Smaller widths.** A layer sees its input only through V_h X, K_h X and Q_h X, so if its own output may be
-replaced by one of width e_i, its input may be replaced by one of width h(2a_i + min(β, e_i)); and the columns
-of X_i lie in a space whose dimension is at most h·min(β, d_{i−1}). So the network has the same Zariski closure as
-one of widths e_0 = d_0, e_1, ..., e_l = d_l given by :func:`reduced_widths`.
+replaced by one of width e_i, its input may be replaced by one of width h(2a_i + min(β, e_i)); and the
+columns of X_i lie in a space whose dimension is at most h·min(β, d_{i−1}). So the network has the same
+Zariski closure as one of widths e_0 = d_0, e_1, ..., e_l = d_l given by :func:`reduced_widths`.
 
 **Symmetric layers.** If t = 1, or if an earlier layer has one head with A of rank 1, the input of a
 layer is w uᵀ, and each head maps it to (uᵀu)(wᵀAw)(Vw)uᵀ: only the symmetric part of A matters.
@@ -28,7 +28,8 @@ network by a rank (:mod:`agattn.geometry.dimension`), and in general only where 
 
 from __future__ import annotations
 
-from math import comb, prod
+import itertools
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -49,17 +50,16 @@ class Bound(NamedTuple):
 def corollary_3_8(network: DeepNetwork) -> int:
     """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
 
-    Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized. Where the
-    inner widths differ their common value δ is replaced by the count of the parameters in V modulo GL(d_i).
+    Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
+    Where the inner widths differ their common value δ is replaced by the count of the parameters in V
+    modulo GL(d_i).
 
     >>> corollary_3_8(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax"))
     172
     """
     dims = network.dims
-    attention = sum(
-        min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False)
-    )
-    values = sum(d * e for d, e in zip(dims, dims[1:], strict=False)) - sum(d * d for d in dims[1:-1])
+    attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
+    values = sum(d * e for d, e in itertools.pairwise(dims)) - sum(d * d for d in dims[1:-1])
     return attention + values - (network.layers if network.is_lightning else 0)
 
 
@@ -93,10 +93,10 @@ def single_layer_bounds(
 ) -> list[Bound]:
     """Upper bounds on the dimension of Σ_h V_h X Xᵀ A_h X, rk A_h ≤ a, rk V_h ≤ β.
 
-    Write S = d(d+1)/2, α = min(a, d), β = min(β, d, d'). For t ≥ 2 the layer is a d'×d matrix of quadratic forms
-    y_{c,b} = Σ_h V_{h,c}·A_{h,b}. The variety of A has dimension D = α(2d − α) in a space of dimension d².
-    With ``symmetric`` (t = 1, or after a head of rank 1) the layer is d' cubic forms, D = b(2d − b + 1)/2
-    with b = min(2a, d), in a space of dimension S.
+    Write S = d(d+1)/2, α = min(a, d), β = min(β, d, d'). For t ≥ 2 the layer is a d'×d matrix of quadratic
+    forms y_{c,b} = Σ_h V_{h,c}·A_{h,b}. The variety of A has dimension D = α(2d − α) in a space of
+    dimension d². With ``symmetric`` (t = 1, or after a head of rank 1) the layer is d' cubic forms, D =
+    b(2d − b + 1)/2 with b = min(2a, d), in a space of dimension S.
 
     >>> [bound.value for bound in single_layer_bounds(3, 2, 1, heads=5, value_rank=1)]
     [36, 40, 50, 36, 36, 36, 36]
@@ -145,9 +145,10 @@ def single_layer_bounds(
 def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
     """Widths e_0, ..., e_l through which every function of the network factors (skip connections: the d_i).
 
-    e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest solution
-    with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic functions that
-    a layer of width e_{i−1} has to choose from (at t = 1, the number of cubic forms). With one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
+    e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest
+    solution with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic
+    functions that a layer of width e_{i−1} has to choose from (at t = 1, the number of cubic forms). With
+    one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
 
     >>> reduced_widths(DeepNetwork((5, 4, 1), (2, 1), t=3))
     (5, 3, 1)
@@ -212,15 +213,17 @@ def network_bound(network: DeepNetwork) -> Bound:
     if network.skip:
         return Bound(total, "the dimensions of the layers, added up")
     total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
-    return Bound(total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them")
+    return Bound(
+        total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
+    )
 
 
 def network_dimension(network: DeepNetwork) -> int:
     """The value that the dimension is expected to have: the bound of :func:`network_bound`.
 
     It agrees with HMK's equations 7, 14 and 16 where they apply. Observed to be the dimension of every
-    network with one head that was computed; with several heads or restricted values there are exceptions, such
-    as one layer (5, 1) with a = 3 and two heads, of dimension 49.
+    network with one head that was computed; with several heads or restricted values there are exceptions,
+    such as one layer (5, 1) with a = 3 and two heads, of dimension 49.
 
     >>> network_dimension(DeepNetwork((5, 1), (3,), t=2, heads=2))
     50
@@ -244,11 +247,11 @@ def degree_in_parameters_and_inputs(network: DeepNetwork) -> int:
 def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> list[int]:
     """For 0 < i < l, a proved lower bound on how many of the e_i coordinates of layer i are independent.
 
-    With one head e_i ≤ e_{i−1} and V_i is surjective, so all are. With softmax all are, too: for t ≥ 2 the output
-    at (x, z, ..., z) is Σ_h V_h z + σ_h V_h (x − z) up to constants inside σ_h, the logistic function of
-    (x − z)ᵀA_h z/T; for generic A_h no two of these share a pole, and at each pole the coefficient v·V_h (x − z)
-    would have to vanish. With several lightning heads a random layer is evaluated modulo p: independent
-    values prove independent functions.
+    With one head e_i ≤ e_{i−1} and V_i is surjective, so all are. With softmax all are, too: for t ≥ 2 the
+    output at (x, z, ..., z) is Σ_h V_h z + σ_h V_h (x − z) up to constants inside σ_h, the logistic
+    function of (x − z)ᵀA_h z/T; for generic A_h no two of these share a pole, and at each pole the
+    coefficient v·V_h (x − z) would have to vanish. With several lightning heads a random layer is evaluated
+    modulo p: independent values prove independent functions.
     """
     result = []
     for i in range(1, network.layers):
@@ -259,13 +262,19 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
         layer = DeepNetwork(
             widths[i - 1 : i + 1], (network.ranks[i - 1],), network.t, heads=h, value_rank=network.value_rank
         )
-        generator = np.random.default_rng(0)
-        p = random_prime(generator)
-        weights = draw_weights(layer, lambda shape, p=p: random_residues(generator, shape, p))  # type: ignore[misc]
-        inputs = random_residues(generator, (2 * widths[i] + 2, widths[i - 1], network.t), p)
-        out = layer_forward(layer, weights[0], inputs, ModularArithmetic(p)).out
-        result.append(Elimination(len(out) * network.t, p).add(out.transpose(1, 0, 2).reshape(widths[i], -1)))
+        result.append(_independent_outputs(layer))
     return result
+
+
+def _independent_outputs(layer: DeepNetwork) -> int:
+    """The rank of the values of one random lightning layer's outputs modulo a prime."""
+    generator = np.random.default_rng(0)
+    p = random_prime(generator)
+    weights = draw_weights(layer, lambda shape: random_residues(generator, shape, p))
+    inputs = random_residues(generator, (2 * layer.dims[1] + 2, layer.dims[0], layer.t), p)
+    out = layer_forward(layer, weights[0], inputs, ModularArithmetic(p)).out
+    values = out.transpose(1, 0, 2).reshape(layer.dims[1], -1)
+    return Elimination(values.shape[1], p).add(values)
 
 
 def _linear_bound(network: DeepNetwork) -> Bound:

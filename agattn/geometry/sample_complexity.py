@@ -1,8 +1,9 @@
 """Parameters against dimension: how many numbers a network is learned from, and how many it has.
 
-The sample complexity of learning grows linearly with the dimension of the space of functions, which can be much less
-than the number of parameters. HMK's example: with a_i = d_i = d throughout there are 3d²l parameters, and by
-equation 14 the dimension is (l + 1)d² − l, so the ratio tends to 3l/(l + 1) as d grows, and to 3 for deep networks.
+The sample complexity of learning grows linearly with the dimension of the space of functions, which can be
+much less than the number of parameters. HMK's example: with a_i = d_i = d throughout there are 3d²l
+parameters, and by equation 14 the dimension is (l + 1)d² − l, so the ratio tends to 3l/(l + 1) as d grows,
+and to 3 for deep networks.
 
 >>> print(*(row for row in compare(["gpt2-small"])), sep="\\n")
 gpt2-small: 28311552 parameters, dimension 27131904, ratio 1.0435
@@ -53,9 +54,8 @@ class SampleComplexity:
         return Fraction(self.parameters, self.dimension)
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.parameters} parameters, dimension {self.dimension}, ratio {float(self.ratio):.4f}"
-        )
+        ratio = f"ratio {float(self.ratio):.4f}"
+        return f"{self.name}: {self.parameters} parameters, dimension {self.dimension}, {ratio}"
 
 
 def transformer(name: str, normalization: str = "softmax", skip: bool = True) -> DeepNetwork:

@@ -1,9 +1,10 @@
 """A proved lower bound on the rank of a normalized network's Jacobian, by balls.
 
-Over the reals there are no residues to compute with. Instead: draw weights and inputs as floats, which are exact
-rationals; pick pivots of the float64 Jacobian by elimination with complete pivoting; compute the square
-submatrix at these pivots again in ball arithmetic, from the exact weights up; and prove it nonsingular. If B
-encloses the submatrix and C is any matrix, ‖1 − CB‖ < 1 is such a proof; C is the inverse of the midpoints.
+Over the reals there are no residues to compute with. Instead: draw weights and inputs as floats, which are
+exact rationals; pick pivots of the float64 Jacobian by elimination with complete pivoting; compute the
+square submatrix at these pivots again in ball arithmetic, from the exact weights up; and prove it
+nonsingular. If B encloses the submatrix and C is any matrix, ‖1 − CB‖ < 1 is such a proof; C is the inverse
+of the midpoints.
 
 >>> from agattn.architecture import DeepNetwork
 >>> network = DeepNetwork((2, 2), (1,), t=2, normalization="softmax")
@@ -86,7 +87,8 @@ def _draw(
     """Gaussian weights, inputs and cotangents, scaled so that XᵀAX stays of moderate size in every layer."""
 
     def weight(shape: tuple[int, ...]) -> NDArray[np.float64]:
-        return generator.standard_normal(shape) / np.sqrt(min(shape[-2:]) if min(shape) > 1 else shape[-1])
+        scale: float = 1 / np.sqrt(shape[-1])
+        return scale * generator.standard_normal(shape)
 
     weights = draw_weights(network, weight)
     X = generator.standard_normal((rows, network.dims[0], network.t))
@@ -121,12 +123,11 @@ def pivots(
         if size == 0.0:
             break
         sizes.append(size)
-        for order, index, axis in ((rows, k + i, 0), (columns, k + j, 1)):
-            order[[k, index]] = order[[index, k]]
-            if axis == 0:
-                work[[k, index]] = work[[index, k]]
-            else:
-                work[:, [k, index]] = work[:, [index, k]]
+        row, column = k + int(i), k + int(j)
+        work[[k, row]] = work[[row, k]]
+        work[:, [k, column]] = work[:, [column, k]]
+        rows[[k, row]] = rows[[row, k]]
+        columns[[k, column]] = columns[[column, k]]
         factors = work[k + 1 :, k] / work[k, k]
         work[k + 1 :, k:] -= np.outer(factors, work[k, k:])
     return rows[: len(sizes)], columns[: len(sizes)], np.array(sizes)
@@ -151,6 +152,4 @@ def is_nonsingular(balls: Array) -> bool:
     defect = C * B - flint.arb_mat(n, n, np.eye(n, dtype=int).ravel().tolist())
     # The largest row sum of absolute values bounds an operator norm.
     one = flint.arb(1)
-    return all(
-        sum((abs(entry) for entry in row), flint.arb(0)) < one for row in defect.tolist()
-    )
+    return all(sum((abs(entry) for entry in row), flint.arb(0)) < one for row in defect.tolist())

@@ -26,7 +26,7 @@ import numpy as np
 
 from agattn.algebra.residues import Elimination, Residues, random_prime, random_residues, reduced_echelon
 from agattn.architecture import DeepNetwork
-from agattn.attention.network import LayerWeights, Weights, draw_weights, weight_shapes
+from agattn.attention.network import LayerWeights, Weights, draw_weights
 
 _BLOCK = 512
 
@@ -34,8 +34,8 @@ _BLOCK = 512
 def symmetry_tangents(network: DeepNetwork, weights: Weights, p: int) -> Residues:
     """The tangent vectors of all families at the weights modulo p, as rows; columns as in the Jacobian.
 
-    A row is one generator: an elementary matrix E_{r,s} of gl(a), gl(β) or gl(d_i), or a scaling. The shape is
-    (generators, parameters).
+    A row is one generator: an elementary matrix E_{r,s} of gl(a), gl(β) or gl(d_i), or a scaling. The shape
+    is (generators, parameters).
     """
     blocks: list[Residues] = []
     for i, layer in enumerate(weights):
@@ -85,7 +85,7 @@ def gauge_columns(network: DeepNetwork, weights: Weights, p: int) -> np.ndarray:
     fixed: list[np.ndarray] = []
     for i, (layer, index) in enumerate(zip(weights, indices, strict=True)):
         for matrices, where in ((layer.Q, index.Q), (layer.P, index.P)):
-            if matrices is None:
+            if matrices is None or where is None:
                 continue
             for matrix, entries in zip(matrices, where, strict=True):
                 columns = _independent_columns(matrix, p)
@@ -131,7 +131,7 @@ def _flat(weights: Weights, tangents: dict[int, Tangent]) -> Residues:
 
 
 def _left(matrix: Residues) -> Residues:
-    """E_{r,s} M for all r, s, with M of shape (..., n, m): row s of M put into row r. Shape (n², ..., n, m)."""
+    """E_{r,s} M for all r, s: row s of M put into row r. Shape (n², ..., n, m) for M (..., n, m)."""
     n = matrix.shape[-2]
     result = np.zeros((n, n, *matrix.shape))
     for r in range(n):

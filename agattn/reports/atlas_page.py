@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from agattn.geometry.atlas import Survey, smallest
 from agattn.geometry.dimension import Dimension
@@ -17,19 +18,20 @@ Written by `{command}`; regenerate it with that command.
 
 Every dimension below is the rank of a Jacobian modulo a prime, which proves a lower bound, against a
 proved upper bound; it is *proved* where the two meet. "Formula" is the general formula of
-[the page on dimension](dimension.md), with the bounds for several heads; "eq. 14" is the paper's equation, whether or
-not its hypotheses hold (for one layer, equation 7). Ranks above the width in front of them change nothing
-and are left out. A family larger than {limit} networks is represented by that many, drawn with seed {seed}.
+[the page on dimension](dimension.md), with the bounds for several heads; "eq. 14" is the paper's equation,
+whether or not its hypotheses hold (for one layer, equation 7). Ranks above the width in front of them change
+nothing and are left out. A family larger than {limit} networks is represented by that many, drawn with
+seed {seed}.
 """
 
 _PATTERN = """\
 ## What the atlas shows
 
 - **Inside its hypotheses equation 14 was met by every network** ({inside} of {applicable}).
-- **One head, no skip connections**: the general formula was met by {one_head_met} of {one_head} networks, each of them
-  {one_head_proof}. Equation 14 can fail for exactly two reasons, alone or together: some width is more than the network
-  can use, or only the symmetric part of some A matters (one token, or an earlier layer of rank 1).
-  Where neither holds it was met by every network: {no_reason_met} of {no_reason}.
+- **One head, no skip connections**: the general formula was met by {one_head_met} of {one_head} networks,
+  each of them {one_head_proof}. Equation 14 can fail for exactly two reasons, alone or together: some width
+  is more than the network can use, or only the symmetric part of some A matters (one token, or an earlier
+  layer of rank 1). Where neither holds it was met by every network: {no_reason_met} of {no_reason}.
 - **Skip connections**: the sum of the layers' own dimensions was met by {skip_met} of {skip} networks.
 - **Several heads**: the bounds were met by {heads_met} of {heads} networks. {heads_exceptions}
 """
@@ -53,7 +55,9 @@ def family_section(survey: Survey) -> str:
         lines += [f"| {reason} | {n} | {failing} |" for reason, (n, failing) in survey.reasons().items()]
         lines.append("")
         lines += _table("Smallest networks that fail equation 14", survey.paper_missed, paper=True)
-    lines += _table("Networks whose observed dimension is below the bound", survey.formula_missed, paper=False)
+    lines += _table(
+        "Networks whose observed dimension is below the bound", survey.formula_missed, paper=False
+    )
     return "\n".join(lines)
 
 
@@ -81,8 +85,8 @@ def pattern(surveys: Sequence[Survey]) -> str:
     exceptions = ""
     if missed:
         exceptions = (
-            f"Of the {len(missed)} others, {len(wider)} have an inner layer that widens (e_i > e_(i-1)): its outputs"
-            " are few functions of few variables, which the count of symmetries does not see."
+            f"Of the {len(missed)} others, {len(wider)} have an inner layer that widens (e_i > e_(i-1)): its"
+            " outputs are few functions of few variables, which the count of symmetries does not see."
         )
         rest = [str(e.network) for e in smallest([e for e in missed if not _widens(e)], 4)]
         if rest:
@@ -115,7 +119,7 @@ def _met(entries: Sequence[Dimension]) -> int:
 
 def _widens(entry: Dimension) -> bool:
     widths = reduced_widths(entry.network)
-    return any(after > before for before, after in zip(widths, widths[1:-1], strict=False))
+    return any(after > before for before, after in pairwise(widths[:-1]))
 
 
 def _table(title: str, entries: Sequence[Dimension], paper: bool) -> list[str]:
@@ -124,8 +128,14 @@ def _table(title: str, entries: Sequence[Dimension], paper: bool) -> list[str]:
     shown = smallest(entries, _SHOWN)
     more = f" ({len(shown)} of {len(entries)})" if len(entries) > len(shown) else ""
     other = "eq. 14" if paper else "bound"
-    lines = [f"{title}{more}:", "", f"| network | dimension | evidence | {other} |", "| --- | ---: | --- | ---: |"]
+    lines = [
+        f"{title}{more}:",
+        "",
+        f"| network | dimension | evidence | {other} |",
+        "| --- | ---: | --- | ---: |",
+    ]
     lines += [
-        f"| {e.network} | {e.dimension} | {e.evidence} | {e.paper if paper else e.upper_bound} |" for e in shown
+        f"| {e.network} | {e.dimension} | {e.evidence} | {e.paper if paper else e.upper_bound} |"
+        for e in shown
     ]
     return [*lines, ""]

@@ -31,7 +31,9 @@ def save(figure: Figure, path: Path) -> None:
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
     # Without these, files would carry the date and random identifiers.
-    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[path.suffix]
+    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[
+        path.suffix
+    ]
     with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
         figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
 
@@ -40,8 +42,10 @@ def _empty(width: float, height: float) -> tuple[Figure, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'") from error
-    figure = Figure(figsize=(width, height), layout="constrained")
+        raise InputError(
+            "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
+        ) from error
+    figure = Figure(figsize=(width, height))
     return figure, figure.add_subplot()
 
 
@@ -78,7 +82,9 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     figure, axes = _empty(5.6, 3.8)
     delta = [row.delta for row in rows]
     evidence = sorted({str(row.computed.evidence) for row in rows})
-    axes.plot(delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1)
+    axes.plot(
+        delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1
+    )
     axes.scatter(
         delta, [row.computed.dimension for row in rows], s=26, color=_INK, zorder=3,
         label=f"computed ({', '.join(evidence)})",
