@@ -29,9 +29,9 @@ _PATTERN = """\
 
 - **Inside its hypotheses equation 14 was met by every network** ({inside} of {applicable}).
 - **One head, no skip connections**: the general formula was met by {one_head_met} of {one_head} networks,
-  each of them {one_head_proof}. Equation 14 can fail for exactly two reasons, alone or together: some width
-  is more than the network can use, or only the symmetric part of some A matters (one token, or an earlier
-  layer of rank 1). Where neither holds it was met by every network: {no_reason_met} of {no_reason}.
+  each of them {one_head_proof}. Equation 14 failed only for two reasons, alone or together: some width is
+  more than the network can use, or only the symmetric part of some A matters (one token, or an earlier
+  layer of rank 1). Where neither holds it was met by this many networks: {no_reason_met} of {no_reason}.
 - **Skip connections**: the sum of the layers' own dimensions was met by {skip_met} of {skip} networks.
 - **Several heads**: the bounds were met by {heads_met} of {heads} networks. {heads_exceptions}
 """
@@ -85,8 +85,8 @@ def pattern(surveys: Sequence[Survey]) -> str:
     exceptions = ""
     if missed:
         exceptions = (
-            f"Of the {len(missed)} others, {len(wider)} have an inner layer that widens (e_i > e_(i-1)): its"
-            " outputs are few functions of few variables, which the count of symmetries does not see."
+            f"Of the {len(missed)} others, {len(wider)} have an inner layer that widens"
+            " (e_i > e_(i-1)); why the count is not attained there is open."
         )
         rest = [str(e.network) for e in smallest([e for e in missed if not _widens(e)], 4)]
         if rest:

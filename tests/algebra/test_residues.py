@@ -41,7 +41,13 @@ def test_products_are_those_of_integers(seed, m, k, n):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**9), st.integers(1, 40), st.integers(1, 40), st.integers(0, 40), st.sampled_from([2, 7, LARGEST]))
+@given(
+    st.integers(0, 10**9),
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.integers(0, 40),
+    st.sampled_from([2, 7, LARGEST]),
+)
 def test_rank_in_blocks_is_flints(seed, m, n, r, p):
     generator = np.random.default_rng(seed)
     matrix = matmul(random_residues(generator, (m, r), p), random_residues(generator, (r, n), p), p)

@@ -59,7 +59,9 @@ def test_softmax_by_the_definition_and_in_balls():
     exact = [LayerWeights(*map(to_balls, weights[0].arrays))]
     with flint.ctx.workprec(100):
         balls = forward(network, exact, to_balls(X), BallArithmetic())
-        assert all(abs(ball - flint.arb(x)) < 1e-12 for ball, x in zip(balls.ravel(), expected.ravel(), strict=True))
+        assert all(
+            abs(ball - flint.arb(x)) < 1e-12 for ball, x in zip(balls.ravel(), expected.ravel(), strict=True)
+        )
         assert all(ball.rad() > 0 for ball in balls.ravel())
 
 

@@ -50,7 +50,9 @@ def test_a_wrong_product_is_refuted(monkeypatch, symbolic):
 
 
 def test_a_wrong_recursion_is_refuted(monkeypatch):
-    monkeypatch.setattr(deep, "token_mixings", lambda M, X, arithmetic: [arithmetic.identity(X.shape[1])] * (len(M) + 1))
+    monkeypatch.setattr(
+        deep, "token_mixings", lambda M, X, arithmetic: [arithmetic.identity(X.shape[1])] * (len(M) + 1)
+    )
     assert not lemma_3_6((2, 2, 2), 2).holds
 
 

@@ -67,10 +67,10 @@ def test_the_trap():
         p = random_prime(generator)
         weights = draw_weights(network, lambda shape, g=generator, p=p: random_residues(g, shape, p))
         ranks = []
-        for inputs in (3, 4, 8, 12):  # 34 parameters, 16 outputs for each input
+        for inputs in (3, 4, 8, 16):  # 34 parameters, 16 outputs for each input
             X = random_residues(generator, (inputs, 8, 2), p)
             ranks.append(Elimination(34, p).add(jacobian(network, weights, X, ModularArithmetic(p))))
-        assert ranks[0] < ranks[1] < ranks[2] <= ranks[3] == 29
+        assert ranks == [13, 15, 22, 29]
         result = dimension(network, seed)
         assert (result.dimension, result.evidence) == (29, Evidence.PROVED)
         assert result.jacobian_shape[0] <= 29 + 3
@@ -125,7 +125,9 @@ def test_bounds_are_ordered_and_evidence_is_honest(network):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(1, 4), min_size=3, max_size=4), st.lists(st.integers(1, 5), min_size=3, max_size=3))
+@given(
+    st.lists(st.integers(1, 4), min_size=3, max_size=4), st.lists(st.integers(1, 5), min_size=3, max_size=3)
+)
 def test_reducing_the_widths_changes_nothing(dims, ranks):
     """The argument behind the general formula, tested: the network of widths e_i has the same dimension."""
     from agattn.geometry.formulas import reduced_widths
@@ -157,7 +159,8 @@ def test_limits():
 
 
 @pytest.mark.slow
-def test_six_thousand_parameters():
-    result = dimension(DeepNetwork((32,) * 5, (8,) * 4, 3))
-    assert result.parameters == 6144
-    assert (result.dimension, result.evidence) == (2812, Evidence.PROVED)
+def test_many_parameters():
+    """A quarter of the size in docs/dimension.md, streamed in two blocks."""
+    result = dimension(DeepNetwork((16,) * 5, (4,) * 4, 3))
+    assert result.parameters == 1536
+    assert (result.dimension, result.evidence) == (700, Evidence.PROVED)

@@ -1,7 +1,7 @@
 """Formulas and bounds against values computed independently, and against each other."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import DeepNetwork, SingleLayer
@@ -18,6 +18,7 @@ from agattn.geometry.symmetries import symmetry_upper_bound
 sizes = st.integers(1, 9)
 
 
+@settings(deadline=None)
 @given(sizes, sizes, sizes, st.integers(1, 4))
 def test_one_layer_is_corollary_3_3(d, d_out, a, t):
     network, layer = DeepNetwork((d, d_out), (a,), t), SingleLayer(d, d_out, a, t)
@@ -27,6 +28,7 @@ def test_one_layer_is_corollary_3_3(d, d_out, a, t):
         assert hypotheses_3_8(network) == []
 
 
+@settings(deadline=None)
 @given(st.integers(2, 6), sizes, sizes, st.lists(st.integers(2, 9), min_size=2, max_size=4), st.booleans())
 def test_equation_14_and_16_under_their_hypotheses(delta, more, other, ranks, softmax):
     l = len(ranks)
@@ -41,6 +43,7 @@ def test_equation_14_and_16_under_their_hypotheses(delta, more, other, ranks, so
     assert corollary_3_8(network) == network_dimension(network) == expected
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(sizes, min_size=2, max_size=5), st.lists(sizes, min_size=4, max_size=4), st.integers(1, 4))
 def test_counting_is_at_least_as_good_as_the_symmetries(dims, ranks, t):
     network = DeepNetwork(dims, ranks[: len(dims) - 1], t)

@@ -38,7 +38,9 @@ def test_difference_quotients(network):
 
     def outputs(vector):
         entries = iter(vector)
-        moved = draw_weights(network, lambda s: np.array([next(entries) for _ in range(int(np.prod(s)))]).reshape(s))
+        moved = draw_weights(
+            network, lambda s: np.array([next(entries) for _ in range(int(np.prod(s)))]).reshape(s)
+        )
         return np.concatenate([forward(network, moved, x, FloatArithmetic()).ravel() for x in X])
 
     for k in range(len(theta)):
