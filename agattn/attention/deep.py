@@ -80,7 +80,7 @@ def from_virtual(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING
     return arithmetic.matmul(L, arithmetic.matmul(X, token_mixings(M, X, arithmetic)[-1]))
 
 
-def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # noqa: E741  # the paper's l
+def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # the paper's l
     """The factors M̃_1, M̃_2, ... of HMK's equation 12, as (ν, whether transposed).
 
     ν is one plus the number of zeros at the end of j in base 3; M̃_j is M_ν if the last nonzero digit is 1

@@ -33,7 +33,7 @@ class LayerWeights(NamedTuple):
 
     K: Array
     Q: Array
-    O: Array  # noqa: E741  # the usual letter of a transformer's output projection
+    O: Array  # the usual letter of a transformer's output projection
     P: Array | None = None
 
     @property

@@ -26,7 +26,7 @@ MAX_LAYERS = 6
 Node = tuple[int, ...]
 
 
-def ternary_tree(l: int) -> nx.DiGraph[Node]:  # noqa: E741  # the paper's l
+def ternary_tree(l: int) -> nx.DiGraph[Node]:  # the paper's l
     """The tree of X P_l. A node is the path to it from the root, as positions 0, 1, 2; the root is ().
 
     Node attributes: ``level`` (the i of X P_i), ``transposed``, ``label``, and for inner nodes ``between``:

@@ -211,7 +211,7 @@ def theorem_3_7_local(M: Sequence[Array], L: Array, t: int, seed: int = 0) -> Vi
     """
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
-    d, d_out, l = L.shape[1], L.shape[0], len(M)  # noqa: E741
+    d, d_out, l = L.shape[1], L.shape[0], len(M)
     # As a network: K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L; only Q_1, ..., Q_l and V_l vary.
     network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
     one = np.eye(d)[None]

@@ -85,7 +85,7 @@ def compare(names: Iterable[str] = TRANSFORMERS) -> list[SampleComplexity]:
     return [sample_complexity(name, transformer(name)) for name in names]
 
 
-def full_rank_ratio(d: int, l: int) -> Fraction:  # noqa: E741  # the paper's l
+def full_rank_ratio(d: int, l: int) -> Fraction:  # the paper's l
     """Parameters by dimension for l ≥ 1 lightning layers with a_i = d_i = d: exactly 3d²l / ((l+1)d² − l).
 
     >>> full_rank_ratio(10**6, 1) - Fraction(3, 2) < Fraction(1, 10**6)

@@ -49,7 +49,7 @@ def _empty(width: float, height: float) -> tuple[Figure, Any]:
     return figure, figure.add_subplot()
 
 
-def draw_figure_2(l: int) -> Figure:  # noqa: E741  # the paper's l
+def draw_figure_2(l: int) -> Figure:  # the paper's l
     """The unrolled network of l layers as a ternary tree."""
     tree = ternary_tree(l)
     bottom = leaves(tree)

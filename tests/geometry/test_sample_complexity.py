@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -12,7 +13,7 @@ def test_the_papers_asymptotics(l):
     limit = Fraction(3 * l, l + 1)
     gaps = [full_rank_ratio(10**k, l) - limit for k in range(1, 5)]
     assert all(gap > 0 for gap in gaps)
-    assert all(100 * b < 1.1 * a for a, b in zip(gaps, gaps[1:], strict=False))  # the gap falls like 1/d²
+    assert all(100 * b < 1.1 * a for a, b in itertools.pairwise(gaps))  # the gap falls like 1/d²
     assert limit < 3
 
 
