@@ -5,8 +5,9 @@ random inputs X_k and cotangents c_k has some rank r. A minor that is nonzero mo
 generic rank is at least r: proved. For normalized networks the same with balls
 (:mod:`agattn.geometry.softmax_rank`).
 
-*From above.* The parameters minus the rank of the tangent vectors of the known symmetries
-(:mod:`agattn.geometry.symmetries`), and the count of :mod:`agattn.geometry.formulas`: both proved.
+*From above.* The count of :mod:`agattn.geometry.formulas`, and where that is not met also the parameters
+minus the rank of the tangent vectors of the known symmetries (:mod:`agattn.geometry.symmetries`): both
+proved.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence: the inequality of Schwartz and Zippel bounds
@@ -169,7 +170,7 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
             f"the network has {network.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    bound = upper_bound(network, seed)
+    bound = network_bound(network)
     ranks: list[ModularRank] = []
     precision, error = 0, 0.0
     if network.is_lightning:
@@ -190,6 +191,8 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
         result = softmax_rank(network, bound.value, seed)
         lower, observed, shape = result.proved, max(result.observed, result.proved), result.jacobian_shape
         precision = result.precision_bits
+    if lower < bound.value:
+        bound = upper_bound(network, seed)
     if lower == bound.value:
         evidence = Evidence.PROVED
     else:

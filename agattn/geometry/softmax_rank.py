@@ -59,7 +59,7 @@ def softmax_rank(network: DeepNetwork, target: int, seed: int = 0, attempts: int
     generator = np.random.default_rng(seed)
     best = SoftmaxRank(0, 0, 0, (0, network.parameters))
     for attempt in range(attempts):
-        rows = (target + 8) * (attempt + 2)
+        rows = (target + 8) * (attempt + 5) // 4
         weights, X, cotangents = _draw(network, rows, generator)
         J = jacobian(network, weights, X, FloatArithmetic(), cotangents)
         row_pivots, column_pivots, sizes = pivots(J, target)
@@ -145,11 +145,32 @@ def is_nonsingular(balls: Array) -> bool:
     """
     n = len(balls)
     B = flint.arb_mat(n, n, balls.ravel().tolist())
+    # Doubles give a good enough C unless the matrix is badly conditioned; then C is computed in balls.
+    for inverse in (_inverse_in_doubles, _inverse_in_balls):
+        C = inverse(balls)
+        if C is not None and _is_inverse(C, B):
+            return True
+    return False
+
+
+def _inverse_in_doubles(balls: Array) -> flint.arb_mat | None:
     try:
-        C = B.mid().inv().mid()
+        C = np.linalg.inv(balls.astype(float))
+    except np.linalg.LinAlgError:
+        return None
+    return flint.arb_mat(len(C), len(C), C.ravel().tolist()) if np.isfinite(C).all() else None
+
+
+def _inverse_in_balls(balls: Array) -> flint.arb_mat | None:
+    n = len(balls)
+    try:
+        return flint.arb_mat(n, n, balls.ravel().tolist()).mid().inv().mid()
     except ZeroDivisionError:
-        return False
+        return None
+
+
+def _is_inverse(C: flint.arb_mat, B: flint.arb_mat) -> bool:
+    """Whether ‖1 − CB‖ < 1 is proved, in the norm that is the largest row sum of absolute values."""
+    n, one = B.nrows(), flint.arb(1)
     defect = C * B - flint.arb_mat(n, n, np.eye(n, dtype=int).ravel().tolist())
-    # The largest row sum of absolute values bounds an operator norm.
-    one = flint.arb(1)
     return all(sum((abs(entry) for entry in row), flint.arb(0)) < one for row in defect.tolist())
