@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import json_flag, seed
+from agattn.cli.options import json_flag, one_blas_thread, seed
 from agattn.cli.output import print_json
 
 
@@ -25,6 +25,7 @@ from agattn.cli.output import print_json
 @json_flag
 def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
     """Survey small networks: where equation 14, the general formula and the multi-head bounds are met."""
+    one_blas_thread()
     from agattn.errors import InputError
     from agattn.geometry.atlas import standard_families, survey_family
     from agattn.reports.atlas_page import atlas_page

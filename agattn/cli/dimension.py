@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agattn.cli.options import json_flag, network, seed
+from agattn.cli.options import json_flag, network, one_blas_thread, seed
 from agattn.cli.output import print_json
 
 
@@ -15,6 +15,7 @@ from agattn.cli.output import print_json
 @json_flag
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a network's neuromanifold, with a proof from both sides where they meet."""
+    one_blas_thread()
     from agattn.geometry.dimension import dimension
 
     result = dimension(architecture, seed, force=force)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import json_flag, seed
+from agattn.cli.options import json_flag, one_blas_thread, seed
 from agattn.cli.output import print_json
 
 
@@ -51,6 +51,7 @@ def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
 
 
 def _figure_3(output: Path | None, seed: int, as_json: bool) -> None:
+    one_blas_thread()
     from agattn.geometry.figure3 import figure_3
 
     rows = figure_3(seed=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +76,16 @@ def network(command: Command) -> Command:
         return command(architecture=architecture, **others)
 
     return wrapped
+
+
+def one_blas_thread() -> None:
+    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
+
+    The products of matrices in a dimension are many and small: threads wait for each other longer than they
+    compute, several times longer on a machine that is busy.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 
 def whole_numbers(text: str) -> tuple[Any, ...]:
