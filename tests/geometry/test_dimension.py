@@ -12,6 +12,7 @@ from agattn.attention.network import draw_weights
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension import dimension, modular_rank
 from agattn.geometry.jacobian import jacobian
+from agattn.geometry.softmax_rank import SoftmaxRank
 
 # dims, ranks, t, other options, dimension; all found before this program as exact ranks
 KNOWN = [
@@ -135,6 +136,15 @@ def test_reducing_the_widths_changes_nothing(dims, ranks):
     network = DeepNetwork(dims, ranks[: len(dims) - 1], 3)
     reduced = DeepNetwork(reduced_widths(network), network.ranks, 3)
     assert dimension(network).dimension == dimension(reduced).dimension
+
+
+def test_an_observed_softmax_rank_is_numerical(monkeypatch):
+    """What float64 saw and balls did not prove is reported, and marked as what it is."""
+    seen = SoftmaxRank(proved=20, observed=24, precision_bits=96, jacobian_shape=(41, 42))
+    monkeypatch.setattr("agattn.geometry.dimension.softmax_rank", lambda network, target, seed: seen)
+    result = dimension(DeepNetwork((3, 3, 3), (2, 2), 3, normalization="softmax"))
+    assert (result.lower_bound, result.dimension, result.upper_bound) == (20, 24, 25)
+    assert result.evidence is Evidence.NUMERICAL
 
 
 def test_the_seed_decides_nothing_but_chance():
