@@ -71,10 +71,9 @@ def symmetry_upper_bound(network: DeepNetwork, seed: int = 0) -> int:
 def gauge_columns(network: DeepNetwork, weights: Weights, p: int) -> np.ndarray:
     """Parameters that can be held fixed: the Jacobian modulo p has the same rank on the other columns.
 
-    In each head the entries of min(a, d) independent columns of Q (gl(a) moves them at will), the same for P,
-    and between layers the entries of columns of V_i = [V_{i,1} ... V_{i,h}] that are a basis of its
-    columns. On these entries the tangent vectors of the families above form a block triangular matrix
-    with
+    In each head the entries of min(a, d) independent columns of Q (gl(a) moves them at will), the same for
+    P, and between layers the entries of columns of V_i = [V_{i,1} ... V_{i,h}] that are a basis of its
+    columns. On these entries the tangent vectors of the families above form a block triangular matrix with
     surjective blocks on the diagonal: take the layers in order, in each GL(β), then GL(d_i), and GL(a) after
     all; no family then moves the entries of an earlier one. So every column of the Jacobian in the gauge is
     a combination of the others.
