@@ -106,10 +106,13 @@ def failing_strata(verdict: Verdict) -> list[list[int]]:
     """
     if verdict.judgement is Judgement.CONFIRMED:
         return []
-    lists = [x for x in (verdict.predicted, verdict.computed) if isinstance(x, list)]
-    if len(lists) < 2:
+    predicted, computed = verdict.predicted, verdict.computed
+    if isinstance(predicted, list) and isinstance(computed, list):
+        different = set(predicted) ^ set(computed)
+    elif isinstance(predicted, dict) and isinstance(computed, dict):
+        different = {name for name in predicted if predicted[name] != computed.get(name)}
+    else:
         raise DisagreementError(f"{verdict.claim} is refuted in a way that no certificate is known for")
-    different = set(lists[0]) ^ set(lists[1])
     return sorted([int(rank) for rank in name.strip("()").split(",")] for name in different)
 
 

@@ -83,6 +83,10 @@ class Layer:
         d, ranks = self.d, product(range(1, min(self.d, self.o) + 1), range(1, self.a + 1))
         return [(v, r, n) for v, r in ranks for n in range(max(v, r), min(d, v + r) + 1)]
 
+    def places(self, rows: int) -> list[tuple[int, int]]:
+        """The indices of a matrix with d columns."""
+        return list(product(range(1, rows + 1), range(1, self.d + 1)))
+
     def matrix(self, value: Any, rows: int, powers: tuple[int, int] = ALWAYS) -> Sparse:
         """A matrix [[row, column, value], ...] with d columns, or with a power of ε before each value."""
         return sparse(value, (1, rows), (1, self.d), powers)
@@ -133,8 +137,8 @@ class Orbit:
         No, if it kills nothing else at all. Yes, if it kills the direction given and A + εȦ has rank ≤ a.
         """
         A, V, d, o = self.A, self.V, self.layer.d, self.layer.o
-        units = [differential(A, V, {(k, b, 0): 1}, {}) for k in range(1, d + 1) for b in range(1, d + 1)]
-        units += [differential(A, V, {}, {(c, i, 0): 1}) for c in range(1, o + 1) for i in range(1, d + 1)]
+        units = [differential(A, V, {(k, b, 0): 1}, {}) for k, b in self.layer.places(d)]
+        units += [differential(A, V, {}, {(c, i, 0): 1}) for c, i in self.layer.places(o)]
         kernel = len(units) - rank(units)
         require(("critical" in self.found) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
         if kernel == 1:
@@ -248,14 +252,27 @@ class Facts:
         self.top = self.orbits[max(self.orbits)]
         self._dimension()
 
+    def _moves(self) -> list[Sparse]:
+        """The derivatives of (K, Q) ↦ KᵀQ at a pair over A in the open orbit, where rk A = a."""
+        A, indices = self.top.A, range(1, self.layer.d + 1)
+        moves = [{(k, *b, 0): x for b, x in q.items()} for k in indices for q in lines(A, 0)]
+        return moves + [{(*k, b, 0): x for k, x in column.items()} for b in indices for column in lines(A, 1)]
+
     def _dimension(self) -> None:
         """The parameters modulo scaling bound dim M̄; the rank of the derivative of φ(KᵀQ, V) meets that."""
-        A, V, indices = self.top.A, self.top.V, range(1, self.layer.d + 1)
-        moves = [{(k, *b, 0): x for b, x in q.items()} for k in indices for q in lines(A, 0)]
-        moves += [{(*k, b, 0): x for k, x in column.items()} for b in indices for column in lines(A, 1)]
-        velocities = [phi(move, V) for move in moves]
-        velocities += [phi(A, {(c, i, 0): 1}) for c in range(1, self.layer.o + 1) for i in indices]
+        velocities = [phi(move, self.top.V) for move in self._moves()]
+        velocities += [phi(self.top.A, {(c, i, 0): 1}) for c, i in self.layer.places(self.layer.o)]
         require(rank(velocities) == self.dimension, "the dimension is not proved")
+
+    def factorization(self) -> list[Ranks]:
+        """Nowhere, if the derivative of (K, Q) ↦ KᵀQ has rank a(2d − a), and so a kernel of dimension a².
+
+        Where rk KᵀQ = a the rows of K and Q are independent: from K'ᵀQ' = KᵀQ follows Q' = CQ with exactly
+        one C, as the rows of both span the row space of A, and then K' = C⁻ᵀK.
+        """
+        d, a = self.layer.d, self.layer.a
+        require(self.top.ranks[1] == a and rank(self._moves()) == a * (2 * d - a), "the rank is another")
+        return []
 
     def failing(self, fails: Callable[[Orbit], bool]) -> list[Ranks]:
         """The orbits where a statement fails."""
@@ -356,6 +373,9 @@ class Claim:
 
 BY_PAPER = "M is singular exactly at rk A ≤ 1, rk V ≤ 1"
 CLAIMS = {
+    "lemma-3.1": Claim(
+        "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension a², {rk A ≤ a} "
+        "has dimension a(2d − a)", Facts.factorization, wide=False, no_product=False),
     "theorem-3.2": Claim(
         "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ; over 0 "
         "the pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),

@@ -227,7 +227,7 @@ class _Inquiry:
                     return result
                 reasons.append(result)
             if not self.installations and self.settings.engine == "auto":
-                reasons.append(f"no engine was found ({INSTALL} installs two)")
+                reasons.append(f"no engine was found; install them with: {INSTALL}")
         native_allowed = self.settings.engine in ("auto", "native") or not question.task
         if question.native is not None and native_allowed:
             return self._compute(question, reasons)

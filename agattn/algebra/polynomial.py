@@ -75,10 +75,11 @@ class PolynomialRing:
         if len(set(names)) != len(names):
             raise ValueError("two variables of a polynomial ring have the same name")
         self._context: Any
+        order = flint.Ordering.degrevlex
         if characteristic:
-            self._context = flint.nmod_mpoly_ctx.get(names, flint.Ordering.degrevlex, modulus=characteristic)
+            self._context = flint.nmod_mpoly_ctx.get(names, modulus=characteristic, ordering=order)
         else:
-            self._context = flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
+            self._context = flint.fmpq_mpoly_ctx.get(names, ordering=order)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PolynomialRing):
@@ -208,7 +209,7 @@ class Polynomial:
             product = coefficient
             for value, exponent in zip(values, exponents, strict=True):
                 if exponent:
-                    product = product * value**exponent
+                    product = product * value ** int(exponent)
             total = total + product
         return total % self.ring.characteristic if self.ring.characteristic else total
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import flint
@@ -26,14 +27,16 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical import stratum_criticality
 from agattn.geometry.degree import expected_degree
 from agattn.geometry.fibers import preimages
-from agattn.geometry.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.strata import ZERO, Stratum, image_dimension, representative, strata
 from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.zariski import closure_degree
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Answer
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
 MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
+MAX_MINORS = 5000
 
 
 @dataclass(frozen=True)
@@ -149,9 +152,14 @@ def _check_vanishing(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> 
     """Refuse equations that do not vanish at random points of the neuromanifold: a guard, not a proof."""
     randomness = random.Random(0)
     for _ in range(3):
-        K, Q = ([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.a)] for _ in "KQ")
+        K, Q = (
+            [[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.alpha)] for _ in "KQ"
+        )
         V = [[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(layer.d_out)]
-        A = [[sum(K[s][i] * Q[s][b] for s in range(layer.a)) for b in range(layer.d)] for i in range(layer.d)]
+        A = [
+            [sum(K[s][i] * Q[s][b] for s in range(layer.alpha)) for b in range(layer.d)]
+            for i in range(layer.d)
+        ]
         y = coefficients(layer, A, V)
         for f in generators:
             if f(*y) != 0:
@@ -220,6 +228,11 @@ def _read_fibers(answer: Answer) -> dict[Stratum, Fiber]:
     points, lengths, escapes = (answer.at_points(name) for name in ("points", "length", "escapes"))
     if any(escapes.values()):
         raise EngineError("a preimage lies on the hyperplane at infinity, so the fiber was not counted")
+    for label in points:
+        if not 1 <= points[label] <= lengths[label]:
+            raise EngineError(
+                f"the fiber at {label} cannot have {points[label]} points and length {lengths[label]}"
+            )
     return {_stratum(label): Fiber(points[label], lengths[label]) for label in points}
 
 
@@ -304,15 +317,16 @@ TANGENTS = Question(
 def _generic_rank(layer: SingleLayer, seed: int) -> int:
     """The rank of the differential of (K, Q, V) ↦ φ at random weights modulo a prime: at most dim M."""
     randomness, p = random.Random(seed), 2**61 - 1
+    a = layer.alpha  # more rows of K and Q give no other A, however many there are
 
     def draw(rows: int) -> Array:
         return np.array(
             [[randomness.randrange(p) for _ in range(layer.d)] for _ in range(rows)], dtype=object
         )
 
-    K, Q, V = draw(layer.a), draw(layer.a), draw(layer.d_out)
-    rows = [coefficients(layer, K.T @ unit, V) for unit in _units(layer.a, layer.d)]
-    rows += [coefficients(layer, unit.T @ Q, V) for unit in _units(layer.a, layer.d)]
+    K, Q, V = draw(a), draw(a), draw(layer.d_out)
+    rows = [coefficients(layer, K.T @ unit, V) for unit in _units(a, layer.d)]
+    rows += [coefficients(layer, unit.T @ Q, V) for unit in _units(a, layer.d)]
     rows += [coefficients(layer, K.T @ Q, unit) for unit in _units(layer.d_out, layer.d)]
     return int(flint.nmod_mat([[int(entry) % p for entry in row] for row in rows], p).rank())
 
@@ -333,6 +347,45 @@ GENERIC_RANK = Question(
     lambda layer: "",
     native=_generic_rank,
 )
+
+
+# The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Dimension of the cone, and degree."""
+
+    dimension: int
+    degree: int
+
+
+def _read_closure(answer: Answer) -> Closure:
+    if answer.integers["failures"]:
+        raise EngineError("an equation of h ⊗ q ⊗ Q, rank Q ≤ 2, does not vanish there")
+    return Closure(answer.integers["dimension"], answer.integers["degree"])
+
+
+def _closure_refusal(layer: SingleLayer) -> str:
+    if layer.d < 2 or layer.t < 2:
+        return "for d = 1 nothing is singular" if layer.t >= 2 else _needs_two_tokens(layer)
+    size = layer.ambient_dimension
+    minors = (
+        comb(layer.d_out, 2) * comb(size // layer.d_out, 2)
+        + comb(layer.d, 2) * comb(size // layer.d, 2)
+        + comb(layer.d, 3) * comb(layer.d_out * layer.d**2, 3)
+    )
+    return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
+
+
+def _closure_natively(layer: SingleLayer, seed: int) -> Closure:
+    return Closure(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer))
+
+
+CLOSURE = Question(
+    "the closure of the singular points", "zariski-singular-locus", _read_closure, _closure_refusal,
+    _closure_natively,
+)  # fmt: skip
 
 
 # Where φ vanishes -------------------------------------------------------------------------------------------

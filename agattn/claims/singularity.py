@@ -58,7 +58,7 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     lower = findings.get(GENERIC_RANK)
     if tangents is not None:
         ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
-        lower = max(rank for rank in (lower, *ranks) if rank is not None)
+        lower = max((rank for rank in (lower, *ranks) if rank is not None), default=None)
     if ideal is not None:
         if lower == upper != ideal.dimension:
             raise DisagreementError(
@@ -110,8 +110,13 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
                 f"{layer} at {stratum}: the fiber is one reduced point, so the tangent space has dimension "
                 f"{source}, but other computations say from {lower} to {upper}"
             )
-        lower = upper = source
-        reasons.append(f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions")
+        if lower < upper:  # only then does the conclusion rest on them
+            findings.need(FIBERS)
+            findings.need(CRITICAL)
+            lower = upper = source
+            reasons.append(
+                f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions"
+            )
     if lower > dim or upper == dim:
         return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
@@ -119,11 +124,11 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
 
 def _is_local_isomorphism(stratum: Stratum, findings: Findings) -> bool:
     """Whether the fiber is one reduced point, so that M̄ looks there like the variety of pairs (A, V)."""
-    fibers, critical = findings.get(FIBERS), findings.get(CRITICAL)
+    fibers, critical = findings.found.get(FIBERS), findings.found.get(CRITICAL)
     if fibers is None or critical is None:
         return False
-    fiber = fibers[stratum]
-    return bool(fiber.points == fiber.length == 1 and not critical[stratum])
+    fiber = fibers.value[stratum]
+    return bool(fiber.points == fiber.length == 1 and not critical.value[stratum])
 
 
 def _source_tangent_dimension(layer: SingleLayer, stratum: Stratum) -> int:

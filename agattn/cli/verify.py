@@ -110,7 +110,7 @@ def _print(report: Report) -> None:
     if report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
 
 def _short(verdict: Verdict) -> str:
@@ -118,6 +118,8 @@ def _short(verdict: Verdict) -> str:
     value = verdict.computed
     if verdict.claim == "theorem-3.2" and value is not None:
         return "fibers as stated" if value == verdict.predicted else "other fibers"
+    if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
+        return "as stated" if value == verdict.predicted else "other dimensions"
     if isinstance(value, dict):
         return ", ".join(
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
