@@ -89,7 +89,7 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     if verdict.judgement not in DECIDED or verdict.evidence is not Evidence.PROVED:
         reason = f"it is {verdict.judgement}: {verdict.witness}"
     elif verdict.claim not in CERTIFIABLE:
-        reason = "its proof is not made of finitely many integers; see the verdict"
+        reason = "the checker knows no proof of it by finitely many integers"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
     if reason:

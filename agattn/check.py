@@ -171,7 +171,8 @@ class Orbit:
 
     def _tangent(self) -> tuple[int, int]:
         """Bounds of dim T_p M̄: arcs from below; from above the source, or equations."""
-        layer, found, lower, upper = self.layer, self.found, 0, self.layer.ambient
+        layer, found = self.layer, self.found
+        lower, upper = layer.source(layer.a), layer.ambient  # dim M̄, as Facts proves, and N
         if self.preimages == 1 and not self.critical:
             # One reduced preimage: the map, finite on projective varieties, is a local isomorphism onto M̄.
             lower = upper = layer.source(self.ranks[1])
@@ -374,8 +375,8 @@ class Claim:
 BY_PAPER = "M is singular exactly at rk A ≤ 1, rk V ≤ 1"
 CLAIMS = {
     "lemma-3.1": Claim(
-        "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension a², {rk A ≤ a} "
-        "has dimension a(2d − a)", Facts.factorization, wide=False, no_product=False),
+        "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension a², "
+        "{rk A ≤ a} has dimension a(2d − a)", Facts.factorization, wide=False, no_product=False),
     "theorem-3.2": Claim(
         "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ; over 0 "
         "the pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),
