@@ -243,8 +243,8 @@ def markdown(table: Audit) -> str:
         "# Audit",
         "",
         f"`{command}` put {len(table.claims)} claims to the {len(table.rows)} architectures with "
-        f"d ≤ {table.max_d}, d' ≤ {table.max_out} and a ≤ d, natively. No claim depends on t as long as "
-        "t ≥ 2, nor on a as long as a ≥ d. The numbering is that of version 2 of the paper.",
+        f"d ≤ {table.max_d}, d' ≤ {table.max_out} and a ≤ d, natively. Every t ≥ 2 gives the same "
+        "neuromanifold up to a linear isomorphism, and a > d the same as a = d. The numbering is that of version 2 of the paper.",
         "",
         f"A claim applies in {len(applying)} cells of the table; the verdict is proved in {proved} of them. "
         "Strata are written (rk V, rk A, rk [V; Aᵀ]).",

@@ -431,8 +431,11 @@ def check(document: Any) -> dict[str, Any]:
         ValueError,
     ) as error:
         flaw = str(error) or type(error).__name__
-        named = [x for x in document.get("claims") or [] if isinstance(x, dict) and "certificate" not in x]
-        results = [{"id": str(x.get("id")), "valid": False, "reason": flaw} for x in named]
+        listed = document.get("claims")
+        named = [x for x in listed if isinstance(x, dict)] if isinstance(listed, list) else []
+        results = [
+            {"id": str(x.get("id")), "valid": False, "reason": flaw} for x in named if "certificate" not in x
+        ]
     return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
 
 

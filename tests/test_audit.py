@@ -21,12 +21,14 @@ def run(*arguments):
 
 
 def table_rows(text):
-    return [line for line in text.splitlines() if line.startswith("| (")]
+    return [line for line in text.splitlines() if line.startswith("| (") and "d" not in line]
 
 
 def test_a_part_of_the_published_table_is_regenerated():
     rows = table_rows(markdown(audit(2, 2)))
-    assert len(rows) == 6
+    assert [row.split(" |")[0] for row in rows] == [
+        f"| ({x})" for x in ["1,1,1", "1,2,1", "2,1,1", "2,1,2", "2,2,1", "2,2,2"]
+    ]
     published = table_rows(PAGE.read_text(encoding="utf-8"))
     assert set(rows) <= set(published)
 

@@ -131,8 +131,8 @@ FORGERIES = {
         second=[the_stratum(doc, 1, 1, 2)["A"], the_stratum(doc, 1, 1, 2)["V"]]
     ),
     "an arc is left out": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"].pop(),
-    "one arc instead of another": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"].__setitem__(
-        0, the_stratum(doc, 1, 1, 1)["arcs"][1]
+    "one arc many times": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        arcs=the_stratum(doc, 1, 1, 1)["arcs"][:1] * 24
     ),
     "arcs through another point": lambda doc: the_stratum(doc, 1, 1, 1).update(
         arcs=the_stratum(doc, 1, 1, 2)["arcs"], tangent=the_stratum(doc, 1, 1, 2)["tangent"]
