@@ -4,7 +4,7 @@
 >>> [row.cells for row in table.rows if row.layer == SingleLayer(3, 2, 2)]
 [{'theorem-3.4.singular': 'fails at (2,1,2), (2,1,3)'}]
 >>> print(table.pattern("theorem-3.4.singular", "fails").condition)
-a = 2 and a < d and d' = 2
+a < d and a ≥ 2 and d' ≥ 2
 """
 
 from __future__ import annotations
@@ -244,7 +244,8 @@ def markdown(table: Audit) -> str:
         "",
         f"`{command}` put {len(table.claims)} claims to the {len(table.rows)} architectures with "
         f"d ≤ {table.max_d}, d' ≤ {table.max_out} and a ≤ d, natively. Every t ≥ 2 gives the same "
-        "neuromanifold up to a linear isomorphism, and a > d the same as a = d. The numbering is that of version 2 of the paper.",
+        "neuromanifold up to a linear isomorphism, and a > d the same as a = d. The numbering is that "
+        "of version 2 of the paper.",
         "",
         f"A claim applies in {len(applying)} cells of the table; the verdict is proved in {proved} of them. "
         "Strata are written (rk V, rk A, rk [V; Aᵀ]).",

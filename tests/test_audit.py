@@ -26,9 +26,8 @@ def table_rows(text):
 
 def test_a_part_of_the_published_table_is_regenerated():
     rows = table_rows(markdown(audit(2, 2)))
-    assert [row.split(" |")[0] for row in rows] == [
-        f"| ({x})" for x in ["1,1,1", "1,2,1", "2,1,1", "2,1,2", "2,2,1", "2,2,2"]
-    ]
+    shapes = ["1,1,1", "1,2,1", "2,1,1", "2,1,2", "2,2,1", "2,2,2"]
+    assert [row.split(" |")[0] for row in rows] == [f"| ({shape})" for shape in shapes]
     published = table_rows(PAGE.read_text(encoding="utf-8"))
     assert set(rows) <= set(published)
 
