@@ -50,6 +50,9 @@ ALWAYS = (0, 0)
 
 ANY = (0, 10**6)
 
+MALFORMED = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
+"""What Python raises where a file has something else than what is looked for."""
+
 
 # One layer, one orbit ---------------------------------------------------------------------------------------
 
@@ -421,15 +424,7 @@ def check(document: Any) -> dict[str, Any]:
             results.append(_claim(facts, record))
         require(len({result["id"] for result in results}) == len(results), "a claim occurs twice")
         flaw = "" if any(result["valid"] for result in results) else "nothing is certified"
-    except (
-        Flaw,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        StopIteration,
-        TypeError,
-        ValueError,
-    ) as error:
+    except (Flaw, *MALFORMED) as error:
         flaw = str(error) or type(error).__name__
         listed = document.get("claims")
         named = [x for x in listed if isinstance(x, dict)] if isinstance(listed, list) else []

@@ -32,6 +32,9 @@ from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNot
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
 
+# With more coordinates an engine takes minutes for what the native computation does in seconds.
+MAX_AUTO_COORDINATES = 100
+
 CHOICES = ("auto", *ENGINES, "native", "all")
 
 
@@ -214,12 +217,16 @@ class _Inquiry:
         if self.settings.engine == "all" and question.task:
             return self._ask_all(question)
         reasons: list[str] = []
-        refusal = self._refusal(question)
+        refusal, size = self._refusal(question), self.layer.ambient_dimension
         if not question.task:
             if refusal:
                 return refusal
         elif refusal:
             reasons.append(refusal)
+        elif self.settings.engine == "auto" and question.native and size > MAX_AUTO_COORDINATES:
+            reasons.append(
+                f"{size} coordinates are many for an engine; --engine macaulay2 asks it all the same"
+            )
         else:
             for installation in self.installations:
                 result = self._ask(question, installation)
