@@ -90,11 +90,12 @@ class SpechtModule:
     def _inverse(self) -> IntArray:
         """Turns coefficients at the standard words into coordinates; an integer matrix of determinant ±1."""
         matrix = self.coefficients(self._standard_words)
-        # Unitriangular in an order that refines dominance; forward substitution in the order of the tableaux.
-        inverse = np.rint(np.linalg.inv(matrix.astype(np.float64))).astype(np.int64)
-        if not np.array_equal(matrix @ inverse, np.eye(len(self), dtype=np.int64)):
+        # Unitriangular in an order that refines dominance, so the inverse is integral, and checked below.
+        floats = matrix.astype(np.float64)
+        inverse = np.rint(np.linalg.inv(floats))
+        if np.abs(inverse).max() >= 2.0**32 or not np.array_equal(floats @ inverse, np.eye(len(self))):
             raise ArithmeticError(f"the polytabloids of shape {self.shape} could not be inverted in floating point")
-        return inverse
+        return inverse.astype(np.int64)
 
     def transposition(self, i: int, j: int) -> IntArray:
         """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T."""
@@ -102,7 +103,9 @@ class SpechtModule:
         if key not in self._transpositions:
             words = self._standard_words.copy()
             words[:, [i, j]] = words[:, [j, i]]
-            self._transpositions[key] = self.coefficients(words) @ self._inverse
+            # Through floats for the speed of BLAS; the entries are far below 2^53.
+            product = self.coefficients(words).astype(np.float64) @ self._inverse.astype(np.float64)
+            self._transpositions[key] = product.astype(np.int64)
         return self._transpositions[key]
 
     @cached_property
