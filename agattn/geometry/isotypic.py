@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, cached_property
+from math import gcd
 from typing import NamedTuple, TypeAlias
 
 import flint
@@ -125,7 +126,7 @@ class IsotypicComponent:
         raise ArithmeticError(f"{self.shape}: {len(basis)} invariants where Pieri's rule gives {expected}")
 
     @cached_property
-    def _edge_and_inner_products(self) -> dict[bool, int]:
+    def _product_multiplicities(self) -> dict[bool, int]:
         return {}
 
     def _products(self, at_edge: bool) -> int:
@@ -135,7 +136,7 @@ class IsotypicComponent:
         dim Ψ(ker Φ) = rank (Φ, Ψ) − rank Φ. At the edge ℓ(μ) = α + 1, Φ keeps only the part of S^μ restricted to
         𝔖_{n−1} that has α rows, where the box removed is the last row of μ.
         """
-        known = self._edge_and_inner_products
+        known = self._product_multiplicities
         if at_edge not in known:
             basis = self.products
             multiplied = self._multiply(basis)
@@ -144,6 +145,20 @@ class IsotypicComponent:
                 mapped = self._remove_last_row(mapped)
             known[at_edge] = _rank(np.concatenate([mapped, multiplied], axis=2)) - _rank(mapped)
         return known[at_edge]
+
+    def ideal_tensors(self, alpha: int) -> FloatArray:
+        """A basis of the multiplicity space of the ideal, as invariants in S^λ ⊗ S^μ ⊗ W_ν."""
+        if len(self.shape.mu) > alpha:
+            return self.invariants
+        return _kernel(self.image, self.invariants)
+
+    def product_tensors(self, alpha: int) -> FloatArray:
+        """A basis of the multiplicity space of R_1·I_{n−1}, as invariants in S^λ ⊗ S^μ ⊗ W_ν."""
+        basis = self.products
+        mapped = self._parametrize(basis, self.degree - 1)
+        if len(self.shape.mu) == alpha + 1:
+            mapped = self._remove_last_row(mapped)
+        return _independent(_kernel(mapped, self._multiply(basis)))
 
     def _seeds(self, first: FloatArray) -> FloatArray:
         """The tensors x ⊗ e_j ⊗ w for the rows x of ``first``, all e_j in S^μ and the basis w of W_ν."""
@@ -304,3 +319,13 @@ def _gram(tensors: FloatArray) -> flint.fmpz_mat:
         return flint.fmpz_mat(len(rows), len(rows), products.ravel().tolist())
     matrix = flint.fmpz_mat(*rows.shape, rows.astype(np.int64).ravel().tolist())
     return matrix * matrix.transpose()
+
+
+def _kernel(image: FloatArray, tensors: FloatArray) -> FloatArray:
+    """The combinations of ``tensors`` for which those of ``image`` are zero; a basis of the kernel is used."""
+    relations, nullity = _gram(image).nullspace()
+    columns = [[int(row[column]) for row in relations.tolist()] for column in range(nullity)]
+    primitive = [[x // gcd(*column) for x in column] for column in columns]
+    if not nullity:
+        return tensors[:0]
+    return _exact(np.tensordot(np.array(primitive, dtype=np.float64), tensors, axes=1))
