@@ -167,8 +167,9 @@ class Polynomial:
     def terms(self) -> dict[Exponents, Coefficient]:
         """Nonzero coefficients by exponent vector: Fractions over ℚ, ints in [0, p) over 𝔽_p."""
         if self.ring.characteristic:
-            return {e: int(c) for e, c in self._poly.to_dict().items()}
-        return {e: Fraction(int(c.p), int(c.q)) for e, c in self._poly.to_dict().items()}
+            return {tuple(map(int, e)): int(c) for e, c in self._poly.to_dict().items()}
+        terms = self._poly.to_dict().items()
+        return {tuple(map(int, e)): Fraction(int(c.p), int(c.q)) for e, c in terms}
 
     def degree(self) -> int:
         """The total degree; −1 for the zero polynomial."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
 from agattn.architecture import SingleLayer
+from agattn.errors import InputError
 
 Command = Callable[..., Any]
 
@@ -60,4 +62,89 @@ def limits(command: Command) -> Command:
     return click.option(
         "--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
         metavar="SECONDS", help="Time limit of each engine process.",
+    )(command)  # fmt: skip
+
+
+def field(command: Command) -> Command:
+    """Add ``--field``, ℚ or the prime of a finite field."""
+    return click.option(
+        "--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p."
+    )(command)  # fmt: skip
+
+
+def characteristic(field_name: str | None) -> int:
+    """The characteristic that ``--field`` names: 0 for ℚ.
+
+    Raises:
+        InputError: if it is neither ``QQ`` nor a number.
+    """
+    if field_name is None or field_name.upper() == "QQ":
+        return 0
+    if field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
+        return int(field_name)
+    raise InputError(f"the field is {field_name!r}; it must be QQ or a prime, such as 32003")
+
+
+def force(command: Command) -> Command:
+    """Add ``--force``."""
+    return click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")(command)
+
+
+def problem(command: Command) -> Command:
+    """Add what names a task's problem, and pass the command a ``problem``."""
+
+    def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            from agattn.systems.catalogue import TASKS
+
+            width = max(map(len, TASKS))
+            click.echo("\n".join(f"{task.name:{width}}  {task.summary}" for task in TASKS.values()))
+            ctx.exit()
+
+    @click.argument("task")
+    @click.option(
+        "--list", is_flag=True, is_eager=True, expose_value=False, callback=show_tasks, help="List the tasks."
+    )
+    @single_layer
+    @field
+    @click.option(
+        "--point",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="JSON file with exact weights A (or K and Q) and V.  [default: all strata]",
+    )
+    @click.option(
+        "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
+    )
+    @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
+    @force
+    @functools.wraps(command)
+    def wrapped(
+        task: str, architecture: SingleLayer, field_name: str | None, point: Path | None,
+        max_degree: int | None, prime: bool, force: bool, **others: Any,
+    ) -> Any:  # fmt: skip
+        from agattn.systems.catalogue import build
+        from agattn.systems.points import read_point
+
+        options = {"prime": 1} if prime else {}
+        if max_degree is not None:
+            options["max_degree"] = max_degree
+        built = build(
+            task,
+            architecture,
+            characteristic=characteristic(field_name),
+            points=None if point is None else (read_point(point, architecture),),
+            options=options,
+            force=force,
+        )
+        return command(problem=built, **others)
+
+    return wrapped
+
+
+def engine(command: Command) -> Command:
+    """Add ``--engine`` for commands that use exactly one."""
+    return click.option(
+        "--engine", "engine_name", default="macaulay2", show_default=True, metavar="macaulay2|singular",
+        help="The engine.",
     )(command)  # fmt: skip

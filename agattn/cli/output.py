@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
+from pathlib import Path
 
 import click
 
@@ -33,3 +35,38 @@ def schema_text(name: str) -> str:
     if name not in schema_names():
         raise InputError(f"there is no schema {name!r}{nearest(name, schema_names())}")
     return resources.files("agattn").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file, or say in one line why not.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_report(folder: Path, document: Mapping[str, object], text: str) -> None:
+    """Write a report as ``report.json`` and ``report.md`` into a folder."""
+    write_file(folder / "report.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_file(folder / "report.md", text)
+
+
+@contextlib.contextmanager
+def progress(message: str) -> Iterator[Callable[[str], None]]:
+    """Show on stderr what is going on: a spinner on a terminal, otherwise nothing.
+
+    Yields a function that replaces the message.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status(message) as status:
+        yield lambda step: status.update(f"{message}: {step}")

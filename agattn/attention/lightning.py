@@ -1,0 +1,85 @@
+"""φ itself: one layer of lightning self-attention, over any scalars.
+
+>>> from fractions import Fraction
+>>> X = [[1, 2], [3, Fraction(1, 2)]]
+>>> phi(A=[[0, 1], [0, 0]], V=[[1, 0]], X=X)
+array([[Fraction(15, 1), Fraction(5, 2)]], dtype=object)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agattn.errors import InputError
+
+Array = npt.NDArray[Any]
+
+
+def as_array(matrix: Any, name: str = "the matrix") -> Array:
+    """Return a matrix of any scalars as a two-dimensional numpy array, losing nothing.
+
+    Accepts nested sequences, numpy arrays, and the matrices of sympy, mpmath and FLINT. Integers become
+    Python ints (dtype ``object``), so that no product overflows; floating-point arrays stay as they are.
+
+    Raises:
+        InputError: if it is not two-dimensional.
+    """
+    rows = matrix
+    for method in ("table", "tolist"):
+        if not isinstance(rows, np.ndarray) and hasattr(rows, method):
+            rows = getattr(rows, method)()
+            break
+    array = np.asarray(rows)
+    if array.dtype.kind not in "fc":
+        array = np.asarray(rows, dtype=object)
+        if array.dtype == object and isinstance(rows, np.ndarray):
+            array = np.array(rows.tolist(), dtype=object)  # numpy integers become Python ints
+    if array.ndim != 2:
+        raise InputError(f"{name} has {array.ndim} dimensions; it must be a matrix with rows of equal length")
+    return array
+
+
+def attention_matrix(Q: Any, K: Any) -> Array:
+    """The attention matrix A = KᵀQ of the queries and keys, both a × d.
+
+    Source: HMK, equation 3.
+
+    >>> attention_matrix(Q=[[1, 0]], K=[[2, 3]])
+    array([[2, 0],
+           [3, 0]], dtype=object)
+    """
+    Q, K = as_array(Q, "Q"), as_array(K, "K")
+    if Q.shape != K.shape:
+        raise InputError(f"Q is {_shape(Q)} and K is {_shape(K)}; both must be a × d")
+    result: Array = K.T @ Q
+    return result
+
+
+def phi(A: Any, V: Any, X: Any) -> Array:
+    """The output V X Xᵀ A X of a layer, d' × t.
+
+    Args:
+        A: attention matrix, d × d.
+        V: value matrix, d' × d.
+        X: the tokens as columns, d × t.
+
+    Raises:
+        InputError: if the shapes do not fit.
+
+    Source: HMK, equation 2.
+    """
+    A, V, X = as_array(A, "A"), as_array(V, "V"), as_array(X, "X")
+    d = X.shape[0]
+    if A.shape != (d, d) or V.shape[1] != d:
+        raise InputError(
+            f"A is {_shape(A)}, V is {_shape(V)} and X is {_shape(X)}; they must be d × d, d' × d and d × t"
+        )
+    result: Array = V @ (X @ (X.T @ (A @ X)))
+    return result
+
+
+def _shape(matrix: Array) -> str:
+    return " × ".join(map(str, matrix.shape))

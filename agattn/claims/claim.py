@@ -1,0 +1,125 @@
+"""A claim: a statement about a layer, when it applies, what it predicts, and how findings judge it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from agattn.architecture import SingleLayer
+from agattn.claims.questions import Finding, Findings, Question, UndecidedError
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Judgement, Verdict, weakest
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition under which a claim speaks: in words, and as a predicate."""
+
+    text: str
+    holds: Callable[[SingleLayer], bool]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a judgement came to, before it is known whether the hypotheses hold.
+
+    Attributes:
+        holds: whether the computed value is what the claim predicts.
+        computed: the value, JSON-ready.
+        witness: the reason in words; where the claim fails, the point at which it does.
+        evidence: of facts that no question was needed for.
+        details: more JSON-ready data.
+    """
+
+    holds: bool
+    computed: object
+    witness: str
+    evidence: Evidence | None = None
+    details: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement that can be checked.
+
+    Attributes:
+        id: such as ``"theorem-3.4.singular"``.
+        statement: in words.
+        latex: in LaTeX.
+        source: where it is stated.
+        hypotheses: when it applies.
+        questions: what must be found out; the judgement says which of them it cannot do without.
+        predict: what the claim says for a layer, JSON-ready.
+        judge: compares findings with the claim.
+    """
+
+    id: str
+    statement: str
+    latex: str
+    source: str
+    hypotheses: tuple[Hypothesis, ...]
+    questions: tuple[Question, ...]
+    predict: Callable[[SingleLayer], Any]
+    judge: Callable[[SingleLayer, Findings], Outcome]
+
+    def failing_hypotheses(self, layer: SingleLayer) -> list[str]:
+        """The hypotheses that do not hold for a layer."""
+        return [h.text for h in self.hypotheses if not h.holds(layer)]
+
+    def verdict(self, layer: SingleLayer, findings: Findings) -> Verdict:
+        """Judge the claim by what has been found out.
+
+        Outside the hypotheses the verdict is *inapplicable* and the computed value is shown all the same.
+        """
+        failing = self.failing_hypotheses(layer)
+        mine = Findings(findings.found, findings.missing)
+        outcome: Outcome | None = None
+        try:
+            outcome = self.judge(layer, mine)
+            reason = outcome.witness
+        except UndecidedError as undecided:
+            reason = str(undecided)
+        evidence = [finding.evidence for finding in mine.used]
+        if outcome and outcome.evidence:
+            evidence.append(outcome.evidence)
+        if failing:
+            judgement = Judgement.INAPPLICABLE
+            reason = f"it assumes {' and '.join(failing)}. {reason}"
+        elif outcome is None:
+            judgement = Judgement.UNDECIDED
+        else:
+            judgement = Judgement.CONFIRMED if outcome.holds else Judgement.REFUTED
+        return Verdict(
+            claim=self.id,
+            judgement=judgement,
+            hypotheses_hold=not failing,
+            predicted=None if failing else self.predict(layer),
+            computed=outcome.computed if outcome else None,
+            evidence=weakest(evidence) if outcome and evidence else None,
+            witness=reason,
+            engine=_sources(mine.used) if outcome else "none",
+            seconds=sum(finding.seconds for finding in mine.used),
+            details=outcome.details if outcome else {},
+        )
+
+
+def _sources(used: list[Finding]) -> str:
+    """Who found what was used, each once."""
+    names = dict.fromkeys(name for finding in used for name in finding.source.split(", "))
+    return ", ".join(names) or "native"
+
+
+def select(claims: dict[str, Claim], ids: tuple[str, ...]) -> list[Claim]:
+    """The claims of these ids, or all of them.
+
+    Raises:
+        InputError: if there is no claim of an id; the nearest one is suggested.
+    """
+    for identifier in ids:
+        if identifier not in claims:
+            close = difflib.get_close_matches(identifier, claims, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(claims)}"
+            raise InputError(f"there is no claim {identifier!r}{hint}")
+    return [claims[i] for i in dict.fromkeys(ids)] if ids else list(claims.values())

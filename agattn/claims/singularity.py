@@ -1,0 +1,125 @@
+"""Which strata are singular, from what was found out about each.
+
+At a point p of M̄ other than 0:
+
+- more than dim M̄ independent tangent vectors, from curves in M̄ through p, prove that p is singular;
+- a fiber that is one reduced point, at which the source is smooth, makes (A, V) ↦ φ a local isomorphism onto
+  M̄ there (projectively it is finite), which proves that p is smooth;
+- the gradients of generators of the whole ideal settle either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agattn.architecture import SingleLayer
+from agattn.claims.questions import (
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    TANGENTS,
+    Findings,
+    UndecidedError,
+)
+from agattn.errors import DisagreementError
+from agattn.geometry.strata import Stratum, strata
+
+
+@dataclass(frozen=True)
+class StratumFacts:
+    """What is known of M̄ at a stratum: whether singular, bounds on the tangent dimension, and why."""
+
+    stratum: Stratum
+    singular: bool
+    lower: int
+    upper: int
+    reason: str
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """The dimension of the tangent space where the two bounds meet."""
+        return self.lower if self.lower == self.upper else None
+
+
+def dimension(layer: SingleLayer, findings: Findings) -> int:
+    """The dimension of M̄: the rank of the differential where the source is smooth, which parameters bound.
+
+    The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
+    dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
+    of dimension β(2d − β + 1)/2 + dd'. The rank of the differential at a smooth point bounds dim M̄ from
+    below.
+
+    Raises:
+        UndecidedError: if the two bounds do not meet, or nothing was found out.
+    """
+    upper = layer.expected_dimension
+    ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
+    lower = findings.get(GENERIC_RANK)
+    if tangents is not None:
+        lower = max(t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
+    if ideal is not None:
+        if lower == upper != ideal.dimension:
+            raise DisagreementError(
+                f"{layer}: elimination says that the dimension is {ideal.dimension}, "
+                f"but ranks and parameters say {upper}"
+            )
+        return int(ideal.dimension)
+    if lower is None:
+        findings.need(TANGENTS)
+    if lower != upper:
+        raise UndecidedError(f"the dimension lies between {lower} and {upper}")
+    return upper
+
+
+def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, StratumFacts]:
+    """Decide for every stratum whether M̄ is singular along it.
+
+    Raises:
+        UndecidedError: if some stratum cannot be decided.
+        DisagreementError: if elimination and ranks contradict each other.
+    """
+    if layer.t == 1:
+        raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
+    dim = dimension(layer, findings)
+    return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}
+
+
+def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -> StratumFacts:
+    size = layer.ambient_dimension
+    lower, upper, reasons = dim, size, []
+    tangents, ideal = findings.get(TANGENTS), findings.get(IDEAL)
+    if tangents is not None:
+        lower, upper = max(dim, tangents[stratum].lower), tangents[stratum].upper
+        if lower > dim:
+            reasons.append(f"curves through it span a tangent space of dimension {lower} > {dim}")
+    if ideal is not None:
+        exact = ideal.tangent_dimension[stratum]
+        if not lower <= exact <= upper:
+            raise DisagreementError(
+                f"{layer} at {stratum}: elimination says that the tangent space has dimension {exact}, "
+                f"but curves and equations say from {lower} to {upper}"
+            )
+        lower = upper = exact
+        reasons.append(f"the gradients of the ideal leave a tangent space of dimension {exact}")
+    if not stratum.is_zero and lower == dim and _is_local_isomorphism(layer, stratum, findings):
+        if ideal is not None and upper > dim:
+            raise DisagreementError(
+                f"{layer} at {stratum}: the fiber is one reduced smooth point, "
+                f"but elimination finds a tangent space of dimension {upper} > {dim}"
+            )
+        upper = dim
+        reasons.append("its fiber is one reduced point, where the source is smooth")
+    if lower > dim or upper == dim:
+        return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
+    raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
+
+
+def _is_local_isomorphism(layer: SingleLayer, stratum: Stratum, findings: Findings) -> bool:
+    """Whether the fiber is one reduced point at which the variety of pairs (A, V) is smooth."""
+    fibers, critical = findings.get(FIBERS), findings.get(CRITICAL)
+    if fibers is None or critical is None:
+        return False
+    fiber = fibers[stratum]
+    one_reduced_point = fiber.points == fiber.length == 1 and not critical[stratum]
+    return one_reduced_point and layer.alpha in (stratum.r_a, layer.d)

@@ -1,0 +1,59 @@
+"""``agattn run``: one task on one engine, from the script to the exact answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from agattn.cli import options
+from agattn.cli.output import print_json, progress, write_file
+from agattn.systems.problem import Problem
+
+
+@click.command(epilog="Example: agattn run implicit-ideal -d 2 -o 1 --engine singular --json")
+@options.problem
+@options.engine
+@options.limits
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Save the script, the transcript and the answer there.",
+)  # fmt: skip
+@options.json_flag
+def command(
+    problem: Problem, engine_name: str, timeout: float, memory: int, keep: Path | None, as_json: bool
+) -> None:
+    """Run TASK for a layer on an engine and print the answer, read back exactly."""
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
+    from agattn.engines.run import Limits, run
+
+    installation = locate(engine_named(engine_name))
+    size = f"{problem.layer}; {problem.layer.ambient_dimension} coordinates, over {problem.field_name}"
+    with progress(f"{installation.engine.title}: {problem.task} for {size}"):
+        done = run(problem, installation, Limits(timeout, memory), keep)
+    document = {
+        "task": problem.task,
+        "engine": {"name": installation.engine.name, "version": installation.version},
+        "architecture": problem.layer.as_json(),
+        "answer": done.answer.as_json(),
+        "evidence": "modular" if problem.characteristic else "proved",
+        "seconds": round(done.seconds, 3),
+        "script_sha256": done.script_sha256,
+    }
+    if keep is not None:
+        stem = keep / f"{problem.task}-{installation.engine.name}.json"
+        write_file(stem, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    if as_json:
+        print_json(document)
+        return
+    click.echo(f"{problem.title}, over {problem.field_name}")
+    for name, value in done.answer.as_json().items():
+        if isinstance(value, list):
+            click.echo(f"{name}: {len(value)}")
+            for polynomial in value:
+                click.echo(f"  {polynomial}")
+        elif name != "field":
+            click.echo(f"{name}: {value}")
+    click.echo(f"{installation.engine.title} {installation.version}, {done.seconds:.2f} s", err=True)

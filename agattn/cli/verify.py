@@ -1,0 +1,142 @@
+"""``agattn verify``: every claim for one layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agattn.architecture import SingleLayer
+from agattn.cli import options
+from agattn.cli.output import print_json, progress, write_report
+
+if TYPE_CHECKING:
+    from agattn.evidence import Verdict
+    from agattn.verify import Report
+
+
+STRATA_LEGEND = (
+    "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
+)
+
+
+@click.command(
+    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 --claim corollary-A.4"
+)
+@options.single_layer
+@click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
+@click.option(
+    "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
+    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
+)  # fmt: skip
+@options.field
+@options.limits
+@click.option("--eliminate", is_flag=True, help="Try elimination also where it is not expected to finish.")
+@options.force
+@options.seed
+@click.option(
+    "--report", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Save verdicts, scripts and transcripts there.",
+)  # fmt: skip
+@options.json_flag
+def command(
+    architecture: SingleLayer,
+    claims: tuple[str, ...],
+    engine_name: str,
+    field_name: str | None,
+    timeout: float,
+    memory: int,
+    eliminate: bool,
+    force: bool,
+    seed: int,
+    report: Path | None,
+    as_json: bool,
+) -> int:
+    """Check the paper's claims, and this project's, for one layer."""
+    from agattn.engines.run import Limits
+    from agattn.errors import InputError
+    from agattn.verify import CHOICES, Settings, verify
+
+    if engine_name not in CHOICES:
+        raise InputError(f"there is no engine {engine_name!r}; choose among {', '.join(CHOICES)}")
+    settings = Settings(
+        engine=engine_name,
+        characteristic=None if field_name is None else options.characteristic(field_name),
+        limits=Limits(timeout, memory),
+        eliminate=eliminate,
+        force=force,
+        keep=report,
+    )
+    with progress(f"{architecture}; {architecture.ambient_dimension} coordinates") as update:
+        result = verify(architecture, claims, settings, update)
+    if report is not None:
+        write_report(report, result.as_json(), _text(result))
+    if as_json:
+        print_json(result.as_json())
+    else:
+        _print(result)
+    return result.exit_status
+
+
+def _print(report: Report) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    colours = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}
+    console = Console(soft_wrap=False, highlight=False)
+    console.print(f"[bold]{report.layer}[/bold]")
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for heading in ("claim", "verdict", "evidence", "computed"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "computed")
+    for verdict in report.verdicts:
+        judgement = verdict.judgement.value
+        style = colours[judgement]
+        table.add_row(
+            verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
+        )
+    console.print(table)
+    if report.layer.t >= 2:
+        console.print(f"\n{STRATA_LEGEND}", markup=False)
+    for line in _remarks(report):
+        console.print(line, markup=False)
+
+
+def _short(verdict: Verdict) -> str:
+    """The computed value in a few words."""
+    value = verdict.computed
+    if verdict.claim == "theorem-3.2" and value is not None:
+        return "fibers as stated" if value == verdict.predicted else "other fibers"
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
+        )
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "" if value is None else str(value)
+
+
+def _remarks(report: Report) -> list[str]:
+    """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
+    lines = []
+    for verdict in report.verdicts:
+        if verdict.judgement.value in ("refuted", "undecided"):
+            lines.append(f"\n{verdict.claim} is {verdict.judgement}: {verdict.witness}.")
+    lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
+    engines = dict.fromkeys(
+        run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs
+    )
+    lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
+    return lines
+
+
+def _text(report: Report) -> str:
+    """The report as Markdown."""
+    lines = [f"# {report.layer}", "", "| claim | verdict | evidence | why |", "| --- | --- | --- | --- |"]
+    for v in report.verdicts:
+        lines.append(
+            f"| {v.claim} | {v.judgement} | {v.evidence or ''} | {v.witness.replace('|', chr(92) + '|')} |"
+        )
+    lines += ["", "Scripts and transcripts of the engines lie beside this file."]
+    lines += [f"- {run_.problem.task}, {run_.installation}: `{run_.script_sha256}`" for run_ in report.runs]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,59 @@
+"""Writing scripts: a problem, an engine's template, and the text that comes of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+import jinja2
+
+from agattn.attention.coefficients import coordinate_ring, coordinates
+from agattn.engines.engine import Engine, macaulay2_matrix, singular_matrix
+from agattn.systems.points import critical_factors
+from agattn.systems.problem import Problem
+
+
+@lru_cache(maxsize=4)
+def _environment(engine_name: str) -> jinja2.Environment:
+    folder = Path(str(resources.files("agattn.engines").joinpath("templates", engine_name)))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters["m2matrix"] = macaulay2_matrix
+    environment.filters["entries"] = singular_matrix
+    environment.filters["critical_factors"] = critical_factors
+    environment.filters["coordinates"] = lambda problem: coordinates(problem.layer)
+    environment.filters["coordinate_names"] = _coordinate_names
+    return environment
+
+
+def _coordinate_names(problem: Problem) -> str:
+    """The names of the coordinates for Singular, eight to a line."""
+    names = [variable.singular() for variable in coordinate_ring(problem.layer).variables]
+    lines = [",".join(names[n : n + 8]) for n in range(0, len(names), 8)]
+    return ",\n          ".join(lines)
+
+
+def emit(problem: Problem, engine: Engine) -> str:
+    """The script that makes an engine solve a problem, ending in a data block.
+
+    The script stands alone: it can be saved, read, changed, and run by hand.
+
+    >>> from agattn import SingleLayer
+    >>> from agattn.engines.engine import MACAULAY2
+    >>> from agattn.systems.catalogue import build
+    >>> print(emit(build("implicit-ideal", SingleLayer(2, 1)), MACAULAY2).splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
+    """
+    template = _environment(engine.name).get_template(f"{problem.task}.{engine.suffix}.j2")
+    text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    # At most one empty line in a row, wherever optional parts were left out.
+    kept = [line for n, line in enumerate(lines) if line or lines[n - 1]]
+    return "\n".join(kept) + "\n"

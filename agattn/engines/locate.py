@@ -1,0 +1,110 @@
+"""Finding the engines: by environment variable, on PATH, or in the installed wheels, in this order."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import site
+import subprocess
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from agattn.engines.engine import Engine
+from agattn.engines.process import run_program
+from agattn.errors import EngineError, EngineNotFoundError
+
+INSTALL = "pip install 'agattn[engines]'"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An engine's program on this machine: its path, and how it was found."""
+
+    engine: Engine
+    path: Path
+    found: str
+
+    @property
+    def version(self) -> str:
+        """The version the program states, such as ``"4.4.1"``; ``"unknown"`` if it states none."""
+        return _version(self.path, self.engine.version_arguments)
+
+    def __str__(self) -> str:
+        return f"{self.engine.name} {self.version}"
+
+    def problem(self) -> str | None:
+        """Run one line; return what went wrong, or ``None``."""
+        try:
+            with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
+                script = Path(folder, f"script.{self.engine.suffix}")
+                script.write_text(self.engine.one_line, encoding="utf-8")
+                command = [str(self.path), *self.engine.arguments, str(script)]
+                ended = run_program(command, Path(folder), timeout=60, memory=8192)
+        except EngineError as error:
+            return str(error)
+        if "agattn-ok" in ended.output.split():
+            return None
+        return f"it ran, with exit status {ended.status}, but did not print what it was asked to"
+
+
+def candidates(engine: Engine) -> list[Installation]:
+    """Every installation of an engine that can be found, the preferred one first.
+
+    Raises:
+        EngineNotFoundError: if the environment variable names something that is no program.
+    """
+    found: list[Installation] = []
+    named = os.environ.get(engine.variable)
+    if named:
+        path = shutil.which(named)
+        if path is None:
+            raise EngineNotFoundError(
+                f"{engine.variable} is {named!r}, which is not a program that can be run"
+            )
+        found.append(Installation(engine, Path(path), engine.variable))
+    on_path = shutil.which(engine.executable)
+    if on_path:
+        found.append(Installation(engine, Path(on_path), "PATH"))
+    for root in dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_user_site()]):
+        wheel = Path(root, "sage_wheels", "bin", engine.executable)
+        if os.access(wheel, os.X_OK):
+            found.append(Installation(engine, wheel, "wheel"))
+    return list({installation.path.resolve(): installation for installation in reversed(found)}.values())[
+        ::-1
+    ]
+
+
+def _user_site() -> list[str]:
+    return [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+
+
+def locate(engine: Engine) -> Installation:
+    """The installation of an engine to use.
+
+    Raises:
+        EngineNotFoundError: if there is none; the message says how to install one.
+    """
+    found = candidates(engine)
+    if not found:
+        raise EngineNotFoundError(
+            f"{engine.title} was not found on PATH, in the wheels, or by {engine.variable}; "
+            f"install it with: {INSTALL}"
+        )
+    return found[0]
+
+
+@lru_cache(maxsize=32)
+def _version(path: Path, arguments: tuple[str, ...]) -> str:
+    try:
+        ended = subprocess.run(
+            [str(path), *arguments], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
+            errors="replace",
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    match = re.search(r"\d+\.\d+(\.\d+)*", ended.stdout)
+    return match.group() if match else "unknown"

@@ -1,0 +1,114 @@
+"""Running a problem on an engine: emit, run with limits, read back."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from agattn.engines.emit import emit
+from agattn.engines.locate import Installation
+from agattn.engines.process import Ended, run_program
+from agattn.engines.transcript import read
+from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError
+from agattn.systems.problem import Answer, Problem
+
+DEFAULT_TIMEOUT = 60.0
+DEFAULT_MEMORY = 8192
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one engine process: wall-clock seconds, and address space in MiB."""
+
+    timeout: float = DEFAULT_TIMEOUT
+    memory: int = DEFAULT_MEMORY
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
+
+    problem: Problem
+    installation: Installation
+    script: str
+    transcript: str
+    answer: Answer
+    seconds: float
+
+    @property
+    def script_sha256(self) -> str:
+        """SHA-256 of the script."""
+        return hashlib.sha256(self.script.encode()).hexdigest()
+
+
+def run(
+    problem: Problem,
+    installation: Installation,
+    limits: Limits = DEFAULT_LIMITS,
+    keep: Path | None = None,
+    cancelled: threading.Event | None = None,
+) -> Run:
+    """Solve a problem with an engine.
+
+    Args:
+        problem: what to compute.
+        installation: the engine.
+        limits: of time and memory.
+        keep: a folder in which the script and the transcript are saved, also when the run fails.
+        cancelled: when this is set, from another thread, the engine is killed.
+
+    Raises:
+        EngineTimeoutError: if the time limit was reached.
+        EngineMemoryError: if the engine ran out of memory.
+        EngineCrashedError: if it ended with an error.
+        TranscriptError: if what it printed is not a whole answer to this problem.
+    """
+    engine = installation.engine
+    script = emit(problem, engine)
+    name = f"{engine.title} ({installation.path}), {problem.task}"
+    try:
+        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
+            file = Path(folder, f"script.{engine.suffix}")
+            file.write_text(script, encoding="utf-8")
+            command = [str(installation.path), *engine.arguments, str(file)]
+            ended = run_program(
+                command, Path(folder), timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
+            )
+        if keep is not None:
+            stem = keep / f"{problem.task}-{engine.name}"
+            keep.mkdir(parents=True, exist_ok=True)
+            stem.with_suffix(f".{engine.suffix}").write_text(script, encoding="utf-8")
+            stem.with_suffix(".transcript").write_text(ended.output + ended.errors, encoding="utf-8")
+        _check_end(ended, installation, limits)
+        answer = read(ended.output, problem)
+    except EngineError as error:
+        raise type(error)(f"{name}: {error}") from error
+    return Run(problem, installation, script, ended.output, answer, ended.seconds)
+
+
+def _check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
+    """Raise what the way a program ended calls for; a clean end is left to the reader of its output."""
+    engine = installation.engine
+    printed = (ended.output + ended.errors).lower()
+    if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
+        raise EngineMemoryError(f"ran out of memory, with {limits.memory} MiB allowed; raise --memory")
+    if ended.status < 0:
+        raise EngineCrashedError(f"killed by signal {-ended.status}")
+    if ended.status != 0:
+        raise EngineCrashedError(f"ended with exit status {ended.status}{_last_words(ended)}")
+    for mark in engine.error_marks:
+        for line in ended.output.splitlines():
+            if line.startswith(mark):
+                raise TranscriptError(f"it reported an error: {line.strip()[:200]}")
+
+
+def _last_words(ended: Ended) -> str:
+    lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
+    lines = [line for line in lines if "error" in line.lower()] or lines
+    return f": {lines[0][:200]}" if lines else ""

@@ -1,0 +1,135 @@
+"""Reading what an engine printed.
+
+A data block stands between two marks; every line between them is one item:
+
+    agattn-data 1 TASK DIGEST
+    integer NAME VALUE
+    polynomials NAME COUNT
+    polynomial TERMS
+    term COEFFICIENT e1,e2,...,en
+    agattn-end LINES
+
+Numbers are exact and exponents are vectors, so that reading needs no expression parser. A block that is
+truncated, garbled, repeated or for another problem is refused whole; nothing is ever half-read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
+from agattn.errors import TranscriptError
+from agattn.systems.problem import Answer, Kind, Problem, Result
+
+BEGIN, END = "agattn-data", "agattn-end"
+
+_INTEGER = re.compile(r"-?\d+")
+_NUMBER = re.compile(r"-?\d+(/[1-9]\d*)?")
+_MAX_DIGITS = 4000  # Python refuses to read longer integers by default
+
+
+def read(text: str, problem: Problem) -> Answer:
+    """Read an engine's output as the answer to a problem.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block, it belongs to another problem, or it
+            does not hold exactly the results the problem asks for.
+    """
+    items = _block(text, problem)
+    rings = {
+        result.name: PolynomialRing(result.ring.variables, problem.characteristic)
+        for result in problem.results
+        if result.ring is not None
+    }
+    integers: dict[str, int] = {}
+    polynomials: dict[str, tuple[Polynomial, ...]] = {}
+    for line in items:
+        word, name, number = _fields(line, 3)
+        if name in integers or name in polynomials:
+            raise TranscriptError(f"the result {name[:80]!r} stands in the data block twice")
+        if word == "integer":
+            integers[name] = _integer(number)
+        elif word == "polynomials" and name.split("@")[0] in rings:
+            ring = rings[name.split("@")[0]]
+            polynomials[name] = tuple(_polynomial(items, ring) for _ in range(_integer(number)))
+        else:
+            raise TranscriptError(f"{line[:80]!r} is no result of {problem.task}")
+    _check_complete(problem, integers, polynomials)
+    return Answer(problem, integers, polynomials)
+
+
+def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Mapping[str, object]) -> None:
+    """Refuse an answer that lacks a result or has one that was not asked for."""
+    due: dict[Kind, set[str]] = {Kind.INTEGER: set(), Kind.POLYNOMIALS: set()}
+    for result in problem.results:
+        due[result.kind] |= set(_names(result, problem, integers))
+    for kind, found in ((Kind.INTEGER, set(integers)), (Kind.POLYNOMIALS, set(polynomials))):
+        if missing := sorted(due[kind] - found):
+            raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
+        if extra := sorted(found - due[kind]):
+            raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
+
+
+def _names(result: Result, problem: Problem, integers: dict[str, int]) -> list[str]:
+    if result.per_point:
+        return [f"{result.name}@{point.label}" for point in problem.points]
+    if result.per_item:
+        return [f"{result.name}@{i}" for i in range(1, integers.get(result.per_item, 0) + 1)]
+    return [result.name]
+
+
+def _block(text: str, problem: Problem) -> Iterator[str]:
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    begins = [n for n, line in enumerate(lines) if line.startswith(BEGIN)]
+    ends = [n for n, line in enumerate(lines) if line.startswith(END)]
+    if not begins:
+        raise TranscriptError("it printed no data block")
+    if not ends:
+        raise TranscriptError("the data block is cut off: its end mark is missing")
+    if len(begins) > 1 or len(ends) > 1 or ends[0] < begins[0]:
+        raise TranscriptError("it printed more than one data block")
+    body = lines[begins[0] + 1 : ends[0]]
+    expected = f"{BEGIN} 1 {problem.task} {problem.digest}"
+    if lines[begins[0]] != expected:
+        raise TranscriptError(
+            f"the data block answers another problem: it begins {lines[begins[0]][:80]!r}, not {expected!r}"
+        )
+    if lines[ends[0]] != f"{END} {len(body)}":
+        raise TranscriptError(f"the data block has {len(body)} lines but ends with {lines[ends[0]][:80]!r}")
+    return iter(body)
+
+
+def _fields(line: str | None, count: int) -> list[str]:
+    if line is None:
+        raise TranscriptError("the data block ends in the middle of a polynomial")
+    fields = line.split(" ")
+    if len(fields) != count:
+        raise TranscriptError(f"{line[:80]!r} is no item of a data block")
+    return fields
+
+
+def _integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text) or len(text) > _MAX_DIGITS:
+        raise TranscriptError(f"{text[:80]!r} is not an integer")
+    return int(text)
+
+
+def _polynomial(items: Iterator[str], ring: PolynomialRing) -> Polynomial:
+    word, size = _fields(next(items, None), 2)
+    if word != "polynomial":
+        raise TranscriptError(f"{word[:80]!r} stands where a polynomial was due")
+    terms: dict[Exponents, Fraction | int] = {}
+    for _ in range(_integer(size)):
+        word, coefficient, vector = _fields(next(items, None), 3)
+        if word != "term" or not _NUMBER.fullmatch(coefficient) or len(coefficient) > _MAX_DIGITS:
+            raise TranscriptError(f"'{word[:20]} {coefficient[:60]}' is not a term with an exact coefficient")
+        exponents = tuple(_integer(e) for e in vector.split(","))
+        if len(exponents) != len(ring) or min(exponents) < 0 or exponents in terms:
+            raise TranscriptError(f"{vector[:80]!r} is not a new exponent vector in {len(ring)} variables")
+        terms[exponents] = Fraction(coefficient)
+    polynomial = ring.from_terms(terms)
+    if len(polynomial) != len(terms):
+        raise TranscriptError("a polynomial has a zero coefficient")
+    return polynomial

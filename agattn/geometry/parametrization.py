@@ -1,0 +1,107 @@
+r"""The coordinates y_{c,b,{i,k}}, the map (A, V) ↦ y, and its differential, exactly.
+
+For t ≥ 2 a layer is known by its coefficients
+
+.. math:: y_{c,b,\{i,k\}} = V_{ci} A_{kb} + V_{ck} A_{ib} \quad (i < k), \qquad
+          y_{c,b,\{i,i\}} = V_{ci} A_{ib},
+
+the coefficients of the quadratic forms V_c(u)·A_b(u), where row V_c and column A_b are read as linear forms
+in u ∈ ℂ^d (HMK, Proposition A.5). There are N = d'·d·d(d+1)/2 of them, ordered by c, then b, then i ≤ k.
+
+>>> coefficients([[1, 0], [0, 1]], [[2, 3]])
+[2, 3, 0, 0, 2, 3]
+>>> coordinates(2, 1)
+((1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 2), (1, 2, 1, 1), (1, 2, 1, 2), (1, 2, 2, 2))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import flint
+
+Coordinate = tuple[int, int, int, int]
+"""(c, b, i, k) with 1 ≤ c ≤ d', 1 ≤ b ≤ d and 1 ≤ i ≤ k ≤ d: the name of one coordinate y."""
+
+Matrix = Sequence[Sequence[Any]]
+"""Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
+
+
+@cache
+def coordinates(d: int, d_out: int) -> tuple[Coordinate, ...]:
+    """All coordinates of ℂ^N in order, with indices counted from 1."""
+    return tuple(
+        (c, b, i, k)
+        for c in range(1, d_out + 1)
+        for b in range(1, d + 1)
+        for i in range(1, d + 1)
+        for k in range(i, d + 1)
+    )
+
+
+@cache
+def coordinate_index(d: int, d_out: int) -> dict[Coordinate, int]:
+    """The position of each coordinate in :func:`coordinates`, counted from 0.
+
+    >>> coordinate_index(2, 1)[1, 2, 1, 1]
+    3
+    """
+    return {name: position for position, name in enumerate(coordinates(d, d_out))}
+
+
+def coefficients(A: Matrix, V: Matrix) -> list[Any]:
+    """The coordinates y of the layer with attention matrix A (d × d) and value matrix V (d' × d).
+
+    The result has N entries in the order of :func:`coordinates`, in the ring of the entries given.
+
+    >>> from fractions import Fraction
+    >>> coefficients([[Fraction(1, 2)]], [[3]])
+    [Fraction(3, 2)]
+    """
+    d = len(A)
+    y = []
+    for row in V:
+        for b in range(d):
+            for i in range(d):
+                y.append(row[i] * A[i][b])
+                y.extend(row[i] * A[k][b] + row[k] * A[i][b] for k in range(i + 1, d))
+    return y
+
+
+def differential(A: Matrix, V: Matrix) -> flint.fmpq_mat:
+    """The N × (d² + d'd) matrix over ℚ of dφ(Ȧ, V̇) = V_c·Ȧ_b + V̇_c·A_b at (A, V).
+
+    Its first d² columns belong to the entries of Ȧ, row by row; the others to those of V̇, row by row.
+
+    >>> differential([[1]], [[5]])
+    [5, 1]
+    """
+    d, d_out = len(A), len(V)
+    index = coordinate_index(d, d_out)
+    matrix = flint.fmpq_mat(len(index), d * d + d_out * d)
+    for (c, b, i, k), row in index.items():
+        for one, other in {(i - 1, k - 1), (k - 1, i - 1)}:
+            matrix[row, other * d + b - 1] = rational(V[c - 1][one])
+            matrix[row, d * d + (c - 1) * d + one] = rational(A[other][b - 1])
+    return matrix
+
+
+def rational(value: Any) -> flint.fmpq:
+    """An int, Fraction, or FLINT number as a FLINT rational.
+
+    >>> from fractions import Fraction
+    >>> rational(Fraction(-2, 6))
+    -1/3
+    """
+    if isinstance(value, flint.fmpq):
+        return value
+    if isinstance(value, (int, flint.fmpz)):
+        return flint.fmpq(value)
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
+    """The rows, each of length ``columns``, as a matrix over ℚ; there may be none."""
+    return flint.fmpq_mat(len(rows), columns, [rational(x) for row in rows for x in row])

@@ -1,0 +1,345 @@
+"""The tasks: every polynomial problem that agattn can write down for a layer.
+
+A task is a name, a summary, and a function from a layer and a field to a :class:`Problem`. Engines find their
+template by the task's name, so a new task is one entry here and one template for each engine.
+
+>>> from agattn import SingleLayer
+>>> problem = build("implicit-ideal", SingleLayer(2, 1))
+>>> problem.title
+'Equations of the neuromanifold M(2,1,2), by elimination'
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import comb
+
+from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coordinate_ring, weight_ring
+from agattn.errors import InputError, TooLargeError
+from agattn.systems.points import strata_points
+from agattn.systems.problem import Kind, Point, Problem, Result
+
+PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
+MODULAR_PRIME = 32003
+
+# Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
+# and linear algebra in more would fill the memory.
+MAX_ELIMINATION_COORDINATES = 60
+MAX_LINEAR_COORDINATES = 1000
+MAX_MINORS = 3000
+
+INTEGER, POLYNOMIALS = Kind.INTEGER, Kind.POLYNOMIALS
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of problem.
+
+    Attributes:
+        name: as the command line knows it.
+        summary: one line for ``agattn emit --list``.
+        make: builds the problem; sizes and options are checked by :func:`build`.
+        eliminates: whether the kernel of the parametrization is computed by elimination.
+        one_token: whether the task makes sense at t = 1.
+        uses_points: whether ``--point`` means something to it.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[SingleLayer, tuple[Point, ...] | None, Mapping[str, int]], Problem]
+    eliminates: bool = False
+    one_token: bool = False
+    uses_points: bool = False
+
+
+def build(
+    task: str,
+    layer: SingleLayer,
+    *,
+    characteristic: int = 0,
+    points: tuple[Point, ...] | None = None,
+    options: Mapping[str, int] | None = None,
+    force: bool = False,
+) -> Problem:
+    """Build the problem that a task is for a layer.
+
+    Args:
+        task: one of :data:`TASKS`.
+        layer: the architecture.
+        characteristic: 0 for ℚ, or a prime for 𝔽_p.
+        points: instead of one representative of each stratum, for tasks that look at points.
+        options: ``max_degree`` for ``hilbert-function``, ``prime`` for ``implicit-ideal``.
+        force: build it however large it is.
+
+    Raises:
+        InputError: if there is no such task, or it does not apply to the layer.
+        TooLargeError: if the system is beyond the stated limit.
+    """
+    if task not in TASKS:
+        close = difflib.get_close_matches(task, TASKS, n=1)
+        raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
+    entry = TASKS[task]
+    if layer.t == 1 and not entry.one_token:
+        raise InputError(
+            f"{task} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
+        )
+    if points is not None and not entry.uses_points:
+        raise InputError(f"{task} looks at no points; leave out --point")
+    if characteristic and not is_prime(characteristic):
+        raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
+    if characteristic and characteristic < 100:
+        raise InputError(
+            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
+        )
+    if characteristic > 32749:
+        raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
+    limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
+    size = layer.ambient_dimension
+    if size > limit and not force:
+        raise TooLargeError(
+            f"{task} for d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is "
+            f"{limit}. Use --force to write it all the same"
+        )
+    problem = entry.make(layer, points, options or {})
+    return replace(problem, characteristic=characteristic, command=_command(problem, characteristic, points))
+
+
+def is_prime(number: int) -> bool:
+    """Whether a number is prime; exact."""
+    import flint
+
+    return number > 1 and bool(flint.fmpz(number).is_prime())
+
+
+def _command(problem: Problem, characteristic: int, points: tuple[Point, ...] | None) -> str:
+    layer = problem.layer
+    words = [f"agattn emit {problem.task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"]
+    if layer.t == 1:
+        words.append("-t 1")
+    if characteristic:
+        words.append(f"--field {characteristic}")
+    if problem.options.get("prime"):
+        words.append("--prime")
+    if "max_degree" in problem.options:
+        words.append(f"--max-degree {problem.options['max_degree']}")
+    if points is not None:
+        words.append("--point FILE")
+    return " ".join(words)
+
+
+def _problem(
+    layer: SingleLayer, task: str, title: str, reference: str, results: list[Result], **others: object
+) -> Problem:
+    name = str(layer).split(":")[0]
+    return Problem(task, title.format(M=name), f"{PAPER}, {reference}", layer, 0, tuple(results), **others)  # type: ignore[arg-type]
+
+
+def _implicit_ideal(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    prime = bool(options.get("prime"))
+    results = [
+        Result("dimension", INTEGER, "dimension of the affine cone"),
+        Result("degree", INTEGER, "degree"),
+        *([Result("prime", INTEGER, "1 if the ideal is prime, else 0")] if prime else []),
+        Result("generators", POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+    ]
+    title = "Equations of the neuromanifold {M}, by elimination"
+    chosen = {"prime": 1} if prime else {}
+    return _problem(
+        layer, "implicit-ideal", title, "Section 3.2 and Proposition A.5", results, options=chosen
+    )
+
+
+def _hilbert_function(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    max_degree = options.get("max_degree", 4)
+    if max_degree < 0:
+        raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
+    results = [
+        Result("values", INTEGER, "how many values follow"),
+        Result("value", INTEGER, "dimension of degree n - 1 of the coordinate ring", per_item="values"),
+    ]
+    title = "Hilbert function of the neuromanifold {M}"
+    chosen = {"max_degree": max_degree}
+    return _problem(layer, "hilbert-function", title, "Section 3.2", results, options=chosen)
+
+
+def _singular_locus(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    minors = minors_are_feasible(layer)
+    results = [
+        Result("dimension", INTEGER, "dimension of the affine cone"),
+        Result("jacobian-rank", INTEGER, "rank of the Jacobian of the equations", per_point=True),
+    ]
+    if minors:
+        results += [
+            Result("locus-dimension", INTEGER, "dimension of the singular locus"),
+            Result("locus-degree", INTEGER, "degree of the singular locus, reduced"),
+        ]
+    return _problem(
+        layer,
+        "singular-locus",
+        "Singular points of the neuromanifold {M}",
+        "Theorem 3.4 and Corollary A.4",
+        results,
+        points=points or strata_points(layer),
+        options={"strata": int(points is None), **({"minors": 1} if minors else {})},
+    )
+
+
+def minors_are_feasible(layer: SingleLayer) -> bool:
+    """Whether the maximal minors of the Jacobian are few: so far for N = 6 and few equations only."""
+    codimension = layer.ambient_dimension - layer.expected_dimension
+    return comb(layer.ambient_dimension, codimension) <= 20
+
+
+def _critical_locus(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    results = [
+        Result("kernel-dimension", INTEGER, "dimension of the kernel of the differential", per_point=True),
+        Result("cone-dimension", INTEGER, "dimension of its part in the tangent cone", per_point=True),
+    ]
+    title = "Critical points of (A, V) -> phi for the neuromanifold {M}"
+    return _problem(
+        layer,
+        "critical-locus",
+        title,
+        "Lemma A.3",
+        results,
+        points=points or strata_points(layer),
+        options={"strata": int(points is None)},
+    )
+
+
+def _base_locus(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
+    results = [
+        Result("components", INTEGER, "how many components follow"),
+        Result("component", POLYNOMIALS, "a minimal prime", per_item="components", ring=weight_ring(layer)),
+    ]
+    title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
+    return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)
+
+
+def _fiber(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
+    chosen = points or strata_points(layer, zero=False)
+    for point in chosen:
+        if point.label == "0,0,0" or not any(map(any, point.A)) or not any(map(any, point.V)):
+            raise InputError("the fiber over 0 is the base locus; use the task base-locus")
+    results = [
+        Result("escapes", INTEGER, "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        Result("length", INTEGER, "preimages up to scaling, with multiplicity", per_point=True),
+        Result("points", INTEGER, "preimages up to scaling", per_point=True),
+    ]
+    title = "Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}"
+    return _problem(
+        layer,
+        "fiber",
+        title,
+        "Theorem 3.2 and Corollary A.2",
+        results,
+        points=chosen,
+        options={"strata": int(points is None)},
+    )
+
+
+def _strata_tangents(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    chosen = points or strata_points(layer)
+    labels = {point.label for point in chosen}
+    rows, columns = layer.d, layer.d_out * comb(layer.d + 1, 2)
+    size = layer.alpha + 1
+    flattening = layer.alpha < layer.d and comb(rows, size) * comb(columns, size) <= MAX_MINORS
+    results = [
+        Result("equations", INTEGER, "equations used for the upper bounds"),
+        Result("failures", INTEGER, "families of them that do not vanish on the parametrization"),
+        Result("differential-rank", INTEGER, "rank of the differential at (A, V)", per_point=True),
+        Result("curve-rank", INTEGER, "tangent vectors from curves: a lower bound", per_point=True),
+        Result("equation-rank", INTEGER, "independent gradients of equations", per_point=True),
+    ]
+    switches = {"curved": "1,1,1" in labels, "zero": "0,0,0" in labels, "flattening": flattening}
+    return _problem(
+        layer,
+        "strata-tangents",
+        "Tangent spaces of the neuromanifold {M}, from below and from above",
+        "Theorem 3.4 and Corollary A.4",
+        results,
+        points=chosen,
+        options={name: 1 for name, on in switches.items() if on},
+    )
+
+
+def _zariski_singular_locus(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    if layer.d < 2:
+        raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
+    results = [
+        Result("dimension", INTEGER, "dimension of the affine cone"),
+        Result("degree", INTEGER, "degree"),
+        Result("failures", INTEGER, "equations that do not vanish on the parametrization"),
+        Result("generators", POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+    ]
+    return _problem(
+        layer,
+        "zariski-singular-locus",
+        "Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
+        "Theorem 3.4 and Figure 1",
+        results,
+    )
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            "implicit-ideal",
+            "generators, dimension and degree of the ideal of the neuromanifold",
+            _implicit_ideal,
+            eliminates=True,
+            one_token=True,
+        ),
+        Task(
+            "hilbert-function",
+            "Hilbert function of the neuromanifold, up to --max-degree",
+            _hilbert_function,
+            eliminates=True,
+            one_token=True,
+        ),
+        Task(
+            "singular-locus",
+            "where the Jacobian of the equations drops rank",
+            _singular_locus,
+            eliminates=True,
+            uses_points=True,
+        ),
+        Task(
+            "critical-locus",
+            "kernel of the differential, within the tangent cone",
+            _critical_locus,
+            uses_points=True,
+        ),
+        Task("base-locus", "weights whose function is zero", _base_locus, one_token=True),
+        Task(
+            "fiber", "all weights with the same function, at --point or all strata", _fiber, uses_points=True
+        ),
+        Task(
+            "strata-tangents",
+            "tangent spaces at the strata: curves from below, equations from above",
+            _strata_tangents,
+            uses_points=True,
+        ),
+        Task(
+            "zariski-singular-locus",
+            "ideal, dimension and degree of the closure of the singular points of Theorem 3.4",
+            _zariski_singular_locus,
+        ),
+    )
+}

@@ -1,0 +1,114 @@
+"""Points for problems: a rational representative of each stratum, or a point the user gives."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+from agattn.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.strata import representative, strata, stratum_of
+from agattn.systems.problem import Matrix, Point, matrix
+
+
+def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]:
+    """One point for each stratum, labelled ``r_V,r_A,r``; that of 0 is (A, V) = (0, 0).
+
+    >>> [p.label for p in strata_points(SingleLayer(2, 1))]
+    ['0,0,0', '1,1,1', '1,1,2', '1,2,2']
+    """
+    points = []
+    for stratum in strata(layer):
+        if stratum.is_zero and not zero:
+            continue
+        A, V = (matrix(rows) for rows in representative(layer, stratum))
+        points.append(Point(str(stratum).strip("()"), A, V, known_preimages(A, V)))
+    return tuple(points)
+
+
+def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
+    """(A, V), and for A = k qᵀ, V = h vᵀ with k, v independent also (v qᵀ, h kᵀ), which has the same φ.
+
+    Source: HMK, Theorem 3.2 (i).
+
+    >>> A, V = known_preimages(matrix([[1, 0], [0, 0]]), matrix([[0, 2]]))[1]
+    >>> A == matrix([[0, 0], [1, 0]]), V == matrix([[2, 0]])
+    (True, True)
+    """
+    stratum = stratum_of(A, V)
+    if (stratum.r_v, stratum.r_a, stratum.r) != (1, 1, 2):
+        return ((A, V),)
+    (k, q), (h, v) = rank_one_factors(A), rank_one_factors(V)
+    return (A, V), (outer(v, q), outer(h, k))
+
+
+def rank_one_factors(rows: Matrix) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Vectors x, y with x yᵀ equal to a matrix of rank one, x a column of it."""
+    i, j = next((i, j) for i, row in enumerate(rows) for j, entry in enumerate(row) if entry)
+    return tuple(row[j] for row in rows), tuple(entry / rows[i][j] for entry in rows[i])
+
+
+def outer(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Matrix:
+    """The matrix x yᵀ."""
+    return tuple(tuple(a * b for b in y) for a in x)
+
+
+def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
+    """For the point A = k qᵀ, V = h kᵀ among the representatives: k, q and h as columns."""
+    point = next(p for p in points if p.label == "1,1,1")
+    (k, q), (h, v) = rank_one_factors(point.A), rank_one_factors(point.V)
+    ratio = next(b / a for a, b in zip(k, v, strict=True) if a)
+    return column(k), column(q), column(tuple(entry * ratio for entry in h))
+
+
+def column(vector: tuple[Fraction, ...]) -> Matrix:
+    """A vector as a matrix with one column."""
+    return tuple((entry,) for entry in vector)
+
+
+def read_point(path: Path, layer: SingleLayer) -> Point:
+    """Read a point from a JSON file ``{"A": [[...]], "V": [[...]]}`` with integers or rationals ``"p/q"``.
+
+    Instead of A there may be K and Q, both a × d.
+
+    Raises:
+        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+    if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
+        raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
+    V = _exact(data["V"], "V", (layer.d_out, layer.d), path)
+    if "A" in data:
+        A = _exact(data["A"], "A", (layer.d, layer.d), path)
+    else:
+        K, Q = (_exact(data[name], name, (layer.a, layer.d), path) for name in "KQ")
+        A = tuple(
+            tuple(sum((k[i] * q[b] for k, q in zip(K, Q, strict=True)), Fraction(0)) for b in range(layer.d))
+            for i in range(layer.d)
+        )
+    stratum = stratum_of(A, V)
+    if stratum.r_a > layer.alpha:
+        raise InputError(
+            f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
+        )
+    return Point("point", A, V, known_preimages(A, V))
+
+
+def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
+    try:
+        if any(isinstance(entry, (float, bool)) for row in rows for entry in row):  # type: ignore[attr-defined]
+            raise InputError(f'{name} in {path} has decimal entries; write exact ones, such as 3 or "1/3"')
+        result = matrix(rows)
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} in {path} is not a matrix of integers or rationals: {error}") from error
+    if len(result) != shape[0] or any(len(row) != shape[1] for row in result):
+        raise InputError(f"{name} in {path} must be {shape[0]} × {shape[1]}")
+    return result

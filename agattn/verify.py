@@ -1,0 +1,291 @@
+"""Verification: which claims need which questions, who answers them, and the verdicts that follow.
+
+Claims, questions and the problems behind them form a directed graph; a question shared by several claims is
+answered once. With two engines each question is put to both, and they must agree.
+
+>>> from agattn import SingleLayer
+>>> plan = plan_of(SingleLayer(2, 1), select(CLAIMS, ("corollary-A.1", "corollary-A.2")))
+>>> sorted(q.name for q in questions_of(plan))
+['the fibers', 'the zeros of φ']
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+
+from agattn.architecture import SingleLayer
+from agattn.claims.claim import Claim, select
+from agattn.claims.questions import Finding, Findings, Question
+from agattn.claims.single_layer import CLAIMS
+from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.locate import Installation, locate
+from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
+from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
+from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
+
+CHOICES = ("auto", *ENGINES, "native", "all")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to verify.
+
+    Attributes:
+        engine: ``"auto"``: the first engine found, and what it cannot decide another way; the name of an
+            engine; ``"native"``: no engine at all; ``"all"``: every engine, which must agree.
+        characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
+        limits: of each engine process.
+        eliminate: put elimination to an engine even where it is not expected to finish.
+        force: start however large the systems are.
+        keep: a folder for scripts and transcripts.
+    """
+
+    engine: str = "auto"
+    characteristic: int | None = None
+    limits: Limits = DEFAULT_LIMITS
+    eliminate: bool = False
+    force: bool = False
+    keep: Path | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdicts for one layer, the engine runs behind them, and what went wrong on the way."""
+
+    layer: SingleLayer
+    verdicts: tuple[Verdict, ...]
+    runs: tuple[Run, ...]
+    troubles: tuple[str, ...]
+    engine_failed: bool
+    seconds: float
+
+    @property
+    def exit_status(self) -> int:
+        """0 all confirmed or inapplicable; 1 a claim refuted; 3 undecided; 4 as an engine failed."""
+        judgements = {verdict.judgement for verdict in self.verdicts}
+        if Judgement.REFUTED in judgements:
+            return 1
+        if Judgement.UNDECIDED in judgements:
+            return 4 if self.engine_failed else 3
+        return 0
+
+    def as_json(self) -> dict[str, object]:
+        """The report with the keys of the command line's contract."""
+        return {
+            "architecture": self.layer.as_json(),
+            "claims": [verdict.as_json() for verdict in self.verdicts],
+            "troubles": list(self.troubles),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+Progress = Callable[[str], None]
+
+
+def plan_of(layer: SingleLayer, claims: Sequence[Claim]) -> nx.DiGraph[object]:
+    """The graph of what needs what: from claims to questions to tasks."""
+    plan: nx.DiGraph[object] = nx.DiGraph()
+    for claim in claims:
+        plan.add_node(claim.id, kind="claim")
+        for question in claim.questions:
+            plan.add_node(question, kind="question")
+            plan.add_edge(claim.id, question)
+            if question.task:
+                plan.add_node(question.task, kind="task")
+                plan.add_edge(question, question.task)
+    return plan
+
+
+def questions_of(plan: nx.DiGraph[object]) -> list[Question]:
+    """The questions of a plan, each once, in the order in which claims first ask them."""
+    return [node for node in plan.nodes if isinstance(node, Question)]
+
+
+def verify(
+    layer: SingleLayer,
+    claims: Sequence[str] = (),
+    settings: Settings | None = None,
+    progress: Progress = lambda message: None,
+) -> Report:
+    """Judge claims about a layer.
+
+    Args:
+        layer: the architecture.
+        claims: their ids; all of them if there are none.
+        settings: how.
+        progress: called with a line about each step.
+
+    Raises:
+        InputError: if there is no such claim or engine.
+        TooLargeError: if the systems would be too large.
+        EngineNotFoundError: if an engine asked for by name is missing.
+        DisagreementError: if two independent computations differ.
+    """
+    started = time.monotonic()
+    settings = settings or Settings()
+    chosen = select(CLAIMS, tuple(claims))
+    if layer.ambient_dimension > MAX_LINEAR_COORDINATES and not settings.force:
+        raise TooLargeError(
+            f"{layer} has {layer.ambient_dimension} coordinates; the limit is {MAX_LINEAR_COORDINATES}. "
+            "Use --force to start all the same"
+        )
+    inquiry = _Inquiry(layer, settings, _installations(settings), progress)
+    findings = inquiry.pursue(questions_of(plan_of(layer, chosen)))
+    verdicts = tuple(claim.verdict(layer, findings) for claim in chosen)
+    return Report(
+        layer,
+        verdicts,
+        tuple(inquiry.runs),
+        tuple(inquiry.troubles),
+        inquiry.engine_failed,
+        time.monotonic() - started,
+    )
+
+
+def _installations(settings: Settings) -> list[Installation]:
+    """The engines to use, in order of preference."""
+    if settings.engine == "native":
+        return []
+    if settings.engine not in ("auto", "all"):
+        return [locate(engine_named(settings.engine))]
+    found = []
+    for engine in ENGINES.values():
+        try:
+            found.append(locate(engine))
+        except EngineNotFoundError:
+            if settings.engine == "all":
+                raise
+    return found
+
+
+class _Inquiry:
+    """One pursuit of answers: puts questions to engines in parallel and remembers what came of it."""
+
+    def __init__(
+        self, layer: SingleLayer, settings: Settings, installations: list[Installation], progress: Progress
+    ) -> None:
+        self.layer = layer
+        self.settings = settings
+        self.installations = installations
+        self.progress = progress
+        self.runs: list[Run] = []
+        self.troubles: list[str] = []
+        self.engine_failed = False
+        self.cancelled = threading.Event()
+
+    def pursue(self, questions: Sequence[Question]) -> Findings:
+        found: dict[Question, Finding] = {}
+        missing: dict[Question, str] = {}
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            pending: dict[Future[Finding | str], Question] = {
+                pool.submit(self._answer, question): question for question in questions
+            }
+            try:
+                while pending:
+                    done, _ = wait(pending, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        question, result = pending.pop(future), future.result()
+                        if isinstance(result, str):
+                            missing[question] = result
+                        else:
+                            found[question] = result
+            except BaseException:
+                # An interrupt or a contradiction: stop what still runs before the pool waits for it.
+                self.cancelled.set()
+                for future in pending:
+                    future.cancel()
+                raise
+        order = {question: n for n, question in enumerate(questions)}
+        return Findings(dict(sorted(found.items(), key=lambda item: order[item[0]])), missing)
+
+    def _answer(self, question: Question) -> Finding | str:
+        """The finding for a question, or the reason why there is none."""
+        if self.settings.engine == "all" and question.task:
+            return self._ask_all(question)
+        reasons: list[str] = []
+        refusal = self._refusal(question)
+        if not question.task:
+            if refusal:
+                return refusal
+        elif refusal:
+            reasons.append(refusal)
+        else:
+            for installation in self.installations:
+                result = self._ask(question, installation)
+                if isinstance(result, Finding):
+                    return result
+                reasons.append(result)
+            if not self.installations and self.settings.engine == "auto":
+                reasons.append("no engine was found")
+        native_allowed = self.settings.engine in ("auto", "native") or not question.task
+        if question.native is not None and native_allowed:
+            return self._compute(question, reasons)
+        return "; ".join(reasons) or f"{question.name} can only be found by an engine"
+
+    def _refusal(self, question: Question) -> str:
+        reason = question.refusal(self.layer)
+        forced = self.settings.eliminate and self.layer.t >= 2
+        return "" if forced else reason
+
+    def _ask_all(self, question: Question) -> Finding | str:
+        refusal = self._refusal(question)
+        if refusal:
+            return refusal
+        results = [self._ask(question, installation) for installation in self.installations]
+        findings = [result for result in results if isinstance(result, Finding)]
+        if not findings:
+            return "; ".join(str(result) for result in results)
+        for one, other in itertools.pairwise(findings):
+            if one.value != other.value:
+                raise DisagreementError(
+                    f"{self.layer}: the engines disagree about {question.name}. "
+                    f"{one.source} says {one.value}; {other.source} says {other.value}"
+                )
+        evidence = max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence
+        names = ", ".join(finding.source for finding in findings)
+        return Finding(findings[0].value, evidence, names, sum(f.seconds for f in findings))
+
+    def _ask(self, question: Question, installation: Installation) -> Finding | str:
+        """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
+        fields = (
+            [0, MODULAR_PRIME] if self.settings.characteristic is None else [self.settings.characteristic]
+        )
+        reasons = []
+        for characteristic in fields:
+            where = f"ZZ/{characteristic}" if characteristic else "QQ"
+            self.progress(f"{installation.engine.title}: {question.task} over {where}")
+            try:
+                problem = build(question.task, self.layer, characteristic=characteristic, force=True)
+                done = run(problem, installation, self.settings.limits, self.settings.keep, self.cancelled)
+                value = question.read(done.answer)
+            except EngineError as error:
+                self.engine_failed |= error.exit_status == 4
+                self.troubles.append(str(error))
+                reasons.append(str(error))
+                if error.exit_status == 4:
+                    break
+                continue
+            self.runs.append(done)
+            evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
+            return Finding(value, evidence, str(installation), done.seconds)
+        return "; ".join(reasons)
+
+    def _compute(self, question: Question, reasons: list[str]) -> Finding | str:
+        self.progress(f"native: {question.name}")
+        assert question.native is not None
+        started = time.monotonic()
+        try:
+            value = question.native(self.layer)
+        except AgattnError as error:
+            return "; ".join([*reasons, str(error)])
+        source = f"native (because {'; '.join(reasons)})" if reasons else "native"
+        return Finding(value, Evidence.PROVED, source, time.monotonic() - started)
