@@ -24,7 +24,8 @@ from agattn.algebra.characters import Partition, module_dimension
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.coordinates import Index, coordinate_ring, variable, vanishes
+from agattn.attention.coefficients import coordinate_ring
+from agattn.geometry.weights import Index, variable, vanishes
 
 #: Increasing coordinates, and the coefficient of their product.
 Terms = dict[tuple[Index, ...], int]
@@ -108,7 +109,7 @@ class Equation:
     @cached_property
     def ring(self) -> PolynomialRing:
         """The polynomial ring in the coordinates that occur."""
-        return PolynomialRing(variable(i) for i in sorted({i for monomial in self.terms for i in monomial}))
+        return PolynomialRing(variable(i, self.tokens) for i in sorted({i for monomial in self.terms for i in monomial}))
 
     def polynomial(self, ring: PolynomialRing | None = None) -> Polynomial:
         """The equation as a polynomial in ``ring``, by default :attr:`ring`.
@@ -122,7 +123,7 @@ class Equation:
         for monomial, coefficient in self.terms.items():
             exponents = [0] * len(ring)
             for index in monomial:
-                exponents[places[variable(index)]] += 1
+                exponents[places[variable(index, self.tokens)]] += 1
             terms[tuple(exponents)] = coefficient
         return ring.from_terms(terms)
 

@@ -20,7 +20,7 @@ from agattn.algebra.characters import Partition
 from agattn.algebra.specht import specht_module
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.coordinates import Index
+from agattn.geometry.weights import Index
 from agattn.geometry.equation_modules import Equation, Terms
 from agattn.geometry.graded import PRIME, GradedIdeal
 from agattn.geometry.isotypic import FloatArray, IsotypicComponent, component, pair_invariants

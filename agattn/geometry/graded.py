@@ -24,7 +24,8 @@ import numpy as np
 from agattn.algebra.characters import Partition, decompose, partitions
 from agattn.algebra.specht import IntArray
 from agattn.architecture import SingleLayer
-from agattn.geometry.coordinates import Index, indices, parametrize, weight
+from agattn.attention.coefficients import coefficients
+from agattn.geometry.weights import Index, indices, weight
 
 #: The prime of all evaluations: products of two residues fit into 64 bits.
 PRIME = 2**31 - 1
@@ -117,9 +118,11 @@ class GradedIdeal:
         a = np.zeros((layer.d, layer.d, count), dtype=np.int64)
         for row in range(layer.alpha):
             a = (a + k[row][:, None] * q[row][None, :] % PRIME) % PRIME
-        v_at = lambda c, i: _Residues(v[c, i])  # noqa: E731
-        a_at = lambda i, b: _Residues(a[i, b])  # noqa: E731
-        return np.array([parametrize(index, v_at, a_at, layer.t).values for index in self.indices])
+        A, V = np.empty((layer.d, layer.d), dtype=object), np.empty((layer.d_out, layer.d), dtype=object)
+        for matrix, values in ((A, a), (V, v)):
+            for place in np.ndindex(matrix.shape):
+                matrix[place] = _Residues(values[place])
+        return np.array([y.values for y in coefficients(layer, A, V)])
 
     def _kernel(self, target: Weight) -> list[list[int]]:
         """A basis of the ideal in one weight space, modulo the prime."""
@@ -180,6 +183,9 @@ class _Residues:
 
     def __add__(self, other: _Residues) -> _Residues:
         return _Residues((self.values + other.values) % PRIME)
+
+    def __radd__(self, zero: int) -> _Residues:
+        return self  # `sum` starts from 0
 
     def __mul__(self, other: _Residues) -> _Residues:
         return _Residues(self.values * other.values % PRIME)
