@@ -21,6 +21,7 @@ from agattn.errors import AgattnError
 COMMANDS = {
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "ideal": "Find the equations of the neuromanifold, with their symmetry.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "verify": "Check every claim of the paper for one architecture.",

@@ -53,6 +53,7 @@ def run(
     limits: Limits = DEFAULT_LIMITS,
     keep: Path | None = None,
     cancelled: threading.Event | None = None,
+    script: str | None = None,
 ) -> Run:
     """Solve a problem with an engine.
 
@@ -62,6 +63,7 @@ def run(
         limits: of time and memory.
         keep: a folder in which the script and the transcript are saved, also when the run fails.
         cancelled: when this is set, from another thread, the engine is killed.
+        script: what to run instead of the script that the problem's template gives.
 
     Raises:
         EngineTimeoutError: if the time limit was reached.
@@ -70,7 +72,7 @@ def run(
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
     engine = installation.engine
-    script = emit(problem, engine)
+    script = emit(problem, engine) if script is None else script
     name = f"{engine.title} ({installation.path}), {problem.task}"
     try:
         with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
