@@ -12,7 +12,7 @@ y_(1,1,1,1)*y_(1,2,2,2)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,7 @@ from agattn.algebra.characters import Partition, module_dimension
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.attention.coefficients import coordinate_ring
+from agattn.geometry.isotypic import pivots
 from agattn.geometry.weights import Index, variable, vanishes
 
 #: Increasing coordinates, and the coefficient of their product.
@@ -208,25 +208,4 @@ def _independent(equations: list[Equation]) -> list[Equation]:
     for column, equation in enumerate(equations):
         for monomial, coefficient in equation.terms.items():
             matrix[place[monomial], column] = coefficient
-    reduced, rank = matrix.rref()
-    chosen, column = [], 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        chosen.append(equations[column])
-    return chosen
-
-
-def combine(parts: Sequence[tuple[int, Mapping[tuple[Index, ...], int]]], tokens: int) -> Equation:
-    """A linear combination of equations given as coefficients and terms."""
-    total: Terms = {}
-    for factor, terms in parts:
-        for monomial, coefficient in terms.items():
-            total[monomial] = total.get(monomial, 0) + factor * coefficient
-    return Equation({monomial: value for monomial, value in total.items() if value}, tokens)
-
-
-def all_equations(modules: Sequence[EquationModule], layer: SingleLayer) -> list[Polynomial]:
-    """All equations of some modules as polynomials in the coordinate ring of the layer."""
-    ring = coordinate_ring(layer)
-    return [equation.polynomial(ring) for module in modules for equation in module]
+    return [equations[column] for column in pivots(matrix)]

@@ -12,7 +12,7 @@ degree by degree by :func:`gluing_is_sharp`.
 >>> from agattn.architecture import SingleLayer
 >>> [gluing_bound(SingleLayer(2, 1), n) for n in range(5)]
 [1, 6, 21, 56, 125]
->>> gluing_is_sharp(a=2, degree=4)
+>>> gluing_is_sharp(a=2, max_degree=4)
 True
 """
 
@@ -25,8 +25,10 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.specht import IntArray
 from agattn.architecture import SingleLayer
 from agattn.geometry.graded import PRIME
+from agattn.geometry.isotypic import pivots
 
 
 def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
@@ -63,62 +65,101 @@ def predicted_hilbert_function(layer: SingleLayer, n: int) -> int | None:
     return gluing_bound(layer, n) if layer.d <= 2 or layer.a == layer.d_out == 1 else None
 
 
-def gluing_is_sharp(a: int, degree: int, seed: int = 0) -> bool:
-    """Prove that the bound is the Hilbert function in one degree, for d = 2, this a and every d'.
+def gluing_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
+    """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 
-    In each dominant weight of M(2, 2, a), monomials are evaluated at points modulo a prime until their rank meets the bound;
-    a rank mod p bounds that over ℚ from below. Modules with three rows in λ do not occur for d = 2, so two outputs are enough.
+    Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight of M(2, 2, a), the
+    coordinate ring is spanned by products of a coordinate and a monomial from a basis one degree lower; their rank at
+    random points modulo a prime bounds the dimension from below, and it must meet the bound from above.
+
+    Args:
+        a: 1, or 2 and more.
+        max_degree: the last degree.
+        seed: the seed of the points and of the order in which products are tried.
 
     Returns:
-        True if the bound was met everywhere. False proves nothing: more monomials might have met it.
+        True if the bound is met in every weight. False is modular evidence that it is not.
     """
-    if degree == 0:
-        return True
     random = np.random.default_rng(seed)
-    middle = degree - degree // 2
-    most = _bound_at(a, degree, middle, middle, degree)
-    values = _values(random, a, most + 20)
-    dominant = product(
-        range((degree + 1) // 2, degree + 1), range((degree + 1) // 2, degree + 1), range(degree, 2 * degree + 1)
-    )
-    return all(_meets(random, values, degree, c, b, i, _bound_at(a, degree, c, b, i)) for c, b, i in dominant)
+    middle = max_degree - max_degree // 2
+    values = _values(random, a, _bound_at(a, max_degree, middle, middle, max_degree) + 5)
+    bases: dict[tuple[int, int, int], IntArray] = {(0, 0, 0): np.zeros((1, 0), dtype=np.int64)}
+    for n in range(1, max_degree + 1):
+        half = range((n + 1) // 2, n + 1)
+        above: dict[tuple[int, int, int], IntArray] = {}
+        for weight in product(half, half, range(n, 2 * n + 1)):
+            bound = _bound_at(a, n, *weight)
+            basis = _basis(_products(bases, n, weight, random), values, bound)
+            if len(basis) < bound:
+                return False
+            above[weight] = basis
+        bases = above
+    return True
 
 
-def _values(random: np.random.Generator, a: int, points: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """y_{c,b,{i,k}} at random points, shape (2, 2, 2, 2, points), for both orders of i and k."""
+# The coordinates y_{c,b,{i,k}} for d = d' = 2, and how many indices each has equal to the first: in c, in b, in {i, k}.
+_COORDINATES = [(c, b, i, k) for c in (0, 1) for b in (0, 1) for i, k in ((0, 0), (0, 1), (1, 1))]
+_WEIGHTS = [(1 - c, 1 - b, 2 - i - k) for c, b, i, k in _COORDINATES]
+
+
+def _values(random: np.random.Generator, a: int, points: int) -> IntArray:
+    """The coordinates at random points: shape (12, points)."""
     v = random.integers(PRIME, size=(2, 2, points))
     matrix = np.zeros((2, 2, points), dtype=np.int64)
     for _ in range(min(a, 2)):
         k, q = random.integers(PRIME, size=(2, points)), random.integers(PRIME, size=(2, points))
         matrix = (matrix + k[:, None] * q[None, :]) % PRIME
-    products = v[:, None, :, None] * matrix.swapaxes(0, 1)[None, :, None, :] % PRIME
-    symmetric = (products + products.swapaxes(2, 3)) % PRIME
-    for i in (0, 1):
-        symmetric[:, :, i, i] = products[:, :, i, i]
-    return symmetric
+    rows = [
+        v[c, i] * matrix[k, b] % PRIME + (v[c, k] * matrix[i, b] % PRIME if i < k else 0)
+        for c, b, i, k in _COORDINATES
+    ]
+    return np.array(rows) % PRIME
 
 
-def _meets(
-    random: np.random.Generator, values: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
-    n: int, c: int, b: int, i: int, bound: int,
-) -> bool:  # fmt: skip
-    """Whether random monomials of weight ((c, n−c), (b, n−b), (i, 2n−i)) have the rank of the bound."""
-    if bound == 0:
-        return True
+def _products(
+    bases: dict[tuple[int, int, int], IntArray], n: int, weight: tuple[int, int, int], random: np.random.Generator
+) -> IntArray:
+    """Monomials of degree n, one in each row: coordinates times basis monomials of degree n − 1, shuffled."""
+    found = [np.zeros((0, n), dtype=np.int64)]
+    for position, own in enumerate(_WEIGHTS):
+        rest = tuple(x - y for x, y in zip(weight, own, strict=True))
+        totals = (n - 1, n - 1, 2 * n - 2)
+        if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
+            continue
+        # A weight that is not dominant is a dominant one with two indices exchanged.
+        flips = [2 * x < total for x, total in zip(rest, totals, strict=True)]
+        c, b, i = (total - x if flip else x for x, total, flip in zip(rest, totals, flips, strict=True))
+        lower = _flipped(flips)[bases[c, b, i]]
+        column = np.full((len(lower), 1), position, dtype=np.int64)
+        found.append(np.sort(np.concatenate([lower, column], axis=1), axis=1))
+    monomials = np.unique(np.concatenate(found), axis=0)
+    random.shuffle(monomials)
+    return monomials
+
+
+def _flipped(flips: list[bool]) -> IntArray:
+    """Where each coordinate goes when the two values of some indices are exchanged."""
+    outer, column, inner = map(int, flips)
+    moved = [
+        (c ^ outer, b ^ column, *sorted((i ^ inner, k ^ inner))) for c, b, i, k in _COORDINATES
+    ]
+    return np.array([_COORDINATES.index(index) for index in moved])  # type: ignore[arg-type]
+
+
+def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
+    """Monomials that are independent functions on M̄, as many as there are, at most ``bound``."""
     points = bound + 3
-    rows: list[list[int]] = []
-    for _ in range(6):
-        for _ in range(bound + 5):
-            first = random.permutation(np.arange(n) >= c).astype(int)
-            second = random.permutation(np.arange(n) >= b).astype(int)
-            inner = random.permutation(np.arange(2 * n) >= i).astype(int).reshape(n, 2)
-            row = np.ones(points, dtype=np.int64)
-            for index in zip(first, second, inner[:, 0], inner[:, 1], strict=True):
-                row = row * values[index][:points] % PRIME
-            rows.append(row.tolist())
-        if flint.nmod_mat(rows, PRIME).rank() == bound:
-            return True
-    return False
+    chosen = monomials[:0]
+    for start in range(0, len(monomials), max(40, bound)):
+        candidates = np.concatenate([chosen, monomials[start : start + max(40, bound)]])
+        rows = np.ones((len(candidates), points), dtype=np.int64)
+        for column in candidates.T:
+            rows = rows * values[column, :points] % PRIME
+        transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
+        chosen = candidates[pivots(transposed)]
+        if len(chosen) == bound:
+            break
+    return chosen
 
 
 def _bound_at(a: int, n: int, c: int, b: int, i: int) -> int:

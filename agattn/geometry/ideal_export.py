@@ -2,7 +2,7 @@
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.ideal import compute_ideal
->>> print(export(compute_ideal(SingleLayer(2, 1, 1), 2), "macaulay2"))
+>>> print(export(compute_ideal(SingleLayer(2, 1, 1), 2), "macaulay2"), end="")
 -- Ideal of M(2,1,1) to degree 2: 3 quadrics
 -- All minimal generators up to this degree; each module opens with its highest weight vector.
 S = QQ[y_(1,1,1,1), y_(1,1,1,2), y_(1,1,2,2), y_(1,2,1,1), y_(1,2,1,2), y_(1,2,2,2)]

@@ -296,14 +296,22 @@ def _independent(tensors: FloatArray) -> FloatArray:
     """
     if not len(tensors):
         return tensors
-    gram = _gram(tensors)
-    reduced, rank = flint.nmod_mat(gram, PRIME).rref()
-    chosen, column = [], 0
+    return tensors[pivots(flint.nmod_mat(_gram(tensors), PRIME))]
+
+
+def pivots(matrix: flint.nmod_mat) -> list[int]:
+    """The columns that are independent of the columns before them.
+
+    >>> pivots(flint.nmod_mat([[1, 2, 0], [2, 4, 1]], 7))
+    [0, 2]
+    """
+    reduced, rank = matrix.rref()
+    found, column = [], 0
     for row in range(rank):
         while not int(reduced[row, column]):
             column += 1
-        chosen.append(column)
-    return tensors[chosen]
+        found.append(column)
+    return found
 
 
 def _rank(tensors: FloatArray) -> int:
