@@ -1,9 +1,10 @@
 """Characters of the general linear groups: partitions, dimensions, Kostka and Littlewood-Richardson numbers.
 
-A polynomial representation of GL(n) is a sum of Schur modules S_λ(ℂⁿ), one for each partition λ with at most n
-parts. Its character, the dimension of each weight space, is symmetric, so the dominant weights determine it;
-and since the weight μ occurs in S_λ only for λ ≥ μ in dominance order, peeling from the top finds the
-multiplicity of every S_λ. The same works for a product of such groups, one partition for each factor.
+A polynomial representation of GL(n) is a sum of Schur modules S_λ(ℂⁿ), one for each partition λ with at
+most n parts. Its character, the dimension of each weight space, is symmetric, so the dominant weights
+determine it; and since the weight μ occurs in S_λ only for λ ≥ μ in dominance order, peeling from the top
+finds the multiplicity of every S_λ. The same works for a product of such groups, one partition for each
+factor.
 
 >>> schur_dimension((2, 1), 3)
 8
@@ -166,7 +167,9 @@ def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Part
     for top in sorted(left, reverse=True):
         multiplicity = left[top]
         if multiplicity < 0:
-            raise ValueError(f"not a character: the module of highest weight {top} would occur {multiplicity} times")
+            raise ValueError(
+                f"not a character: the module of highest weight {top} would occur {multiplicity} times"
+            )
         if multiplicity == 0:
             continue
         found[top] = multiplicity

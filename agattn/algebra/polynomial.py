@@ -75,10 +75,11 @@ class PolynomialRing:
         if len(set(names)) != len(names):
             raise ValueError("two variables of a polynomial ring have the same name")
         self._context: Any
+        order = flint.Ordering.degrevlex
         if characteristic:
-            self._context = flint.nmod_mpoly_ctx.get(names, flint.Ordering.degrevlex, modulus=characteristic)
+            self._context = flint.nmod_mpoly_ctx.get(names, modulus=characteristic, ordering=order)
         else:
-            self._context = flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
+            self._context = flint.fmpq_mpoly_ctx.get(names, ordering=order)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PolynomialRing):

@@ -1,12 +1,13 @@
 """Specht modules: the irreducible representations of the symmetric groups, by integer matrices.
 
-The Specht module S^λ of a partition λ of n is spanned, inside the permutation module on words with λ_r letters
-r, by the polytabloids e_T, T a standard tableau:
+The Specht module S^λ of a partition λ of n is spanned, inside the permutation module on words with λ_r
+letters r, by the polytabloids e_T, T a standard tableau:
 
     e_T = Σ_σ sgn(σ) · (the word that has at each entry of σT the row of that entry),
 
 σ running over the permutations that preserve the columns of T. Words of length n are tensors in E^{⊗n}, and
-S^λ is the space of highest weight vectors of weight λ in it (James' kernel intersection theorem; Schur-Weyl duality).
+S^λ is the space of highest weight vectors of weight λ in it (James' kernel intersection theorem; Schur-Weyl
+duality).
 
 >>> module = specht_module((2, 1))
 >>> module.tableaux
@@ -94,8 +95,10 @@ class SpechtModule:
         floats = matrix.astype(np.float64)
         inverse = np.rint(np.linalg.inv(floats))
         if np.abs(inverse).max() >= 2.0**32 or not np.array_equal(floats @ inverse, np.eye(len(self))):
-            raise ArithmeticError(f"the polytabloids of shape {self.shape} could not be inverted in floating point")
-        return inverse.astype(np.int64)
+            raise ArithmeticError(
+                f"the polytabloids of shape {self.shape} could not be inverted in floating point"
+            )
+        return np.asarray(inverse, dtype=np.int64)
 
     def transposition(self, i: int, j: int) -> IntArray:
         """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T."""
@@ -105,7 +108,7 @@ class SpechtModule:
             words[:, [i, j]] = words[:, [j, i]]
             # Through floats for the speed of BLAS; the entries are far below 2^53.
             product = self.coefficients(words).astype(np.float64) @ self._inverse.astype(np.float64)
-            self._transpositions[key] = product.astype(np.int64)
+            self._transpositions[key] = np.asarray(product, dtype=np.int64)
         return self._transpositions[key]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The ideal of a neuromanifold by elimination in an engine, and what an engine says about equations found otherwise."""
+"""The ideal by elimination in an engine, and what an engine says about equations found otherwise."""
 
 from __future__ import annotations
 
@@ -58,7 +58,11 @@ def eliminate(
     """
     first = build("implicit-ideal", layer, characteristic=characteristic, force=force)
     second = build(
-        "hilbert-function", layer, characteristic=characteristic, options={"max_degree": max_degree}, force=force
+        "hilbert-function",
+        layer,
+        characteristic=characteristic,
+        options={"max_degree": max_degree},
+        force=force,
     )
     ideal = run(first, installation, limits).answer
     values = run(second, installation, limits).answer
@@ -95,8 +99,8 @@ class Completeness:
     def conclusion(self) -> str:
         """The strongest statement that follows, in words.
 
-        The equations hold on M̄, which is irreducible; so with the dimension and degree of M̄ they cut out M̄ and
-        possibly components of lower dimension, and a prime ideal of that dimension is the ideal of M̄.
+        The equations hold on M̄, which is irreducible; so with the dimension and degree of M̄ they cut out
+        M̄ and possibly components of lower dimension, and a prime ideal of that dimension is the ideal of M̄.
         """
         if self.dimension is None:
             return "undecided: the engine did not finish"
@@ -172,7 +176,15 @@ def _ask(
         lines = [f'<< "{begin}" << endl', *said, f'<< "{end}" << endl']
     else:
         said = [f'"integer {q} " + string({answers[q]});' for q in questions]
-        lines = ['LIB "primdec.lib";', "ideal G = std(I);", _SINGULAR_PRIME, f'"{begin}";', *said, f'"{end}";', "quit;"]
+        lines = [
+            'LIB "primdec.lib";',
+            "ideal G = std(I);",
+            _SINGULAR_PRIME,
+            f'"{begin}";',
+            *said,
+            f'"{end}";',
+            "quit;",
+        ]
     text = export(ideal, name, characteristic) + "\n".join(lines) + "\n"
     found = run(problem, installation, limits, script=text)
     return [found.answer.integers[q] for q in questions]

@@ -1,7 +1,9 @@
-"""Equations of a neuromanifold: one highest weight vector, and the module that GL(d')×GL(d)×GL(d) makes of it.
+"""Equations of a neuromanifold: one highest weight vector, and the module that GL(d')×GL(d)×GL(d) makes of
+it.
 
-The Lie algebra acts on the coordinates as on E ⊗ F ⊗ S²U (E ⊗ S³U for t = 1): lowering r to r + 1 in one factor
-takes a coordinate to the one with an index r replaced by r + 1, times the number of indices r + 1 it then has.
+The Lie algebra acts on the coordinates as on E ⊗ F ⊗ S²U (E ⊗ S³U for t = 1): lowering r to r + 1 in one
+factor takes a coordinate to the one with an index r replaced by r + 1, times the number of indices r + 1 it
+then has.
 
 >>> resultant_term = Equation({((0, 0, 0, 0), (0, 1, 1, 1)): 1}, tokens=2)
 >>> resultant_term.lower(2, 0).terms
@@ -25,7 +27,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.isotypic import pivots
-from agattn.geometry.weights import Index, variable, vanishes
+from agattn.geometry.weights import Index, vanishes, variable
 
 #: Increasing coordinates, and the coefficient of their product.
 Terms = dict[tuple[Index, ...], int]
@@ -41,8 +43,8 @@ class Equation:
     """A polynomial with integer coefficients in the coordinates, independent of the size of the layer.
 
     Attributes:
-        terms: coefficients by monomial; a monomial is the increasing tuple of its coordinates' indices, from 0.
-        tokens: 1, or anything larger, for the meaning of the indices.
+        terms: coefficients by monomial; a monomial is the increasing tuple of its coordinates' indices,
+        from 0. tokens: 1, or anything larger, for the meaning of the indices.
     """
 
     terms: Terms = field(hash=False)
@@ -65,8 +67,8 @@ class Equation:
         """Apply the matrix unit that sends the basis vector ``start`` to ``end`` in one factor of the group.
 
         Args:
-            factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1 for the latter.
-            start: a basis vector, from 0.
+            factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1
+            for the latter. start: a basis vector, from 0.
             end: another basis vector, from 0.
         """
         result: Terms = {}
@@ -109,7 +111,9 @@ class Equation:
     @cached_property
     def ring(self) -> PolynomialRing:
         """The polynomial ring in the coordinates that occur."""
-        return PolynomialRing(variable(i, self.tokens) for i in sorted({i for monomial in self.terms for i in monomial}))
+        return PolynomialRing(
+            variable(i, self.tokens) for i in sorted({i for monomial in self.terms for i in monomial})
+        )
 
     def polynomial(self, ring: PolynomialRing | None = None) -> Polynomial:
         """The equation as a polynomial in ``ring``, by default :attr:`ring`.
@@ -176,7 +180,9 @@ class EquationModule:
             TooLargeError: if there are more than :data:`MOST_EQUATIONS`.
         """
         if self.dimension > MOST_EQUATIONS:
-            raise TooLargeError(f"{self} has {self.dimension} equations; at most {MOST_EQUATIONS} are written out")
+            raise TooLargeError(
+                f"{self} has {self.dimension} equations; at most {MOST_EQUATIONS} are written out"
+            )
         level = {self._weight(self.highest): [self.highest.primitive()]}
         count = 0
         while level:
@@ -201,7 +207,7 @@ class EquationModule:
 
 
 def _independent(equations: list[Equation]) -> list[Equation]:
-    """A maximal linearly independent subset; independence mod p proves it over ℚ, the count is checked later."""
+    """A maximal independent subset; independence mod p proves it over ℚ, the count is checked later."""
     monomials = sorted({monomial for equation in equations for monomial in equation.terms})
     place = {monomial: row for row, monomial in enumerate(monomials)}
     matrix = flint.nmod_mat(len(monomials), len(equations), PRIME)

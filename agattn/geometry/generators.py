@@ -1,7 +1,8 @@
 """Minimal generators of the ideal: highest weight vectors with small integer coefficients, proved to vanish.
 
-For t ≥ 2 they come from the kernel of φ on the multiplicity space of :mod:`agattn.geometry.isotypic`, over ℤ. For t = 1 they are
-found in their weight space modulo a prime and lifted to ℚ. Either way each is then expanded exactly on the parametrization.
+For t ≥ 2 they come from the kernel of φ on the multiplicity space of :mod:`agattn.geometry.isotypic`, over
+ℤ. For t = 1 they are found in their weight space modulo a prime and lifted to ℚ. Either way each is then
+expanded exactly on the parametrization.
 
 >>> from agattn.architecture import SingleLayer
 >>> [equation] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
@@ -20,10 +21,10 @@ from agattn.algebra.characters import Partition
 from agattn.algebra.specht import specht_module
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.weights import Index
 from agattn.geometry.equation_modules import Equation, Terms
 from agattn.geometry.graded import PRIME, GradedIdeal
 from agattn.geometry.isotypic import FloatArray, IsotypicComponent, component, pair_invariants
+from agattn.geometry.weights import Index
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
@@ -40,8 +41,8 @@ def highest_weight_generators(
         graded: for t = 1, the weight spaces of this layer if they are at hand.
 
     Returns:
-        As many as the multiplicity of the module in the minimal generators, with coprime integer coefficients,
-        independent modulo R_1·I_{n−1}, each proved to vanish on the neuromanifold.
+        As many as the multiplicity of the module in the minimal generators, with coprime integer
+        coefficients, independent modulo R_1·I_{n−1}, each proved to vanish on the neuromanifold.
 
     Raises:
         ArithmeticError: if one of them does not vanish, which would be an error in this program.
@@ -79,16 +80,19 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
     for row, terms in enumerate(rows):
         for monomial, coefficient in terms.items():
             matrix[row, columns[monomial]] = coefficient
-    entries = matrix.tolist()
+    entries: list[list[Any]] = matrix.tolist()
     basis = _short_basis(flint.fmpz_mat(entries[: len(tensors)]))
     generated = entries[len(tensors) :]
     names = list(columns)
     found: list[Equation] = []
     rank = flint.fmpz_mat(generated).rank() if generated else 0
-    for row in sorted(basis.tolist(), key=lambda row: sum(int(x) ** 2 for x in row)):
-        if flint.fmpz_mat([*generated, row]).rank() > rank:
-            generated, rank = [*generated, row], rank + 1
-            found.append(Equation({m: int(x) for m, x in zip(names, row, strict=True) if x}, 2).primitive())
+    short: list[list[Any]] = basis.tolist()
+    for vector in sorted(short, key=lambda entry: sum(int(x) ** 2 for x in entry)):
+        if flint.fmpz_mat([*generated, vector]).rank() > rank:
+            generated, rank = [*generated, vector], rank + 1
+            found.append(
+                Equation({m: int(x) for m, x in zip(names, vector, strict=True) if x}, 2).primitive()
+            )
     if len(found) != wanted:
         raise ArithmeticError(f"{space.shape}: {len(found)} generators found where there should be {wanted}")
     return found
@@ -104,7 +108,8 @@ def _short_basis(matrix: flint.fmpz_mat) -> flint.fmpz_mat:
 def _expand(tensor: FloatArray, space: IsotypicComponent) -> Terms:
     """The polynomial of an invariant tensor in S^λ ⊗ S^μ ⊗ W_ν, given in its coordinates.
 
-    A word i_1 ... i_{2n} in the indices of U stands for Π_j u_{i_{2j−1}}·u_{i_{2j}}; and u_i·u_k is y_{ik}, u_i·u_i is 2·y_{ii}.
+    A word i_1 ... i_{2n} in the indices of U stands for Π_j u_{i_{2j−1}}·u_{i_{2j}}; and u_i·u_k is y_{ik},
+    u_i·u_i is 2·y_{ii}.
     """
     lam, mu, nu = (specht_module(part) for part in space.shape)
     if len(lam.words) * len(mu.words) * len(nu.words) > MOST_WORDS:
@@ -139,9 +144,7 @@ def _decode(code: int, size: int) -> Index:
 
 def _from_weight_space(shapes: tuple[Partition, ...], graded: GradedIdeal) -> list[Equation]:
     """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, found mod p and lifted to ℤ."""
-    names = [
-        tuple(graded.indices[v] for v in monomial) for monomial in graded.monomials(graded.pad(shapes))
-    ]
+    names = [tuple(graded.indices[v] for v in monomial) for monomial in graded.monomials(graded.pad(shapes))]
     highest = _annihilated(names, graded.kernel(graded.pad(shapes)), graded)
     products = _annihilated(names, graded.product_rows(graded.pad(shapes)), graded)
     found: list[Equation] = []
@@ -155,7 +158,9 @@ def _from_weight_space(shapes: tuple[Partition, ...], graded: GradedIdeal) -> li
     return found
 
 
-def _annihilated(names: list[tuple[Index, ...]], rows: list[list[int]], graded: GradedIdeal) -> list[list[int]]:
+def _annihilated(
+    names: list[tuple[Index, ...]], rows: list[list[int]], graded: GradedIdeal
+) -> list[list[int]]:
     """The reduced echelon basis of the highest weight vectors in the span of some rows, modulo the prime."""
     if not rows:
         return []

@@ -1,10 +1,12 @@
 """The ideal weight space by weight space, at random points of the parametrization modulo a prime.
 
-In degree n and weight w, the coordinate ring has the rank of the matrix (monomials of weight w) × (points), and the
-ideal is its kernel. Only dominant weights are needed: the symmetric groups inside GL(d')×GL(d)×GL(d) permute the others.
+In degree n and weight w, the coordinate ring has the rank of the matrix (monomials of weight w) × (points),
+and the ideal is its kernel. Only dominant weights are needed: the symmetric groups inside GL(d')×GL(d)×GL(d)
+permute the others.
 
-This is the method for t = 1, and for t ≥ 2 the independent check of :mod:`agattn.geometry.isotypic`. Its ranks are
-modular evidence: at random points mod p, a rank can only come out too small, with probability at most (degree)·rank/p for each.
+This is the method for t = 1, and for t ≥ 2 the independent check of :mod:`agattn.geometry.isotypic`. Its
+ranks are modular evidence: at random points mod p, a rank can only come out too small, with probability at
+most (degree)·rank/p for each.
 
 >>> from agattn.architecture import SingleLayer
 >>> graded = GradedIdeal(SingleLayer(2, 1))
@@ -57,7 +59,8 @@ class GradedIdeal:
     def characters(self, degree: int) -> tuple[Character, Character, Character]:
         """The modules in one degree of the polynomial ring, the coordinate ring and the minimal generators.
 
-        Each is a dictionary from highest weights, one partition for each factor of the group, to multiplicities.
+        Each is a dictionary from highest weights, one partition for each factor of the group, to
+        multiplicities.
         """
         ring, coordinate, generators = {}, {}, {}
         for dominant in self.dominant_weights(degree):

@@ -1,13 +1,15 @@
 r"""The Hilbert function of M̄ against the functions that respect the two preimages of a point.
 
-A function on M̄ of degree n is one on the source, of bidegree (n, n) in V and A, that takes the same value at all
-preimages of a point; so on rank one, V = h vᵀ and A = k qᵀ, it is symmetric in v and k. Restriction to rank one maps onto
-S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with m = C(n+d−1, n), and the functions that meet them
+A function on M̄ of degree n is one on the source, of bidegree (n, n) in V and A, that takes the same value
+at all preimages of a point; so on rank one, V = h vᵀ and A = k qᵀ, it is symmetric in v and k. Restriction
+to rank
+one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with m =
+C(n+d−1, n), and the functions that meet them
 
     g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
 
-For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is the Hilbert function: observed, and proved
-degree by degree by :func:`gluing_is_sharp`.
+For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is
+the Hilbert function: observed, and proved degree by degree by :func:`gluing_is_sharp`.
 
 >>> from agattn.architecture import SingleLayer
 >>> [gluing_bound(SingleLayer(2, 1), n) for n in range(5)]
@@ -68,9 +70,10 @@ def predicted_hilbert_function(layer: SingleLayer, n: int) -> int | None:
 def gluing_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 
-    Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight of M(2, 2, a), the
-    coordinate ring is spanned by products of a coordinate and a monomial from a basis one degree lower; their rank at
-    random points modulo a prime bounds the dimension from below, and it must meet the bound from above.
+    Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight
+    of M(2, 2, a), the coordinate ring is spanned by products of a coordinate and a monomial from a basis
+    one degree lower; their rank at random points modulo a prime bounds the dimension from below, and it
+    must meet the bound from above.
 
     Args:
         a: 1, or 2 and more.
@@ -97,7 +100,8 @@ def gluing_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     return True
 
 
-# The coordinates y_{c,b,{i,k}} for d = d' = 2, and how many indices each has equal to the first: in c, in b, in {i, k}.
+# The coordinates y_{c,b,{i,k}} for d = d' = 2, and how many indices each has equal to the first: in c, in
+# b, in {i, k}.
 _COORDINATES = [(c, b, i, k) for c in (0, 1) for b in (0, 1) for i, k in ((0, 0), (0, 1), (1, 1))]
 _WEIGHTS = [(1 - c, 1 - b, 2 - i - k) for c, b, i, k in _COORDINATES]
 
@@ -117,7 +121,10 @@ def _values(random: np.random.Generator, a: int, points: int) -> IntArray:
 
 
 def _products(
-    bases: dict[tuple[int, int, int], IntArray], n: int, weight: tuple[int, int, int], random: np.random.Generator
+    bases: dict[tuple[int, int, int], IntArray],
+    n: int,
+    weight: tuple[int, int, int],
+    random: np.random.Generator,
 ) -> IntArray:
     """Monomials of degree n, one in each row: coordinates times basis monomials of degree n − 1, shuffled."""
     found = [np.zeros((0, n), dtype=np.int64)]
@@ -140,9 +147,7 @@ def _products(
 def _flipped(flips: list[bool]) -> IntArray:
     """Where each coordinate goes when the two values of some indices are exchanged."""
     outer, column, inner = map(int, flips)
-    moved = [
-        (c ^ outer, b ^ column, *sorted((i ^ inner, k ^ inner))) for c, b, i, k in _COORDINATES
-    ]
+    moved = [(c ^ outer, b ^ column, *sorted((i ^ inner, k ^ inner))) for c, b, i, k in _COORDINATES]
     return np.array([_COORDINATES.index(index) for index in moved])  # type: ignore[arg-type]
 
 

@@ -124,15 +124,17 @@ class DegreePiece:
 class Ideal:
     """The ideal of M̄ up to a degree.
 
-    Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of those
-    gives its equations.
+    Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
+    those gives its equations.
 
     Attributes:
         layer: the architecture.
         degrees: the pieces, from degree 1 on.
     """
 
-    def __init__(self, layer: SingleLayer, degrees: Sequence[DegreePiece], graded: GradedIdeal | None) -> None:
+    def __init__(
+        self, layer: SingleLayer, degrees: Sequence[DegreePiece], graded: GradedIdeal | None
+    ) -> None:
         self.layer = layer
         self.degrees = tuple(degrees)
         self._graded = graded
@@ -204,7 +206,9 @@ class Ideal:
         ``max_degree``, which may be larger.
         """
         if len(point) != self.layer.ambient_dimension:
-            raise InputError(f"the point has {len(point)} coordinates; {self.layer} needs {self.layer.ambient_dimension}")
+            raise InputError(
+                f"the point has {len(point)} coordinates; {self.layer} needs {self.layer.ambient_dimension}"
+            )
         values = {
             tuple(i - 1 for i in index): Fraction(value)
             for index, value in zip(coordinates(self.layer), point, strict=True)
@@ -284,13 +288,11 @@ def compute_ideal(
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
     if layer.t == 1:
         return _one_token(layer, max_degree, seed, force)
-    largest = max(
-        (specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1
-    )
+    largest = max((specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1)
     if largest > LARGEST_SPECHT_MODULE and not force:
         raise TooLargeError(
-            f"degree {max_degree} for d = {layer.d} needs matrices of {largest} rows and columns; the limit is "
-            f"{LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+            f"degree {max_degree} for d = {layer.d} needs matrices of {largest} rows; "
+            f"the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
         )
     pool: Any = ProcessPoolExecutor(workers) if workers > 1 else nullcontext()
     with pool as executor:
@@ -301,7 +303,9 @@ def compute_ideal(
 def _piece(layer: SingleLayer, degree: int, executor: Executor | None) -> DegreePiece:
     wanted = list(shapes(degree, layer.d_out, layer.d))
     tasks = [(tuple(shape), layer.alpha) for shape in wanted]
-    counts = map(_multiplicities, tasks) if executor is None else executor.map(_multiplicities, tasks, chunksize=4)
+    counts = (
+        map(_multiplicities, tasks) if executor is None else executor.map(_multiplicities, tasks, chunksize=4)
+    )
     sizes = group_sizes(layer)
     modules = tuple(
         Isotypic(tuple(shape), module_dimension(shape, sizes), *numbers)
@@ -321,7 +325,7 @@ def _multiplicities(task: tuple[Any, int]) -> tuple[int, int, int]:
 def _check_total(layer: SingleLayer, degree: int, modules: Sequence[Isotypic]) -> None:
     """Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
     large; as their dimensions add up to that of all polynomials, none is too small either.
-    """  # fmt: skip  # noqa: D205
+    """  # fmt: skip
     total = sum(m.dimension * m.ring for m in modules)
     expected = comb(layer.ambient_dimension + degree - 1, degree)
     if total != expected:
@@ -332,8 +336,8 @@ def _one_token(layer: SingleLayer, max_degree: int, seed: int, force: bool) -> I
     size = comb(layer.ambient_dimension + max_degree - 1, max_degree)
     if size > LARGEST_DEGREE_PIECE and not force:
         raise TooLargeError(
-            f"at t = 1, degree {max_degree} in {layer.ambient_dimension} coordinates has {size} monomials; the "
-            f"limit is {LARGEST_DEGREE_PIECE}. Lower --max-degree, or use --force"
+            f"at t = 1, degree {max_degree} in {layer.ambient_dimension} coordinates has {size} monomials; "
+            f"the limit is {LARGEST_DEGREE_PIECE}. Lower --max-degree, or use --force"
         )
     graded = GradedIdeal(layer, seed)
     pieces = []
@@ -341,7 +345,11 @@ def _one_token(layer: SingleLayer, max_degree: int, seed: int, force: bool) -> I
         ring, coordinate, generators = graded.characters(degree)
         modules = tuple(
             Isotypic(
-                key, module_dimension(key, graded.factors), ring[key], coordinate.get(key, 0), generators.get(key, 0)
+                key,
+                module_dimension(key, graded.factors),
+                ring[key],
+                coordinate.get(key, 0),
+                generators.get(key, 0),
             )
             for key in ring
         )

@@ -8,9 +8,9 @@
 S = QQ[y_(1,1,1,1), y_(1,1,1,2), y_(1,1,2,2), y_(1,2,1,1), y_(1,2,1,2), y_(1,2,2,2)]
 I = ideal(
   -- S(2)⊗S(1,1)⊗S(3,1): 2×2 minors of the flattening with rows b: the columns of A span at most 1 dimensions
-  y_(1,1,1,2)*y_(1,2,1,1) - y_(1,1,1,1)*y_(1,2,1,2),
-  y_(1,1,2,2)*y_(1,2,1,1) - y_(1,1,1,1)*y_(1,2,2,2),
-  y_(1,1,2,2)*y_(1,2,1,2) - y_(1,1,1,2)*y_(1,2,2,2))
+  -y_(1,1,1,2)*y_(1,2,1,1) + y_(1,1,1,1)*y_(1,2,1,2),
+  -y_(1,1,2,2)*y_(1,2,1,1) + y_(1,1,1,1)*y_(1,2,2,2),
+  -y_(1,1,2,2)*y_(1,2,1,2) + y_(1,1,1,2)*y_(1,2,2,2))
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
         characteristic: for Macaulay2 and Singular, the field: 0 for ℚ, or a prime.
 
     Returns:
-        A script that defines a ring S and the ideal I in it, for sympy a Python module with the lists ``symbols`` and
-        ``equations``, for JSON one document with exponents and coefficients of every term.
+        A script that defines a ring S and the ideal I in it, for sympy a Python module with the lists
+        ``symbols`` and ``equations``, for JSON one document with exponents and coefficients of every term.
 
     Raises:
         InputError: if there is no such format.
@@ -65,7 +65,10 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     elif form == "singular":
         names = ",".join(v.singular() for v in ring.variables)
         body = _listing(polynomials, mark, Polynomial.singular)
-        lines = [f"ring S = {characteristic},({names}),dp;", *(["ideal I =", body + ";"] if body else ["ideal I = 0;"])]
+        lines = [
+            f"ring S = {characteristic},({names}),dp;",
+            *(["ideal I =", body + ";"] if body else ["ideal I = 0;"]),
+        ]
     else:
         names = " ".join(v.name for v in ring.variables)
         body = _listing(polynomials, mark, _python)

@@ -1,9 +1,11 @@
-r"""One isotypic component of the coordinate ring, of the ideal and of its generators, exactly and for all layers.
+r"""One isotypic component of the coordinate ring, of the ideal and of its generators, exactly and for all
+layers.
 
 Let E = ℂ^{d'}, F = ℂ^d (the columns of A) and U = ℂ^d (the index that V and A share). The coordinates
 y_{c,b,{i,k}} span E ⊗ F ⊗ S²U, and the parametrization is the map of GL(E)×GL(F)×GL(U)-modules
 
-    φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),   y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i < k).
+    φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),   y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i <
+    k).
 
 By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (|λ| = |μ| = n, |ν| = 2n) on the left is
 
@@ -11,12 +13,14 @@ By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (|λ| 
 
 where 𝔖_{2n} permutes the letters v_1, a_1, ..., v_n, a_n, ℤ₂ⁿ exchanges v_j with a_j (the index {i, k} has no
 order) and 𝔖_n permutes the pairs. On the right, the V's commute among each other, and so do the A's: it is
-(S^λ ⊗ S^μ ⊗ S^ν)^{𝔖_n×𝔖_n}, the first 𝔖_n acting on λ and the v's, the second on μ and the a's. So φ becomes the sum over
-𝔖_n × 1: a matrix of integers, of which the rank is the multiplicity in the coordinate ring.
+(S^λ ⊗ S^μ ⊗ S^ν)^{𝔖_n×𝔖_n}, the first 𝔖_n acting on λ and the v's, the second on μ and the a's. So φ
+becomes the sum over 𝔖_n × 1: a matrix of integers, of which the rank is the multiplicity in the coordinate
+ring.
 
-Nothing here depends on d, d' or a: the module is present in a layer as soon as λ has at most d' parts and μ and ν at
-most d; and the functions on {rank A ≤ α} are the part with ℓ(μ) ≤ α (Cauchy's formula), so the component lies whole in
-the ideal if ℓ(μ) > α, and does not see α otherwise. All numbers below are exact ranks of integer matrices.
+Nothing here depends on d, d' or a: the module is present in a layer as soon as λ has at most d' parts and μ
+and ν at most d; and the functions on {rank A ≤ α} are the part with ℓ(μ) ≤ α (Cauchy's formula), so the
+component lies whole in the ideal if ℓ(μ) > α, and does not see α otherwise. All numbers below are exact
+ranks of integer matrices.
 
 >>> quadrics = IsotypicComponent(((1, 1), (1, 1), (4,)))     # y₁₁·y₂₂ − y₁₂·y₂₁, of quadratic forms
 >>> quadrics.ring, quadrics.coordinate_ring, quadrics.ideal(alpha=2), quadrics.minimal_generators(alpha=2)
@@ -35,7 +39,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agattn.algebra.characters import Partition, partitions
-from agattn.algebra.specht import IntArray, SpechtModule, specht_module
+from agattn.algebra.specht import SpechtModule, specht_module
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -79,7 +83,7 @@ class IsotypicComponent:
 
     @cached_property
     def coordinate_ring(self) -> int:
-        """The multiplicity in the coordinate ring of every layer with α ≥ ℓ(μ), in which the module occurs."""
+        """The multiplicity in the coordinate ring of every layer with α ≥ ℓ(μ) in which it occurs."""
         return _rank(self.image) if len(self.invariants) else 0
 
     def coordinate(self, alpha: int) -> int:
@@ -133,8 +137,8 @@ class IsotypicComponent:
         """The multiplicity of the module in R_1·I_{n−1}.
 
         With Φ = φ ⊗ 1 on R_{n−1} ⊗ R_1 and Ψ the multiplication to R_n, both on the same space, it is
-        dim Ψ(ker Φ) = rank (Φ, Ψ) − rank Φ. At the edge ℓ(μ) = α + 1, Φ keeps only the part of S^μ restricted to
-        𝔖_{n−1} that has α rows, where the box removed is the last row of μ.
+        dim Ψ(ker Φ) = rank (Φ, Ψ) − rank Φ. At the edge ℓ(μ) = α + 1, Φ keeps only the part of S^μ
+        restricted to 𝔖_{n−1} that has α rows, where the box removed is the last row of μ.
         """
         known = self._product_multiplicities
         if at_edge not in known:
@@ -163,7 +167,7 @@ class IsotypicComponent:
     def _seeds(self, first: FloatArray) -> FloatArray:
         """The tensors x ⊗ e_j ⊗ w for the rows x of ``first``, all e_j in S^μ and the basis w of W_ν."""
         f_lam, f_mu, size = len(self._factors[0]), len(self._factors[1]), len(pair_invariants(self.shape.nu))
-        tensors = np.einsum("xl,jm,wn->xjwlmn", first, np.eye(f_mu), np.eye(size))
+        tensors: FloatArray = np.einsum("xl,jm,wn->xjwlmn", first, np.eye(f_mu), np.eye(size))
         return tensors.reshape(len(first) * f_mu * size, f_lam * f_mu, size)
 
     def _symmetrize(self, tensors: FloatArray, n: int) -> FloatArray:
@@ -209,7 +213,9 @@ class IsotypicComponent:
         shape, last = self.shape.mu, self.degree - 1
         if shape[-1] > 1:
             return np.zeros_like(tensors)
-        murphy = sum((mu.transposition(i, last) for i in range(last)), np.zeros((len(mu), len(mu)), dtype=np.int64))
+        murphy = sum(
+            (mu.transposition(i, last) for i in range(last)), np.zeros((len(mu), len(mu)), dtype=np.int64)
+        )
         projector = np.eye(len(mu), dtype=np.int64)
         for row, length in enumerate(shape[:-1]):
             if length > shape[row + 1]:
@@ -267,7 +273,7 @@ def pair_invariants(nu: Partition) -> FloatArray:
     # If H is the Hermite form of the columns of a basis B, the rows of H⁻ᵀB generate all integer vectors.
     columns = flint.fmpz_mat(basis.shape[1], len(basis), basis.T.astype(np.int64).ravel().tolist())
     hermite = flint.fmpz_mat(columns.hnf().tolist()[: len(basis)])
-    saturated = flint.fmpq_mat(columns) * hermite.inv()
+    saturated = flint.fmpq_mat(columns) * flint.fmpq_mat(hermite).inv()
     return np.array([[int(x.p) for x in row] for row in saturated.tolist()], dtype=np.float64).T
 
 
@@ -278,7 +284,9 @@ def pair_transposition(nu: Partition, i: int, j: int) -> FloatArray:
     moved = basis @ module.transposition(2 * i, 2 * j) @ module.transposition(2 * i + 1, 2 * j + 1)
     matrix = np.rint(moved @ np.linalg.pinv(basis)) + 0.0
     if not np.array_equal(matrix @ basis, moved):
-        raise ArithmeticError(f"the action on the pair invariants of {nu} could not be found in floating point")
+        raise ArithmeticError(
+            f"the action on the pair invariants of {nu} could not be found in floating point"
+        )
     return matrix
 
 
@@ -330,7 +338,7 @@ def _gram(tensors: FloatArray) -> flint.fmpz_mat:
 
 
 def _kernel(image: FloatArray, tensors: FloatArray) -> FloatArray:
-    """The combinations of ``tensors`` for which those of ``image`` are zero; a basis of the kernel is used."""
+    """The combinations of ``tensors`` for a basis of the linear relations among ``image``."""
     relations, nullity = _gram(image).nullspace()
     columns = [[int(row[column]) for row in relations.tolist()] for column in range(nullity)]
     primitive = [[x // gcd(*column) for x in column] for column in columns]

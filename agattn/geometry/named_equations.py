@@ -1,7 +1,7 @@
 """Equations that have a name: what the low degrees of the ideal say about the forms y_{c,b} = V_c·A_b.
 
-Each is written here from its definition, as a determinant or a resultant, by its highest weight vector: the others come
-from it by base change in ℂ^{d'}, in the columns of A, and in the variables of the forms.
+Each is written here from its definition, as a determinant or a resultant, by its highest weight vector: the
+others come from it by base change in ℂ^{d'}, in the columns of A, and in the variables of the forms.
 
 >>> from agattn.architecture import SingleLayer
 >>> named = [n for n in NAMED_EQUATIONS if n.shapes == ((4,), (2, 2), (4, 4))]
@@ -136,20 +136,20 @@ NAMED_EQUATIONS: tuple[NamedEquation, ...] = (
     ),
 )
 
-#: Highest weight vectors among the minors of the flattening with rows b and columns (c, {i, k}), of size α + 1.
+#: Highest weight vectors among the minors of the flattening with rows b and columns (c, {i, k}), of size α
+#: + 1.
 FLATTENING_MINORS: tuple[NamedEquation, ...] = (
     NamedEquation("", ((2,), (1, 1), (3, 1)), _flattening_minor([(0, 0, 0), (0, 0, 1)], 1)),
-    NamedEquation(
-        "", ((3,), (1, 1, 1), (4, 1, 1)), _flattening_minor([(0, 0, 0), (0, 0, 1), (0, 0, 2)], 2)
-    ),
+    NamedEquation("", ((3,), (1, 1, 1), (4, 1, 1)), _flattening_minor([(0, 0, 0), (0, 0, 1), (0, 0, 2)], 2)),
 )
 
 
 def name_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
     """What the minimal generators in this component say in words; empty where there is no name.
 
-    Where μ = (1, ..., 1) has α + 1 parts and degree α + 1, all of the polynomial ring is Λ^{α+1}F ⊗ Λ^{α+1}(E ⊗ S²U), the
-    minors of size α + 1 of the flattening with rows b, which has rank at most α as the columns of A do.
+    Where μ = (1, ..., 1) has α + 1 parts and degree α + 1, all of the polynomial ring is Λ^{α+1}F ⊗
+    Λ^{α+1}(E ⊗ S²U), the minors of size α + 1 of the flattening with rows b, which has rank at most α as
+    the columns of A do.
     """
     if layer.t == 1:
         return ""
@@ -158,5 +158,6 @@ def name_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
             return named.statement
     if len(shapes[1]) == layer.alpha + 1 == sum(shapes[1]):
         size = layer.alpha + 1
-        return f"{size}×{size} minors of the flattening with rows b: the columns of A span at most {layer.alpha} dimensions"
+        meaning = f"the columns of A span at most {layer.alpha} dimensions"
+        return f"{size}×{size} minors of the flattening with rows b: {meaning}"
     return ""

@@ -76,6 +76,7 @@ class Neuromanifold:
     def _repr_latex_(self) -> str:
         layer = self.layer
         return (
-            rf"$\mathcal{{M}}({layer.d},{layer.d_out},{layer.a}) \subset \mathbb{{R}}^{{{self.ambient_dimension}}},"
+            rf"$\mathcal{{M}}({layer.d},{layer.d_out},{layer.a})"
+            rf" \subset \mathbb{{R}}^{{{self.ambient_dimension}}},"
             rf"\ \dim = {self.dimension}$"
         )

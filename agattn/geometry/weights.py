@@ -1,7 +1,8 @@
 """Torus weights of the coordinates, and exact expansion on the parametrization.
 
-The torus of GL(d')×GL(d)×GL(d) acts on y_{c,b,{i,k}} with weight e_c + f_b + g_i + g_k; for t = 1 that of GL(d')×GL(d)
-acts on z_{c,{i,j,k}} with weight e_c + g_i + g_j + g_k. So the ideal of M̄ is graded by these weights.
+The torus of GL(d')×GL(d)×GL(d) acts on y_{c,b,{i,k}} with weight e_c + f_b + g_i + g_k; for t = 1 that of
+GL(d')×GL(d) acts on z_{c,{i,j,k}} with weight e_c + g_i + g_j + g_k. So the ideal of M̄ is graded by these
+weights.
 
 >>> weight((0, 1, 0, 0), SingleLayer(2, 1))
 ((1,), (0, 1), (2, 0))
@@ -21,7 +22,8 @@ from agattn.errors import TooLargeError
 #: More coordinates than this are never listed one by one.
 MOST_COORDINATES = 5000
 
-#: The indices of a coordinate, from 0: (c, b, i, k) with i ≤ k for t ≥ 2, (c, i, j, k) with i ≤ j ≤ k for t = 1.
+#: The indices of a coordinate, from 0: (c, b, i, k) with i ≤ k for t ≥ 2, (c, i, j, k) with i ≤ j ≤ k for t
+#: = 1.
 Index = tuple[int, ...]
 
 
@@ -84,7 +86,7 @@ def generic_point(layer: SingleLayer) -> tuple[Any, Any]:
     """A and V as matrices of polynomials: of variables, or where a < d with A = KᵀQ, K and Q of a rows."""
     low_rank = layer.alpha < layer.d
     shapes = {"V": (layer.d_out, layer.d)}
-    shapes |= {letter: (layer.alpha, layer.d) for letter in ("KQ" if low_rank else "A")}
+    shapes |= dict.fromkeys("KQ" if low_rank else "A", (layer.alpha, layer.d))
     ring = PolynomialRing(
         Variable(letter, index) for letter, shape in shapes.items() for index in np.ndindex(shape)
     )
