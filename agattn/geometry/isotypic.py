@@ -85,7 +85,9 @@ class IsotypicComponent:
     def coordinate_ring(self) -> int:
         """The multiplicity in the coordinate ring of every layer with α ≥ ℓ(μ) in which it occurs."""
         # On the source the multiplicity is a Littlewood-Richardson number.
-        if not len(self.invariants) or not littlewood_richardson(self.shape.nu, self.shape.lam, self.shape.mu):
+        if not len(self.invariants) or not littlewood_richardson(
+            self.shape.nu, self.shape.lam, self.shape.mu
+        ):
             return 0
         return _rank(self.image)
 
@@ -188,7 +190,9 @@ class IsotypicComponent:
     def _add_transpositions(self, tensors: FloatArray, j: int) -> FloatArray:
         total = tensors.copy()
         for i in range(j):
-            total += np.matmul(_outer_transposition(self.shape.lam, self.shape.mu, i, j), tensors) @ pair_transposition(self.shape.nu, i, j)
+            total += np.matmul(
+                outer_transposition(self.shape.lam, self.shape.mu, i, j), tensors
+            ) @ pair_transposition(self.shape.nu, i, j)
         return _exact(total)
 
     def _parametrize(self, tensors: FloatArray, n: int) -> FloatArray:
@@ -198,7 +202,7 @@ class IsotypicComponent:
         for j in range(1, n):
             total = tensors.copy()
             for i in range(j):
-                left = _outer_transposition(self.shape.lam, self.shape.mu, i, j, both=False)
+                left = outer_transposition(self.shape.lam, self.shape.mu, i, j, both=False)
                 total += np.matmul(left, tensors) @ nu.transposition(2 * i, 2 * j).astype(np.float64)
             tensors = _exact(total)
         return tensors
@@ -275,7 +279,7 @@ def pair_invariants(nu: Partition) -> FloatArray:
 
 
 @cache
-def _outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: bool = True) -> FloatArray:
+def outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: bool = True) -> FloatArray:
     """The transposed matrix of (i j) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
     first, second = specht_module(lam).transposition(i, j), specht_module(mu)
     other = second.transposition(i, j) if both else np.eye(len(second), dtype=np.int64)
