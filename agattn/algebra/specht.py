@@ -29,6 +29,7 @@ import numpy.typing as npt
 from agattn.algebra.characters import Partition, conjugate
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Tableau = tuple[tuple[int, ...], ...]
 
 
@@ -46,7 +47,7 @@ class SpechtModule:
         self.shape = shape
         self.size = sum(shape)
         self.tableaux: tuple[Tableau, ...] = tuple(_standard_tableaux(shape))
-        self._transpositions: dict[tuple[int, int], IntArray] = {}
+        self._transpositions: dict[tuple[int, int], FloatArray] = {}
 
     def __len__(self) -> int:
         """The dimension."""
@@ -88,7 +89,7 @@ class SpechtModule:
         return words
 
     @cached_property
-    def _inverse(self) -> IntArray:
+    def _inverse(self) -> FloatArray:
         """Turns coefficients at the standard words into coordinates; an integer matrix of determinant ±1."""
         matrix = self.coefficients(self._standard_words)
         # Unitriangular in an order that refines dominance, so the inverse is integral, and checked below.
@@ -98,18 +99,34 @@ class SpechtModule:
             raise ArithmeticError(
                 f"the polytabloids of shape {self.shape} could not be inverted in floating point"
             )
-        return np.asarray(inverse, dtype=np.int64)
+        return np.asarray(inverse)
+
+    @cached_property
+    def _simple(self) -> FloatArray:
+        """The matrices of (0 1), (1 2), ..., (n−2 n−1): shape (n − 1, dimension, dimension)."""
+        swapped = []
+        for i in range(self.size - 1):
+            words = self._standard_words.copy()
+            words[:, [i, i + 1]] = words[:, [i + 1, i]]
+            swapped.append(words)
+        values = self.coefficients(np.concatenate(swapped)).reshape(len(self), self.size - 1, len(self))
+        result: FloatArray = np.matmul(values.swapaxes(0, 1).astype(np.float64), self._inverse)
+        return result
 
     def transposition(self, i: int, j: int) -> IntArray:
         """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T."""
-        key = (min(i, j), max(i, j))
-        if key not in self._transpositions:
-            words = self._standard_words.copy()
-            words[:, [i, j]] = words[:, [j, i]]
-            # Through floats for the speed of BLAS; the entries are far below 2^53.
-            product = self.coefficients(words).astype(np.float64) @ self._inverse.astype(np.float64)
-            self._transpositions[key] = np.asarray(product, dtype=np.int64)
-        return self._transpositions[key]
+        return self.action(i, j).astype(np.int64)
+
+    def action(self, i: int, j: int) -> FloatArray:
+        """The same matrix of integers as floats, for the speed of BLAS; its entries are far below 2^53."""
+        i, j = min(i, j), max(i, j)
+        if (i, j) not in self._transpositions:
+            if j == i + 1:
+                matrix = self._simple[i]
+            else:
+                matrix = self._simple[j - 1] @ self.action(i, j - 1) @ self._simple[j - 1]
+            self._transpositions[i, j] = matrix
+        return self._transpositions[i, j]
 
     @cached_property
     def words(self) -> IntArray:

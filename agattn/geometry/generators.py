@@ -18,12 +18,12 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition
-from agattn.algebra.specht import specht_module
+from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.equation_modules import Equation, Terms
 from agattn.geometry.graded import PRIME, GradedIdeal
-from agattn.geometry.isotypic import FloatArray, IsotypicComponent, component, pair_invariants
+from agattn.geometry.isotypic import IsotypicComponent, component, pair_invariants
 from agattn.geometry.weights import Index
 
 #: The longest tensor, as a number of words, that is expanded into monomials.

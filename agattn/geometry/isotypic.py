@@ -32,16 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, cached_property
 from math import gcd
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import flint
 import numpy as np
-import numpy.typing as npt
 
 from agattn.algebra.characters import Partition, horizontal_strips, littlewood_richardson, partitions
-from agattn.algebra.specht import SpechtModule, specht_module
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: A prime for choosing independent rows; no result depends on it.
 PRIME = 2**61 - 1
@@ -203,7 +200,7 @@ class IsotypicComponent:
             total = tensors.copy()
             for i in range(j):
                 left = outer_transposition(self.shape.lam, self.shape.mu, i, j, both=False)
-                total += np.matmul(left, tensors) @ nu.transposition(2 * i, 2 * j).astype(np.float64)
+                total += np.matmul(left, tensors) @ nu.action(2 * i, 2 * j)
             tensors = _exact(total)
         return tensors
 
@@ -267,7 +264,7 @@ def pair_invariants(nu: Partition) -> FloatArray:
     module = specht_module(nu)
     basis = np.eye(len(module))
     for j in range(sum(nu) // 2):
-        basis = _exact(basis + basis @ module.transposition(2 * j, 2 * j + 1))
+        basis = _exact(basis + basis @ module.action(2 * j, 2 * j + 1))
     basis = _independent(basis)
     if not len(basis):
         return basis
@@ -281,18 +278,18 @@ def pair_invariants(nu: Partition) -> FloatArray:
 @cache
 def outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: bool = True) -> FloatArray:
     """The transposed matrix of (i j) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
-    first, second = specht_module(lam).transposition(i, j), specht_module(mu)
-    other = second.transposition(i, j) if both else np.eye(len(second), dtype=np.int64)
+    first, second = specht_module(lam).action(i, j), specht_module(mu)
+    other = second.action(i, j) if both else np.eye(len(second))
     size = len(first) * len(second)
     product = first.T[:, np.newaxis, :, np.newaxis] * other.T[np.newaxis, :, np.newaxis, :]
-    return product.reshape(size, size).astype(np.float64)
+    return product.reshape(size, size)
 
 
 @cache
 def pair_transposition(nu: Partition, i: int, j: int) -> FloatArray:
     """The exchange of the pairs (v_i, a_i) and (v_j, a_j), in the basis of W_ν."""
     module, basis = specht_module(nu), pair_invariants(nu)
-    moved = basis @ module.transposition(2 * i, 2 * j) @ module.transposition(2 * i + 1, 2 * j + 1)
+    moved = basis @ module.action(2 * i, 2 * j) @ module.action(2 * i + 1, 2 * j + 1)
     matrix = np.rint(moved @ np.linalg.pinv(basis)) + 0.0
     if not np.array_equal(matrix @ basis, moved):
         raise ArithmeticError(

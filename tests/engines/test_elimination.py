@@ -49,6 +49,8 @@ def test_out_of_time_is_undecided(installation):
 
 
 def test_conclusions():
+    assert Completeness(7, 20, 6, 20, None, 0).conclusion.startswith("not the whole ideal")
+    assert Completeness(6, 20, 6, 20, True, 0).conclusion.startswith("the whole ideal")
     same = Completeness(6, 20, 6, 20, None, 0)
     assert same.conclusion.startswith("same top-dimensional part")
     assert Completeness(6, 21, 6, 20, False, 0).conclusion == "same dimension as M̄"
