@@ -7,7 +7,8 @@ y_{c,b,{i,k}} span E ⊗ F ⊗ S²U, and the parametrization is the map of GL(E)
     φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),   y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i <
     k).
 
-By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (λ and μ of size n, ν of size 2n) on the left is
+By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (λ and μ of size n, ν of size 2n) on the
+left is
 
     R(λμν) = (S^λ ⊗ S^μ ⊗ W_ν)^{𝔖_n},    W_ν = (S^ν)^{ℤ₂ⁿ}  inside the Specht module S^ν of 𝔖_{2n},
 
