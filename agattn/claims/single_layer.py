@@ -12,6 +12,7 @@ from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.attention.identities import outputs_are_products
 from agattn.claims.claim import Claim, Hypothesis, Outcome
+from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.questions import (
     BASE_LOCUS,
     CLOSURE,
@@ -557,6 +558,7 @@ _CLAIMS = (
         _predict_closure,
         _judge_closure,
     ),
+    HILBERT_FUNCTION,
 )
 
 CLAIMS = {claim.id: claim for claim in _CLAIMS}

@@ -27,6 +27,7 @@ COMMANDS = {
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
     "figure": "Recompute the paper's figures.",
+    "ideal": "Find the equations of the neuromanifold, with their symmetry.",
     "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
