@@ -34,8 +34,8 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
 
 HILBERT_FUNCTION = Claim(
     "agattn.hilbert-function",
-    f"For d = 2, in degrees up to {CHECKED_DEGREE}, the functions on M̄ are those on the source that agree on the "
-    "preimages of points of rank one",
+    f"For d = 2, in degrees up to {CHECKED_DEGREE}, the functions on M̄ are those on the source that agree on "
+    "the preimages of points of rank one",
     r"h_{\overline{\mathcal{M}}}(n) = \binom{n+2d'-1}{n} h_{D_\alpha}(n)"
     r" - \binom{n+d'-1}{n} (n+1) \binom{n+1}{2}",
     "agattn",
