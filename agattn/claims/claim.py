@@ -1,4 +1,4 @@
-"""A claim: a statement about a layer or a network, when it applies, what it predicts, and how findings judge it."""
+"""A claim: a statement about an architecture, when it applies, what it predicts, how findings judge it."""
 
 from __future__ import annotations
 

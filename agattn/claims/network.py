@@ -38,15 +38,11 @@ HEADS = Hypothesis[DeepNetwork](
 NO_SKIP = Hypothesis[DeepNetwork]("no skip connections", lambda network: not network.skip)
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
 ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.layers == 1)
-BOTTLENECK = Hypothesis[DeepNetwork](
-    "d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None
-)
+BOTTLENECK = Hypothesis[DeepNetwork]("d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None)
 TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
 THREE_TOKENS = Hypothesis[DeepNetwork]("t ≥ 3", lambda network: network.t >= 3)
-# Generic M_i = L_{i−1}ᵀA_iL_{i−1} have rank at least 2, and are not skew-symmetric, exactly in these networks.
-RANK_TWO = Hypothesis[DeepNetwork](
-    "rk M_i ≥ 2", lambda network: min(*network.ranks, *network.dims[:-1]) >= 2
-)
+# Generic M_i = L_{i−1}ᵀA_iL_{i−1} have rank ≥ 2, and are not skew-symmetric, in just these networks.
+RANK_TWO = Hypothesis[DeepNetwork]("rk M_i ≥ 2", lambda network: min(*network.ranks, *network.dims[:-1]) >= 2)
 PLAIN = (LIGHTNING, ONE_HEAD, NO_SKIP)
 
 
@@ -105,8 +101,9 @@ def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
     fiber = findings.need(BASIS_FIBER)
     computed = {"invariant": check.holds, "fiber": fiber.upper_bound}
     witness = (
-        f"(M, L) under a change of basis by random C_i: {_how(check)}; and the differential of (A, V) ↦ (M, L) "
-        f"at random weights has a kernel of dimension {fiber.upper_bound}, where the group has {fiber.orbit}"
+        f"(M, L) under a change of basis by random C_i: {_how(check)}; and the differential of "
+        f"(A, V) ↦ (M, L) at random weights has a kernel of dimension {fiber.upper_bound}, where the group "
+        f"has {fiber.orbit}"
     )
     details: dict[str, object] = {
         "error_probability": check.error,
@@ -123,15 +120,20 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
     local: VirtualFiber = findings.need(LOCAL_FIBER)
     everything: FiberComponents | None = findings.get(COMPONENTS)
     near = f"at random integer weights the fiber of (M, L) ↦ φ has dimension {_interval(local)} near (M, L)"
+    computed: dict[str, object]
     if everything is None:
-        dimension = local.upper_bound if local.is_exact else [local.lower_bound, local.upper_bound]
-        computed = {"dimension": dimension, "other_components": None}
-        holds = True if dimension == network.layers else None
+        computed = {**_shown_fiber(local), "other_components": None}
+        holds = True if local.is_exact and local.upper_bound == network.layers else None
         missing = findings.missing.get(COMPONENTS, "nothing was asked about other components")
-        witness = f"{near}, the rescalings {network.layers}; whether it has other components is open: {missing}"
+        witness = (
+            f"{near}, the rescalings {network.layers}; whether it has other components is open: {missing}"
+        )
         scope = "near one random (M, L)"
     else:
-        computed = {"dimension": max(everything.dimensions), "other_components": everything.others}
+        computed = {
+            "dimension": max(everything.dimensions),
+            "other_components": everything.others,
+        }
         holds = computed == _predict_fiber(network)
         witness = (
             f"{near}; of the {len(everything.dimensions)} components of the whole fiber, of dimension "
@@ -139,6 +141,12 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
         )
         scope = "the whole fiber over one random (M, L)"
     return Outcome(holds, computed, witness, details={"scope": scope})
+
+
+def _shown_fiber(fiber: VirtualFiber) -> dict[str, object]:
+    if fiber.is_exact:
+        return {"dimension": fiber.upper_bound}
+    return {"dimension_at_least": fiber.lower_bound, "dimension_at_most": fiber.upper_bound}
 
 
 def _interval(fiber: VirtualFiber) -> str:
@@ -151,8 +159,9 @@ def _judge_recovery(network: DeepNetwork, findings: Findings) -> Outcome:
     witness = (
         f"not recovered for S = {' and '.join(failed)}"
         if failed
-        else "from the values of the layer alone the proof's algorithm returned (A, V) exactly, and V' = 0 where "
-        f"V = 0, for S = {' and '.join(name for name, _ in results if 'V' not in name)}; the first is the softmax"
+        else "from the values of the layer alone the proof's algorithm returned (A, V) exactly, and V' = 0 "
+        f"where V = 0, for S = {' and '.join(name for name, _ in results if 'V' not in name)}; the first is "
+        "the softmax, in units of T·log 2"
     )
     computed = "other weights" if failed else "(A, V)"
     return Outcome(not failed, computed, witness, details={"scope": "random weights over ℚ"})
@@ -170,7 +179,9 @@ def _shown(found: Dimension) -> object:
 def _about(found: Dimension) -> str:
     text = f"a Jacobian has rank {found.lower_bound}; at most {found.upper_bound}: {found.upper_bound_reason}"
     if found.lower_bound < found.upper_bound:
-        text += f". Every point tried has rank {found.dimension} ({found.evidence}), which proves no upper bound"
+        text += (
+            f". The largest rank found is {found.dimension} ({found.evidence}), which proves no upper bound"
+        )
     return text
 
 
@@ -226,8 +237,8 @@ def _judge_at_most(network: DeepNetwork, findings: Findings) -> Outcome:
 
 
 LOCALLY = (
-    "the dimension alone: generic fibers over (M, L) are finite near a point; that they are single points is not "
-    "checked"
+    "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete; that they are single points, and "
+    "what holds at special points, is not checked"
 )
 
 _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
@@ -264,8 +275,8 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "theorem-3.7",
-        "If t ≥ 3, L ≠ 0, rk M_i ≥ 2 and no M_i is skew-symmetric, the virtual weights with the same function "
-        "as (M, L) are its rescalings (μ_i M_i, λL) with λ Π μ_i^(3^(l−i)) = 1",
+        "If t ≥ 3, L ≠ 0, rk M_i ≥ 2 and no M_i is skew-symmetric, the virtual weights with the same "
+        "function as (M, L) are its rescalings (μ_i M_i, λL) with λ Π μ_i^(3^(l−i)) = 1",
         r"\varphi_{M',L'} = \varphi_{M,L} \implies M_i' = \mu_iM_i,\ L' = \lambda L,\ "
         r"\lambda\prod\mu_i^{3^{l-i}} = 1",
         "HMK, Theorem 3.7",
@@ -276,8 +287,8 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "corollary-3.8",
-        "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with d_0 d_1 "
-        "in place of the second term",
+        "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
+        "d_0 d_1 in place of the second term",
         r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
         "HMK, Corollary 3.8, equation 14",
         (LIGHTNING, *SECTION_3_3),
@@ -287,7 +298,7 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "theorem-3.9",
-        "A normalized layer with t ≥ 2 determines its weights: V' = 0 if V = 0, and (A', V') = (A, V) otherwise",
+        "A normalized layer with t ≥ 2 determines its weights: V' = 0 if V = 0; otherwise (A', V') = (A, V)",
         r"\varphi_{A',V'} = \varphi_{A,V} \neq 0 \implies (A', V') = (A, V)",
         "HMK, Theorem 3.9",
         (NORMALIZED, ONE_LAYER, ONE_HEAD, NO_SKIP, TWO_TOKENS),
@@ -297,8 +308,8 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "conjecture-3.10",
-        "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation 14 "
-        "plus l, equation 16",
+        "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation "
+        "14 plus l, equation 16",
         r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
         "HMK, Conjecture 3.10, equation 16",
         (NORMALIZED, *SECTION_3_3),
@@ -308,8 +319,8 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     ),
     Claim(
         "agattn.network-dimension",
-        "A network with one head in each layer, of any widths, ranks and t, has the dimension that counting at "
-        "reduced widths bounds it by",
+        "A network with one head in each layer, of any widths, ranks and t, has the dimension that counting "
+        "at reduced widths bounds it by",
         r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - l",
         "agattn",
         (ONE_HEAD, ANY_VALUES, NO_SKIP),

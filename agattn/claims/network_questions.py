@@ -21,8 +21,8 @@ from agattn.geometry.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.formulas import network_bound
 from agattn.geometry.recovery import recovered_exactly
 from agattn.geometry.virtual_point import random_virtual_weights
+from agattn.systems.network_catalogue import no_virtual_weights
 from agattn.systems.problem import Answer
-from agattn.systems.virtual_fiber import no_virtual_weights
 
 # Expanding so many monomials takes about half a second.
 MAX_SYMBOLIC_MONOMIALS = 2 * 10**7
@@ -126,8 +126,8 @@ def _read_components(answer: Answer) -> FiberComponents:
 def _components_refusal(network: DeepNetwork) -> str:
     if refusal := _needs_virtual_weights(network):
         return refusal
-    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 4:
-        return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 4: beyond, none finishes"
+    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
+        return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
         return "the fiber is larger than rescalings where some M_i has rank 1, and engines were not asked"
     return ""
@@ -150,7 +150,8 @@ def _recovery_refusal(network: DeepNetwork) -> str:
 
 
 def _recovery(network: DeepNetwork, seed: int) -> list[tuple[str, bool]]:
-    return recovered_exactly(*network.dims, network.ranks[0], network.t, seed)
+    d, d_out = network.dims
+    return recovered_exactly(d, d_out, network.ranks[0], network.t, seed)
 
 
 RECOVERY = Network("the recovery of (A, V)", "", _never, _recovery_refusal, _recovery)
@@ -160,8 +161,9 @@ RECOVERY = Network("the recovery of (A, V)", "", _never, _recovery_refusal, _rec
 
 
 def _dimension_refusal(network: DeepNetwork) -> str:
-    if not network.is_lightning and network_bound(network).value > MAX_BALL_RANK:
-        return f"the rank may be {network_bound(network).value}, more than {MAX_BALL_RANK}, the most taken in balls"
+    rank = 0 if network.is_lightning else network_bound(network).value
+    if rank > MAX_BALL_RANK:
+        return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"
     return ""
 
 
@@ -169,6 +171,4 @@ def _dimension(network: DeepNetwork, seed: int) -> Dimension:
     return dimension(network, seed, force=True)
 
 
-DIMENSION = Network(
-    "the dimension", "", _never, _dimension_refusal, _dimension, lambda found: found.evidence
-)
+DIMENSION = Network("the dimension", "", _never, _dimension_refusal, _dimension, lambda found: found.evidence)

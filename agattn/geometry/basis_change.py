@@ -56,7 +56,7 @@ def generic_fiber(dims: Sequence[int], seed: int = 0) -> BasisFiber:
 
 
 def _differential(A: list[Array], V: list[Array], k: int, which: str, arithmetic: ModularArithmetic) -> Array:
-    """The differential of (M, L) in all directions of A_k or V_k: one row each, for its elementary matrices."""
+    """The differential of (M, L) at the elementary matrices in place of A_k or V_k, one row each."""
     mul = arithmetic.matmul
     shape = (A if which == "A" else V)[k].shape
     units = np.eye(shape[0] * shape[1]).reshape(-1, *shape)

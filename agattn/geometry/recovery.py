@@ -1,7 +1,7 @@
 """HMK's Theorem 3.9 at work: one normalized layer gives back its weights, exactly, from its values alone.
 
-Two functions S are used at rational weights. One is rational. The other, S(x) = 2^x, is the softmax itself: with
-A' = T·log 2·A for an integer matrix A, exp(xᵀA'z/T) = 2^{xᵀAz}, a rational number at integer tokens.
+Two functions S are used at rational weights. One is rational. The other, S(x) = 2^x, is the softmax itself:
+with A' = T·log 2·A for an integer matrix A, exp(xᵀA'z/T) = 2^{xᵀAz}, a rational number at integer tokens.
 
 >>> recovered_exactly(d=2, d_out=1, a=1, t=3)
 [('2^x', True), ('2^x, V = 0', True), ('2 + x/(1 + |x|)', True), ('2 + x/(1 + |x|), V = 0', True)]

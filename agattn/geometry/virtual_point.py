@@ -1,4 +1,4 @@
-"""A point at which statements about virtual weights are checked: (M, L) of a network with small random weights.
+"""Points at which statements about virtual weights are checked: (M, L) of small random weights.
 
 >>> from agattn.architecture import DeepNetwork
 >>> M, L = random_virtual_weights(DeepNetwork((2, 2, 1), (2, 2), t=3), seed=0)

@@ -1,6 +1,6 @@
-"""The tasks: every polynomial problem that agattn can write down for a layer or a network.
+"""The tasks: every polynomial problem that agattn can write down for a layer.
 
-A task is a name, a summary, and a function from an architecture and a field to a :class:`Problem`. Engines find their
+A task is a name, a summary, and a function from a layer and a field to a :class:`Problem`. Engines find their
 template by the task's name, so a new task is one entry here and one template for each engine.
 
 >>> from agattn import SingleLayer
@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
 from agattn.algebra.polynomial import Exponents, Polynomial
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coordinate_ring, coordinates, weight_ring
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.deep_identities import monomials_of_network
 from agattn.geometry.strata import strata
 from agattn.geometry.tangent import tangent_bounds
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Kind, Point, Problem, Result
-from agattn.systems.virtual_fiber import virtual_fiber
 
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 MODULAR_PRIME = 32003
@@ -38,7 +36,6 @@ MODULAR_PRIME = 32003
 MAX_ELIMINATION_COORDINATES = 60
 MAX_LINEAR_COORDINATES = 1000
 MAX_EQUATION_COORDINATES = 160
-MAX_NETWORK_MONOMIALS = 3 * 10**7
 
 INTEGER, POLYNOMIALS = Kind.INTEGER, Kind.POLYNOMIALS
 
@@ -50,8 +47,7 @@ class Task:
     Attributes:
         name: as the command line knows it.
         summary: one line for ``agattn emit --list``.
-        make: builds the problem of a layer; sizes and options are checked by :func:`build`.
-        make_for_network: builds the problem of a network, for tasks about networks.
+        make: builds the problem; sizes and options are checked by :func:`build`.
         eliminates: whether the kernel of the parametrization is computed by elimination.
         one_token: whether the task makes sense at t = 1.
         uses_points: whether ``--point`` may name weights for it.
@@ -60,8 +56,7 @@ class Task:
 
     name: str
     summary: str
-    make: Callable[[SingleLayer, tuple[Point, ...] | None, Mapping[str, int]], Problem] | None = None
-    make_for_network: Callable[[DeepNetwork, int], Problem] | None = None
+    make: Callable[[SingleLayer, tuple[Point, ...] | None, Mapping[str, int]], Problem]
     eliminates: bool = False
     one_token: bool = False
     uses_points: bool = False
@@ -70,7 +65,7 @@ class Task:
 
 def build(
     task: str,
-    architecture: Architecture,
+    layer: SingleLayer,
     *,
     characteristic: int = 0,
     points: tuple[Point, ...] | None = None,
@@ -78,30 +73,55 @@ def build(
     options: Mapping[str, int] | None = None,
     force: bool = False,
 ) -> Problem:
-    """Build the problem that a task is for a layer or a network.
+    """Build the problem that a task is for a layer.
 
     Args:
         task: one of :data:`TASKS`.
-        architecture: the layer or network.
+        layer: the architecture.
         characteristic: 0 for ℚ, or a prime for 𝔽_p.
         points: instead of one representative of each stratum, for tasks that look at points.
         target: all coordinates of a point of the ambient space, for ``membership``.
-        options: ``max_degree`` for ``hilbert-function``, ``prime`` for ``implicit-ideal``, ``seed`` for
-            ``virtual-fiber``.
+        options: ``max_degree`` for ``hilbert-function``, ``prime`` for ``implicit-ideal``.
         force: build it however large it is.
 
     Raises:
         InputError: if there is no such task, or it does not apply to the layer.
         TooLargeError: if the system is beyond the stated limit.
     """
+    if task == "virtual-fiber":
+        raise InputError("virtual-fiber is about a network; give --dims and --ranks")
     if task not in TASKS:
         close = difflib.get_close_matches(task, TASKS, n=1)
         raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
     entry = TASKS[task]
+    if layer.t == 1 and not entry.one_token:
+        raise InputError(
+            f"{task} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
+        )
     if points is not None and not entry.uses_points:
         raise InputError(f"{task} looks at no points; leave out --point")
     if entry.uses_target and target is None:
         raise InputError(f'{task} needs --point FILE, with {{"y": [...]}} or with weights A and V')
+    check_field(characteristic)
+    limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
+    size = layer.ambient_dimension
+    if size > limit and not force:
+        raise TooLargeError(
+            f"{task} for d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is "
+            f"{limit}. Use --force to write it all the same"
+        )
+    problem = entry.make(layer, points, options or {})
+    given = points is not None or target is not None
+    command = _command(problem, characteristic, given)
+    return replace(problem, characteristic=characteristic, target=target or (), command=command)
+
+
+def check_field(characteristic: int) -> None:
+    """Refuse what is no usable field.
+
+    Raises:
+        InputError: if the characteristic is neither 0 nor a prime that says something and engines accept.
+    """
     if characteristic and not is_prime(characteristic):
         raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
     if characteristic and characteristic < 100:
@@ -110,50 +130,6 @@ def build(
         )
     if characteristic > 32749:
         raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
-    if isinstance(architecture, DeepNetwork):
-        problem = _build_for_network(entry, architecture, (options or {}).get("seed", 0), force)
-    else:
-        problem = _build_for_layer(entry, architecture, points, options or {}, force)
-    given = points is not None or target is not None
-    command = _command(problem, characteristic, given)
-    return replace(problem, characteristic=characteristic, target=target or (), command=command)
-
-
-def _build_for_layer(
-    entry: Task,
-    layer: SingleLayer,
-    points: tuple[Point, ...] | None,
-    options: Mapping[str, int],
-    force: bool,
-) -> Problem:
-    if entry.make is None:
-        raise InputError(f"{entry.name} is about a network; give --dims and --ranks")
-    if layer.t == 1 and not entry.one_token:
-        raise InputError(
-            f"{entry.name} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
-        )
-    limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
-    size = layer.ambient_dimension
-    if size > limit and not force:
-        raise TooLargeError(
-            f"{entry.name} for d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is "
-            f"{limit}. Use --force to write it all the same"
-        )
-    return entry.make(layer, points, options)
-
-
-def _build_for_network(entry: Task, network: DeepNetwork, seed: int, force: bool) -> Problem:
-    if entry.make_for_network is None:
-        raise InputError(f"{entry.name} is about a single layer; give -d and -o")
-    # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
-    as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
-    terms = monomials_of_network(as_virtual)
-    if terms > MAX_NETWORK_MONOMIALS and not force:
-        raise TooLargeError(
-            f"{entry.name} for {network} expands {terms:.1e} monomials; the limit is "
-            f"{MAX_NETWORK_MONOMIALS:.1e}. Use --force to write it all the same"
-        )
-    return entry.make_for_network(network, seed)
 
 
 def is_prime(number: int) -> bool:
@@ -164,17 +140,10 @@ def is_prime(number: int) -> bool:
 
 
 def _command(problem: Problem, characteristic: int, point_given: bool) -> str:
-    words = [f"agattn emit {problem.task} --engine ENGINE"]
-    if isinstance(problem.architecture, DeepNetwork):
-        network = problem.network
-        words += [f"--dims {_joined(network.dims)} --ranks {_joined(network.ranks)} -t {network.t}"]
-    else:
-        layer = problem.layer
-        words += [f"-d {layer.d} -o {layer.d_out} -a {layer.a}"]
-        if layer.t == 1:
-            words.append("-t 1")
-    if problem.options.get("seed"):
-        words.append(f"--seed {problem.options['seed']}")
+    layer = problem.layer
+    words = [f"agattn emit {problem.task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"]
+    if layer.t == 1:
+        words.append("-t 1")
     if characteristic:
         words.append(f"--field {characteristic}")
     if problem.options.get("prime"):
@@ -184,10 +153,6 @@ def _command(problem: Problem, characteristic: int, point_given: bool) -> str:
     if point_given:
         words.append("--point FILE")
     return " ".join(words)
-
-
-def _joined(numbers: Iterable[int]) -> str:
-    return ",".join(map(str, numbers))
 
 
 def _problem(
@@ -464,11 +429,6 @@ TASKS: dict[str, Task] = {
             _membership,
             one_token=True,
             uses_target=True,
-        ),
-        Task(
-            "virtual-fiber",
-            "all virtual weights of a network with the same function, at random weights",
-            make_for_network=virtual_fiber,
         ),
     )
 }

@@ -1,7 +1,7 @@
 """A polynomial problem, engine-neutral, and the answer to one.
 
-A :class:`Problem` says what is asked about which layer or network over which field; an engine's template turns it into a
-script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
+A :class:`Problem` says what is asked about which layer or network over which field; an engine's template
+turns it into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
 """
 
 from __future__ import annotations
