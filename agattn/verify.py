@@ -26,11 +26,14 @@ from agattn.claims.claim import Claim, select
 from agattn.claims.questions import Finding, Findings, Question
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.engine import ENGINES, engine_named
-from agattn.engines.locate import Installation, locate
+from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
+
+# With more coordinates an engine takes minutes for what the native computation does in seconds.
+MAX_AUTO_COORDINATES = 100
 
 CHOICES = ("auto", *ENGINES, "native", "all")
 
@@ -45,6 +48,7 @@ class Settings:
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
+        seed: of all random choices.
         force: start however large the systems are.
         keep: a folder for scripts and transcripts.
     """
@@ -53,6 +57,7 @@ class Settings:
     characteristic: int | None = None
     limits: Limits = DEFAULT_LIMITS
     eliminate: bool = False
+    seed: int = 0
     force: bool = False
     keep: Path | None = None
 
@@ -212,12 +217,16 @@ class _Inquiry:
         if self.settings.engine == "all" and question.task:
             return self._ask_all(question)
         reasons: list[str] = []
-        refusal = self._refusal(question)
+        refusal, size = self._refusal(question), self.layer.ambient_dimension
         if not question.task:
             if refusal:
                 return refusal
         elif refusal:
             reasons.append(refusal)
+        elif self.settings.engine == "auto" and question.native and size > MAX_AUTO_COORDINATES:
+            reasons.append(
+                f"{size} coordinates are many for an engine; --engine macaulay2 asks it all the same"
+            )
         else:
             for installation in self.installations:
                 result = self._ask(question, installation)
@@ -225,7 +234,7 @@ class _Inquiry:
                     return result
                 reasons.append(result)
             if not self.installations and self.settings.engine == "auto":
-                reasons.append("no engine was found")
+                reasons.append(f"no engine was found; install them with: {INSTALL}")
         native_allowed = self.settings.engine in ("auto", "native") or not question.task
         if question.native is not None and native_allowed:
             return self._compute(question, reasons)
@@ -284,7 +293,7 @@ class _Inquiry:
         assert question.native is not None
         started = time.monotonic()
         try:
-            value = question.native(self.layer)
+            value = question.native(self.layer, self.settings.seed)
         except AgattnError as error:
             return "; ".join([*reasons, str(error)])
         source = f"native (because {'; '.join(reasons)})" if reasons else "native"

@@ -19,7 +19,7 @@ def catalogue() -> Iterator[tuple[Path, str]]:
     """Every script's path, relative to this folder, and text."""
     for engine in ENGINES.values():
         for d, d_out, a in LAYERS:
-            for task in TASKS:
+            for task in (name for name, task in TASKS.items() if not task.uses_target):
                 path = Path(engine.name, f"d{d}-o{d_out}-a{a}", f"{task}.{engine.suffix}")
                 yield path, emit(build(task, SingleLayer(d, d_out, a)), engine)
 

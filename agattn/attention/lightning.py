@@ -25,14 +25,17 @@ def as_array(matrix: Any, name: str = "the matrix") -> Array:
     Python ints (dtype ``object``), so that no product overflows; floating-point arrays stay as they are.
 
     Raises:
-        InputError: if it is not two-dimensional.
+        InputError: if it is not two-dimensional, or its rows differ in length.
     """
     rows = matrix
-    for method in ("table", "tolist"):
+    for method in ("tolist", "table"):
         if not isinstance(rows, np.ndarray) and hasattr(rows, method):
             rows = getattr(rows, method)()
             break
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError as error:
+        raise InputError(f"{name} is not a matrix with rows of equal length") from error
     if array.dtype.kind not in "fc":
         array = np.asarray(rows, dtype=object)
         if array.dtype == object and isinstance(rows, np.ndarray):

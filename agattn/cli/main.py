@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
@@ -19,11 +20,16 @@ from agattn.errors import AgattnError
 
 # Name and one-line help of every command, so that the overview needs none of their imports.
 COMMANDS = {
+    "atlas": "Survey small networks: where the dimension formulas are met.",
+    "dimension": "Compute the exact dimension of any network.",
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "figure": "Recompute the paper's figures.",
     "ideal": "Find the equations of the neuromanifold, with their symmetry.",
+    "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
+    "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 
@@ -83,6 +89,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
     try:
         status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from agattn.architecture import SingleLayer
+from agattn.architecture import DeepNetwork, SingleLayer
 from agattn.errors import InputError
 
 Command = Callable[..., Any]
@@ -31,6 +32,79 @@ def single_layer(command: Command) -> Command:
         return command(architecture=layer, **others)
 
     return wrapped
+
+
+def network(command: Command) -> Command:
+    """Add the options that describe any network, and pass the command an ``architecture``."""
+
+    @click.option("--dims", required=True, metavar="D0,...,DL", help="The widths d_0, ..., d_l.")
+    @click.option(
+        "--ranks", required=True, metavar="A1,...,AL", help="The attention dimensions a_1, ..., a_l."
+    )
+    @click.option(
+        "-t", "--tokens", "t", default="3", metavar="T", show_default=True, help="Number of tokens t."
+    )
+    @click.option(
+        "--heads", default="1", metavar="H", show_default=True, help="Heads in every layer, or H1,...,HL."
+    )
+    @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
+    @click.option("--skip", is_flag=True, help="Each layer adds its input to its output.")
+    @click.option("--normalization", default="none", metavar="none|softmax", show_default=True)
+    @click.option(
+        "--temperature", default="1", metavar="T", show_default=True, help="Temperature of the softmax."
+    )
+    @functools.wraps(command)
+    def wrapped(
+        dims: str,
+        ranks: str,
+        t: str,
+        heads: str,
+        value_rank: str | None,
+        skip: bool,
+        normalization: Any,
+        temperature: str,
+        **others: Any,
+    ) -> Any:
+        architecture = DeepNetwork(
+            whole_numbers(dims),
+            whole_numbers(ranks),
+            whole_number(t),
+            heads=whole_numbers(heads),
+            skip=skip,
+            normalization=normalization,
+            temperature=real_number(temperature),
+            value_rank=None if value_rank is None else whole_number(value_rank),
+        )
+        return command(architecture=architecture, **others)
+
+    return wrapped
+
+
+def one_blas_thread() -> None:
+    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
+
+    The products of matrices in a dimension are many and small: threads wait for each other longer than they
+    compute, several times longer on a machine that is busy.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+def whole_numbers(text: str) -> tuple[Any, ...]:
+    """Return the comma-separated numbers in ``text``; what is no whole number is left for others to refuse.
+
+    >>> whole_numbers("4, 3,x")
+    (4, 3, 'x')
+    """
+    return tuple(whole_number(part.strip()) for part in text.split(","))
+
+
+def real_number(text: str) -> Any:
+    """Return ``text`` as a float where it is one, else as it is, for the architecture to refuse by name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def whole_number(text: str) -> Any:
@@ -80,9 +154,9 @@ def characteristic(field_name: str | None) -> int:
     """
     if field_name is None or field_name.upper() == "QQ":
         return 0
-    if field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
+    if len(field_name) <= 40 and field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
         return int(field_name)
-    raise InputError(f"the field is {field_name!r}; it must be QQ or a prime, such as 32003")
+    raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
 
 def force(command: Command) -> Command:
@@ -123,17 +197,19 @@ def problem(command: Command) -> Command:
         task: str, architecture: SingleLayer, field_name: str | None, point: Path | None,
         max_degree: int | None, prime: bool, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
-        from agattn.systems.catalogue import build
-        from agattn.systems.points import read_point
+        from agattn.systems.catalogue import TASKS, build
+        from agattn.systems.points import read_point, read_target
 
         options = {"prime": 1} if prime else {}
+        on_target = task in TASKS and TASKS[task].uses_target
         if max_degree is not None:
             options["max_degree"] = max_degree
         built = build(
             task,
             architecture,
             characteristic=characteristic(field_name),
-            points=None if point is None else (read_point(point, architecture),),
+            points=None if point is None or on_target else (read_point(point, architecture),),
+            target=read_target(point, architecture) if point is not None and on_target else None,
             options=options,
             force=force,
         )

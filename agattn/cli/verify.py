@@ -66,6 +66,7 @@ def command(
         limits=Limits(timeout, memory),
         eliminate=eliminate,
         force=force,
+        seed=seed,
         keep=report,
     )
     with progress(f"{architecture}; {architecture.ambient_dimension} coordinates") as update:
@@ -99,7 +100,7 @@ def _print(report: Report) -> None:
     if report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
 
 def _short(verdict: Verdict) -> str:
@@ -107,21 +108,24 @@ def _short(verdict: Verdict) -> str:
     value = verdict.computed
     if verdict.claim == "theorem-3.2" and value is not None:
         return "fibers as stated" if value == verdict.predicted else "other fibers"
+    if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
+        return "as stated" if value == verdict.predicted else "other dimensions"
     if isinstance(value, dict):
         return ", ".join(
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
         )
     if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
+        return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
     return "" if value is None else str(value)
 
 
 def _remarks(report: Report) -> list[str]:
     """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
-    lines = []
+    grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in report.verdicts:
         if verdict.judgement.value in ("refuted", "undecided"):
-            lines.append(f"\n{verdict.claim} is {verdict.judgement}: {verdict.witness}.")
+            grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
+    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
     lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
     engines = dict.fromkeys(
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs

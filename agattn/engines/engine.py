@@ -67,6 +67,9 @@ def singular_matrix(rows: Matrix) -> str:
     return ",".join(str(entry) for row in rows for entry in row)
 
 
+# What the dynamic loader says when there is not even memory enough to start.
+_LOADER = ("cannot allocate memory", "failed to map segment from shared object")
+
 MACAULAY2 = Engine(
     name="macaulay2",
     title="Macaulay2",
@@ -77,7 +80,7 @@ MACAULAY2 = Engine(
     arguments=("--script",),
     version_arguments=("--version",),
     one_line='print "agattn-ok"\n',
-    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", "cannot allocate memory"),
+    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *_LOADER),
     error_marks=(),
 )
 
@@ -91,7 +94,7 @@ SINGULAR = Engine(
     arguments=("-q", "--no-rc"),
     version_arguments=("--version",),
     one_line='"agattn-ok"; quit;\n',
-    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc"),
+    out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *_LOADER),
     error_marks=("   ? ",),
 )
 

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import site
-import subprocess
 import sysconfig
 import tempfile
 from dataclasses import dataclass
@@ -73,9 +72,10 @@ def candidates(engine: Engine) -> list[Installation]:
         wheel = Path(root, "sage_wheels", "bin", engine.executable)
         if os.access(wheel, os.X_OK):
             found.append(Installation(engine, wheel, "wheel"))
-    return list({installation.path.resolve(): installation for installation in reversed(found)}.values())[
-        ::-1
-    ]
+    first: dict[Path, Installation] = {}
+    for installation in found:  # one program may be found in several ways; the first counts
+        first.setdefault(installation.path.resolve(), installation)
+    return list(first.values())
 
 
 def _user_site() -> list[str]:
@@ -100,11 +100,9 @@ def locate(engine: Engine) -> Installation:
 @lru_cache(maxsize=32)
 def _version(path: Path, arguments: tuple[str, ...]) -> str:
     try:
-        ended = subprocess.run(
-            [str(path), *arguments], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
-            errors="replace",
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
+            ended = run_program([str(path), *arguments], Path(folder), timeout=20, memory=8192)
+    except EngineError:
         return "unknown"
-    match = re.search(r"\d+\.\d+(\.\d+)*", ended.stdout)
+    match = re.search(r"\d+\.\d+(\.\d+)*", ended.output)
     return match.group() if match else "unknown"

@@ -16,8 +16,8 @@ from agattn.errors import EngineCrashedError, EngineTimeoutError
 
 # A shell sets the limits and becomes the program. The processor-time limit ends the program even if this
 # process is killed and cannot; the file limit ends one that floods its output.
-_LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -f 4194304; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"'
-_MAX_OUTPUT = 512 * 2**20
+_LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -v "$3" 2>/dev/null; shift 3; exec "$@"'
+MAX_OUTPUT = 256  # MiB; transcripts are far smaller, and a longer one would not be read
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ def run_program(
 
     Raises:
         EngineTimeoutError: if it was still running at the limit.
-        EngineCrashedError: if it could not be started, or was cancelled.
+        EngineCrashedError: if it could not be started, was cancelled, or printed without end.
     """
-    limits = [str(int(timeout * 4) + 10), str(memory * 1024)]
+    limits = [str(int(timeout * 4) + 10), str(MAX_OUTPUT * 2048), str(memory * 1024)]
     output, errors = folder / "stdout", folder / "stderr"
     started = time.monotonic()
     with output.open("wb") as out, errors.open("wb") as err:
@@ -76,6 +76,8 @@ def run_program(
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     seconds = time.monotonic() - started
+    if max(output.stat().st_size, errors.stat().st_size) >= MAX_OUTPUT * 2**20:
+        raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
     return Ended(status, _read(output), _read(errors), seconds)
 
 
@@ -93,5 +95,4 @@ def _wait(process: subprocess.Popen[bytes], deadline: float, cancelled: threadin
 
 
 def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_MAX_OUTPUT).decode("utf-8", errors="replace")
+    return path.read_bytes().decode("utf-8", errors="replace")

@@ -12,19 +12,33 @@ from agattn.engines.emit import emit
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program
 from agattn.engines.transcript import read
-from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, TranscriptError
+from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
 DEFAULT_MEMORY = 8192
+MAX_TIMEOUT = 1e7  # four months
+MAX_MEMORY = 2**30
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one engine process: wall-clock seconds, and address space in MiB."""
+    """Limits of one engine process: wall-clock seconds, and address space in MiB.
+
+    Raises:
+        InputError: if one of them is no number that a process can be held to.
+    """
 
     timeout: float = DEFAULT_TIMEOUT
     memory: int = DEFAULT_MEMORY
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout <= MAX_TIMEOUT:
+            raise InputError(
+                f"the timeout is {self.timeout} s; it must be above 0 and at most {MAX_TIMEOUT:g}"
+            )
+        if not 0 < self.memory <= MAX_MEMORY:
+            raise InputError(f"the memory is {self.memory} MiB; it must be above 0 and at most {MAX_MEMORY}")
 
 
 DEFAULT_LIMITS = Limits()
@@ -61,7 +75,7 @@ def run(
         problem: what to compute.
         installation: the engine.
         limits: of time and memory.
-        keep: a folder in which the script and the transcript are saved, also when the run fails.
+        keep: a folder in which the script is saved, and the transcript of a program that ended by itself.
         cancelled: when this is set, from another thread, the engine is killed.
         script: what to run instead of the script that the problem's template gives.
 
@@ -74,7 +88,10 @@ def run(
     engine = installation.engine
     script = emit(problem, engine) if script is None else script
     name = f"{engine.title} ({installation.path}), {problem.task}"
+    saved = None if keep is None else keep / f"{problem.task}-{engine.name}"
     try:
+        if saved is not None:
+            _save(saved.with_suffix(f".{engine.suffix}"), script)
         with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
             file = Path(folder, f"script.{engine.suffix}")
             file.write_text(script, encoding="utf-8")
@@ -82,16 +99,21 @@ def run(
             ended = run_program(
                 command, Path(folder), timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
             )
-        if keep is not None:
-            stem = keep / f"{problem.task}-{engine.name}"
-            keep.mkdir(parents=True, exist_ok=True)
-            stem.with_suffix(f".{engine.suffix}").write_text(script, encoding="utf-8")
-            stem.with_suffix(".transcript").write_text(ended.output + ended.errors, encoding="utf-8")
+        if saved is not None:
+            _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
         _check_end(ended, installation, limits)
         answer = read(ended.output, problem)
     except EngineError as error:
         raise type(error)(f"{name}: {error}") from error
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _check_end(ended: Ended, installation: Installation, limits: Limits) -> None:

@@ -25,9 +25,10 @@ from agattn.systems.problem import Answer, Kind, Problem, Result
 
 BEGIN, END = "agattn-data", "agattn-end"
 
-_INTEGER = re.compile(r"-?\d+")
-_NUMBER = re.compile(r"-?\d+(/[1-9]\d*)?")
+_INTEGER = re.compile(r"-?[0-9]+")
+_NUMBER = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _MAX_DIGITS = 4000  # Python refuses to read longer integers by default
+_MAX_EXPONENT = 9999  # no equation comes near; a longer exponent is two that ran together
 
 
 def read(text: str, problem: Problem) -> Answer:
@@ -53,7 +54,7 @@ def read(text: str, problem: Problem) -> Answer:
             integers[name] = _integer(number)
         elif word == "polynomials" and name.split("@")[0] in rings:
             ring = rings[name.split("@")[0]]
-            polynomials[name] = tuple(_polynomial(items, ring) for _ in range(_integer(number)))
+            polynomials[name] = tuple(_polynomial(items, ring) for _ in range(_count(number)))
         else:
             raise TranscriptError(f"{line[:80]!r} is no result of {problem.task}")
     _check_complete(problem, integers, polynomials)
@@ -64,7 +65,7 @@ def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Map
     """Refuse an answer that lacks a result or has one that was not asked for."""
     due: dict[Kind, set[str]] = {Kind.INTEGER: set(), Kind.POLYNOMIALS: set()}
     for result in problem.results:
-        due[result.kind] |= set(_names(result, problem, integers))
+        due[result.kind] |= set(_names(result, problem, integers, len(integers) + len(polynomials)))
     for kind, found in ((Kind.INTEGER, set(integers)), (Kind.POLYNOMIALS, set(polynomials))):
         if missing := sorted(due[kind] - found):
             raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
@@ -72,11 +73,13 @@ def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Map
             raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
 
 
-def _names(result: Result, problem: Problem, integers: dict[str, int]) -> list[str]:
+def _names(result: Result, problem: Problem, integers: dict[str, int], printed: int) -> list[str]:
     if result.per_point:
         return [f"{result.name}@{point.label}" for point in problem.points]
     if result.per_item:
-        return [f"{result.name}@{i}" for i in range(1, integers.get(result.per_item, 0) + 1)]
+        count = _count(str(integers.get(result.per_item, 0)))
+        # One name more than there can be is enough to show that some are missing, however large the count.
+        return [f"{result.name}@{i}" for i in range(1, min(count, printed + 1) + 1)]
     return [result.name]
 
 
@@ -116,19 +119,30 @@ def _integer(text: str) -> int:
     return int(text)
 
 
+def _count(text: str) -> int:
+    count = _integer(text)
+    if count < 0:
+        raise TranscriptError(f"{count} is not how many items can follow")
+    return count
+
+
 def _polynomial(items: Iterator[str], ring: PolynomialRing) -> Polynomial:
     word, size = _fields(next(items, None), 2)
     if word != "polynomial":
         raise TranscriptError(f"{word[:80]!r} stands where a polynomial was due")
     terms: dict[Exponents, Fraction | int] = {}
-    for _ in range(_integer(size)):
+    for _ in range(_count(size)):
         word, coefficient, vector = _fields(next(items, None), 3)
         if word != "term" or not _NUMBER.fullmatch(coefficient) or len(coefficient) > _MAX_DIGITS:
             raise TranscriptError(f"'{word[:20]} {coefficient[:60]}' is not a term with an exact coefficient")
         exponents = tuple(_integer(e) for e in vector.split(","))
-        if len(exponents) != len(ring) or min(exponents) < 0 or exponents in terms:
+        usable = len(exponents) == len(ring) and min(exponents) >= 0 and max(exponents) <= _MAX_EXPONENT
+        if not usable or exponents in terms:
             raise TranscriptError(f"{vector[:80]!r} is not a new exponent vector in {len(ring)} variables")
         terms[exponents] = Fraction(coefficient)
+        p = ring.characteristic
+        if p and terms[exponents].denominator % p == 0:
+            raise TranscriptError(f"{coefficient[:60]} is not in the field of {p} elements")
     polynomial = ring.from_terms(terms)
     if len(polynomial) != len(terms):
         raise TranscriptError("a polynomial has a zero coefficient")

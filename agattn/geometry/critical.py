@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import flint
 
@@ -136,10 +135,12 @@ def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
 
     Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
     """
-    d, d_out = len(A), len(V)
-    matrix = differential(A, V)
-    c, i = next((c, i) for c in range(d_out) for i in range(d) if V[c][i])
-    slice_row = [0] * (d * d + d_out * d)
-    slice_row[d * d + c * d + i] = 1
-    rows: list[list[Any]] = [*matrix.tolist(), slice_row]
-    return kernel_basis(rational_matrix(rows, len(slice_row)))
+    d = len(A)
+    kernel = kernel_basis(differential(A, V))
+    place = d * d + next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
+    pivot = next(v for v in kernel if v[place] != 0)  # (A, −V) is in the kernel, so there is one
+    return [
+        [x - vector[place] / pivot[place] * z for x, z in zip(vector, pivot, strict=True)]
+        for vector in kernel
+        if vector is not pivot
+    ]

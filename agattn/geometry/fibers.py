@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 from typing import Any
 
@@ -39,7 +40,7 @@ from agattn.geometry.parametrization import (
     rational,
     rational_matrix,
 )
-from agattn.geometry.strata import require_two_tokens
+from agattn.geometry.strata import Stratum, representative, require_two_tokens
 
 Form = tuple[Fraction, ...]
 RationalMatrix = tuple[Form, ...]
@@ -134,6 +135,16 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
             A, V = found
             points.append(Preimage(A, V, fiber_length(layer, A, V)))
     return Fiber(tuple(points), None, f"unique factorization of {label} into linear forms")
+
+
+@lru_cache(maxsize=4096)
+def stratum_fiber(layer: SingleLayer, stratum: Stratum) -> Fiber:
+    """All preimages of the representative of a nonzero stratum.
+
+    >>> stratum_fiber(SingleLayer(3, 1), Stratum(1, 1, 2)).number
+    2
+    """
+    return preimages(layer, coefficients(*representative(layer, stratum)))
 
 
 def _form(at: dict[Coordinate, Fraction], c: int, b: int, d: int) -> list[list[Fraction]]:

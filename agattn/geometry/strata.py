@@ -134,6 +134,19 @@ def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[Integer
     return A, V
 
 
+def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
+    """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
+
+    ``None`` outside the hypotheses t ≥ 2, d ≥ 2, and a > 1 or d' > 1.
+
+    >>> singular_by_paper(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+    False
+    """
+    if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
+        return None
+    return stratum.r_a <= 1 and stratum.r_v <= 1
+
+
 def stratum_of(A: Matrix, V: Matrix) -> Stratum:
     """The stratum of φ_{A,V} for exact matrices A (d × d) and V (d' × d), whatever the attention dimension.
 

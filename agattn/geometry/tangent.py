@@ -37,7 +37,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical import kernel_modulo_scaling
 from agattn.geometry.determinantal import zariski_tangent_dimension
 from agattn.geometry.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.fibers import Fiber, Preimage, preimages
+from agattn.geometry.fibers import Fiber, Preimage, stratum_fiber
 from agattn.geometry.parametrization import (
     Coordinate,
     Matrix,
@@ -186,7 +186,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     if stratum.is_zero:
         fiber, how, candidates = None, "lines", list(arcs_through_zero(layer))
     else:
-        fiber = preimages(layer, coefficients(*representative(layer, stratum)))
+        fiber = stratum_fiber(layer, stratum)
         how, candidates = "first-order arcs", []
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))

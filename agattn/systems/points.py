@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
 from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
+
+_RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
 
 
 def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]:
@@ -75,12 +79,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
+    data = _read_json(path)
     if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
         raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
     V = _exact(data["V"], "V", (layer.d_out, layer.d), path)
@@ -100,15 +99,37 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
     return Point("point", A, V, known_preimages(A, V))
 
 
-def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
+def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
+    """Read a point of the ambient space: ``{"y": [...]}`` with all N coordinates, or weights, as for a point.
+
+    Raises:
+        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+    """
+    data = _read_json(path)
+    if not isinstance(data, dict) or "y" not in data:
+        point = read_point(path, layer)
+        return tuple(coefficients(layer, point.A, point.V))
+    values = data["y"] if isinstance(data["y"], list) else []
+    return _exact([values], "y", (1, layer.ambient_dimension), path)[0]
+
+
+def _read_json(path: Path) -> object:
     try:
-        if any(isinstance(entry, (float, bool)) for row in rows for entry in row):  # type: ignore[attr-defined]
-            raise InputError(f'{name} in {path} has decimal entries; write exact ones, such as 3 or "1/3"')
-        result = matrix(rows)
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} in {path} is not a matrix of integers or rationals: {error}") from error
-    if len(result) != shape[0] or any(len(row) != shape[1] for row in result):
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+
+
+def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise InputError(f"{name} in {path} is not a matrix; write it as a list of rows, such as [[1, 2]]")
+    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
         raise InputError(f"{name} in {path} must be {shape[0]} × {shape[1]}")
-    return result
+    for entry in (entry for row in rows for entry in row):
+        exact = isinstance(entry, int) and not isinstance(entry, bool)
+        if not exact and not (isinstance(entry, str) and _RATIONAL.fullmatch(entry)):
+            shown = json.dumps(entry)[:40]
+            raise InputError(f'{name} in {path} has the entry {shown}; write exact ones, such as 3 or "1/3"')
+    return matrix(rows)

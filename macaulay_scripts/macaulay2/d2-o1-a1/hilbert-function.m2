@@ -31,7 +31,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function 3cf49c615f829bd2" << endl
+<< "agattn-data 1 hilbert-function b8189448f031e5ae" << endl
 sayInteger("values", 5)
 for n from 0 to 4 do
     sayInteger("value@" | toString(n+1), hilbertFunction(n, I))

@@ -30,7 +30,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 zariski-singular-locus c9d0c9ed83ec45b3" << endl
+<< "agattn-data 1 zariski-singular-locus d8e1b80877510259" << endl
 sayInteger("dimension", dim Z)
 sayInteger("degree", degree Z)
 sayInteger("failures", number(flatten entries gens Z, f -> product' f != 0))

@@ -29,7 +29,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function dac35ae922de9a34" << endl
+<< "agattn-data 1 hilbert-function 1fa3c5157f8ae47a" << endl
 sayInteger("values", 5)
 for n from 0 to 4 do
     sayInteger("value@" | toString(n+1), hilbertFunction(n, I))

@@ -34,39 +34,37 @@ directions = A -> (
     else apply(units(2,2), E -> A*E) | apply(units(2,2), E -> E*A))
 velocities = (A,V) -> asRows(apply(directions A, A' -> phi(A',V)) | apply(units(1,2), V' -> phi(A,V')))
 
--- Through the critical point A = l q^T, V = h l^T also bent curves, where the first velocity vanishes:
+-- Through the critical point A = l0 q0^T, V = h0 l0^T also bent curves, where the first velocity vanishes:
 -- there the coefficients of s^2 and s^3 are tangent vectors
-l = sub(matrix{{1},{0}}, kk)
-q = sub(matrix{{1},{0}}, kk)
-h = sub(matrix{{1}}, kk)
+l0 = sub(matrix{{1},{0}}, kk)
+q0 = sub(matrix{{1},{0}}, kk)
+h0 = sub(matrix{{1}}, kk)
 L = kk[s]
 vectors = n -> units(n,1)
 bent = flatten for w in vectors 2 list (
     flatten for m in vectors 2 list for p in vectors 2 list
-        ((l + s*w) * transpose q + s^2 * m * transpose p, h * transpose(l - s*w)))
+        ((l0 + s*w) * transpose q0 + s^2 * m * transpose p, h0 * transpose(l0 - s*w)))
 bent = bent | flatten for w in vectors 2 list (
     flatten for g in vectors 1 list for n in vectors 2 list
-        ((l + s*w) * transpose q, h * transpose(l - s*w) + s^2 * g * transpose n))
+        ((l0 + s*w) * transpose q0, h0 * transpose(l0 - s*w) + s^2 * g * transpose n))
 bentVelocities = asRows apply(bent, (A,V) -> sub(last coefficients(phi(A,V), Monomials => {s^2,s^3}), kk))
 
 -- The variety is a cone, so each of its points is a tangent vector at 0
 atZero = asRows flatten table(units(2,2), units(1,2), (A,V) -> phi(A,V))
 
--- From above: equations of the variety. All y_(c,b) are products of a row of V and a column of A,
--- so the matrix of quadratic forms y_(c,b)(u) has rank one
+-- From above: equations of the variety, found in the weight spaces of a torus; each is checked
+-- to vanish on the parametrization
 S = kk[apply(multiindices, j -> y_j)]
-forms = S[u_1..u_2]
-Y = matrix table(1, 2, (c,b) -> sum(select(multiindices, j -> j#0 == c+1 and j#1 == b+1), j -> y_j * u_(j#2) * u_(j#3)))
-quadrics = {}
-failures = number(quadrics, f -> (map(R, S, phi(A,V))) f != 0)
-equations = quadrics
+equations = {}
+toWeights = map(R, S, phi(A,V))
+failures = number(equations, f -> toWeights f != 0)
 J = jacobian matrix {equations | {0_S}}
 
 -- The results between two marks, one item a line; polynomials as exponent vectors
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents 65f1007b333975e5" << endl
+<< "agattn-data 1 strata-tangents ffc24b7f5880e05b" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

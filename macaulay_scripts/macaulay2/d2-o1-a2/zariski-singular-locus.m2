@@ -30,7 +30,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 zariski-singular-locus e799a044977d6ebd" << endl
+<< "agattn-data 1 zariski-singular-locus d2f52d52cdcff214" << endl
 sayInteger("dimension", dim Z)
 sayInteger("degree", degree Z)
 sayInteger("failures", number(flatten entries gens Z, f -> product' f != 0))

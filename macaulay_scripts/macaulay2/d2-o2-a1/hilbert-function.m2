@@ -31,7 +31,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function fb14c5b2c6a780fc" << endl
+<< "agattn-data 1 hilbert-function 2c34f18af4818fc4" << endl
 sayInteger("values", 5)
 for n from 0 to 4 do
     sayInteger("value@" | toString(n+1), hilbertFunction(n, I))

@@ -30,7 +30,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 zariski-singular-locus 6131ac7fdec2b8b7" << endl
+<< "agattn-data 1 zariski-singular-locus 3b23693b6011a925" << endl
 sayInteger("dimension", dim Z)
 sayInteger("degree", degree Z)
 sayInteger("failures", number(flatten entries gens Z, f -> product' f != 0))

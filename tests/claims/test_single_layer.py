@@ -1,0 +1,358 @@
+"""Judgements from findings made by hand: no engine, and every way a finding can be right or wrong."""
+
+from dataclasses import replace
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.claims.claim import select
+from agattn.claims.questions import (
+    BASE_LOCUS,
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    TANGENTS,
+    Fiber,
+    Finding,
+    Findings,
+    Ideal,
+    Tangent,
+)
+from agattn.claims.single_layer import CLAIMS
+from agattn.errors import DisagreementError, InputError
+from agattn.evidence import Evidence, Judgement
+from agattn.geometry.strata import ZERO, Stratum
+
+CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
+    Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
+)  # fmt: skip
+
+S111, S112, S122 = Stratum(1, 1, 1), Stratum(1, 1, 2), Stratum(1, 2, 2)
+ZEROS = frozenset({"A = 0", "V = 0"})
+
+# M(2,1,2): a quartic hypersurface in six coordinates.
+LAYER = SingleLayer(2, 1)
+TRUE = {
+    IDEAL: Ideal(5, 4, {4: 1}, {ZERO: 6, S111: 6, S112: 6, S122: 5}),
+    FIBERS: {S111: Fiber(1, 2), S112: Fiber(2, 2), S122: Fiber(1, 1)},
+    CRITICAL: {ZERO: True, S111: True, S112: False, S122: False},
+    BASE_LOCUS: ZEROS,
+    TANGENTS: {
+        ZERO: Tangent(0, 6, 6), S111: Tangent(3, 6, 6), S112: Tangent(4, 6, 6), S122: Tangent(5, 5, 6),
+    },
+}  # fmt: skip
+
+# M(3,2,2), where elimination does not finish and the theorem fails.
+WIDE = SingleLayer(3, 2, 2)
+NAMES = ["111", "112", "122", "123", "211", "212", "213", "222", "223"]
+
+
+def wide():
+    from agattn.geometry.strata import strata
+
+    tangents = {ZERO: Tangent(0, 36, 36)}
+    lower = {"111": 24, "112": 20, "212": 14, "213": 14}
+    for s in strata(WIDE)[1:]:
+        name = f"{s.r_v}{s.r_a}{s.r}"
+        full = s.r_a == 2
+        low = lower.get(name, 13)
+        tangents[s] = Tangent(13 if full else 10, low, low if name in lower else 20)
+    return {
+        TANGENTS: tangents,
+        CRITICAL: {s: s in (ZERO, S111) for s in strata(WIDE)},
+        FIBERS: {
+            s: Fiber(*((1, 3) if s == S111 else (2, 2) if s == S112 else (1, 1))) for s in strata(WIDE)[1:]
+        },
+        BASE_LOCUS: ZEROS,
+    }
+
+
+def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine timed out"):
+    found = {
+        q: Finding(v, evidence, f"engine for {q.name}", 0.5) for q, v in values.items() if q not in without
+    }
+    return Findings(found, dict.fromkeys(without, reason))
+
+
+def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
+    return CLAIMS[claim].verdict(layer, findings(values, without, **others))
+
+
+def changed(question, value):
+    return {**TRUE, question: value}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_true_findings_confirm(claim):
+    found = verdict(claim)
+    assert (found.judgement, found.evidence) == (CONFIRMED, Evidence.PROVED)
+    assert found.hypotheses_hold and found.witness and found.computed is not None
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if CLAIMS[c].questions])
+def test_evidence_is_that_of_what_was_used(claim):
+    found = verdict(claim, evidence=Evidence.MODULAR)
+    assert (found.judgement, found.evidence) == (CONFIRMED, Evidence.MODULAR)
+
+
+def test_one_weak_finding_weakens_the_verdict():
+    known = findings(TRUE)
+    known.found[CRITICAL] = replace(known.found[CRITICAL], evidence=Evidence.NUMERICAL)
+    assert CLAIMS["theorem-3.4.boundary"].verdict(LAYER, known).evidence is Evidence.NUMERICAL
+    assert CLAIMS["theorem-3.2"].verdict(LAYER, known).evidence is Evidence.PROVED
+
+
+def test_sources_and_seconds_are_those_of_what_was_used():
+    found = verdict("theorem-3.4.boundary")
+    assert found.engine == "engine for the critical strata, engine for the fibers" and found.seconds == 1.0
+    assert verdict("proposition-A.5").engine == "native"
+
+
+WRONG = {
+    "one preimage too many": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(2, 2)}),
+    "one preimage too few": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S112: Fiber(1, 1)}),
+    "zero elsewhere": ("theorem-3.2", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
+    "dimension": ("corollary-3.3", None, {IDEAL: replace(TRUE[IDEAL], dimension=4)}),
+    "not closed": ("theorem-3.4.closed", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
+    "zero nowhere": ("corollary-A.1", BASE_LOCUS, frozenset({"A = 0"})),
+    "not birational": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(2, 2)}),
+    "not reduced": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(1, 2)}),
+    "three preimages": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S112: Fiber(3, 3)}),
+    "not critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S111: False}),
+    "critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S122: True}),
+    "no boundary": ("theorem-3.4.boundary", CRITICAL, {**TRUE[CRITICAL], S111: False}),
+    "degree": ("agattn.degree", None, {IDEAL: replace(TRUE[IDEAL], degree=5)}),
+    "degree by fibers": (
+        "agattn.degree", None, {BASE_LOCUS: ZEROS, FIBERS: {**TRUE[FIBERS], S122: Fiber(2, 2)}},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "question", "value"), WRONG.values(), ids=WRONG)
+def test_wrong_findings_refute(claim, question, value):
+    found = verdict(claim, values=value if question is None else changed(question, value))
+    assert (found.judgement, found.evidence) == (REFUTED, Evidence.PROVED)
+    assert found.computed != found.predicted and found.witness
+
+
+@pytest.mark.parametrize("claim", ["theorem-3.4.singular", "corollary-A.4", "agattn.singular-locus"])
+@pytest.mark.parametrize("stratum", [S112, S122])
+def test_other_singular_points_refute(claim, stratum):
+    # An ideal by which the smooth stratum is singular, or a singular one smooth; and nothing else known.
+    tangent = dict(TRUE[IDEAL].tangent_dimension)
+    tangent[stratum] = 6 if stratum == S122 else 5
+    found = verdict(claim, values={IDEAL: replace(TRUE[IDEAL], tangent_dimension=tangent)})
+    assert found.judgement is REFUTED and str(stratum) in found.witness
+
+
+NEEDED = {
+    "theorem-3.2": [{FIBERS}, {BASE_LOCUS}],
+    "corollary-3.3": [{IDEAL, TANGENTS}],
+    "theorem-3.4.closed": [{BASE_LOCUS}],
+    "theorem-3.4.boundary": [{CRITICAL}, {FIBERS}],
+    "theorem-3.4.singular": [{IDEAL, TANGENTS}, {IDEAL, FIBERS}, {IDEAL, CRITICAL}],
+    "corollary-A.1": [{BASE_LOCUS}],
+    "corollary-A.2": [{FIBERS}],
+    "lemma-A.3": [{CRITICAL}],
+    "corollary-A.4": [{IDEAL, TANGENTS}, {IDEAL, FIBERS}],
+    "corollary-A.6": [{CRITICAL}, {FIBERS}],
+    "agattn.degree": [{IDEAL, FIBERS}, {IDEAL, BASE_LOCUS}],
+    "agattn.singular-locus": [{IDEAL, TANGENTS}, {IDEAL, CRITICAL}],
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "without"), [(c, w) for c, sets in NEEDED.items() for w in sets],
+    ids=lambda x: x if isinstance(x, str) else " ".join(sorted(q.name for q in x)),
+)  # fmt: skip
+def test_missing_findings_leave_it_undecided(claim, without):
+    found = verdict(claim, without=without)
+    assert (found.judgement, found.computed, found.evidence) == (UNDECIDED, None, None)
+    assert found.engine == "none" and found.witness
+
+
+@pytest.mark.parametrize(
+    "without", [{TANGENTS}, {IDEAL}, {FIBERS}, {CRITICAL}], ids=lambda s: next(iter(s)).name
+)
+def test_singular_points_are_found_either_way(without):
+    assert verdict("theorem-3.4.singular", without=without).judgement is CONFIRMED
+
+
+def test_the_reason_for_a_missing_finding_is_told():
+    assert verdict("lemma-A.3", without={CRITICAL}).witness == "the engine timed out"
+    assert "nothing was asked" in CLAIMS["lemma-A.3"].verdict(LAYER, Findings({}, {})).witness
+
+
+def test_a_contradiction_between_curves_and_fibers_is_an_error():
+    tangents = {**TRUE[TANGENTS], S122: Tangent(5, 6, 6)}
+    with pytest.raises(DisagreementError, match=r"at \(1,2,2\): .* but curves .* dimension 6 > 5"):
+        verdict("agattn.singular-locus", values=changed(TANGENTS, tangents), without={IDEAL})
+
+
+def test_base_points_leave_the_degree_undecided():
+    values = {BASE_LOCUS: ZEROS | {"a_(1,1) = 0"}, FIBERS: TRUE[FIBERS]}
+    found = verdict("agattn.degree", values=values)
+    assert found.judgement is UNDECIDED and "a_(1,1) = 0" in found.witness
+
+
+def test_findings_that_only_agree_do_not_weaken_the_verdict():
+    # The ideal says it all; the fibers could only have contradicted it.
+    known = findings(TRUE)
+    known.found[FIBERS] = replace(known.found[FIBERS], evidence=Evidence.NUMERICAL)
+    assert CLAIMS["agattn.singular-locus"].verdict(LAYER, known).evidence is Evidence.PROVED
+    without = Findings({q: f for q, f in known.found.items() if q is not IDEAL}, {})
+    assert CLAIMS["agattn.singular-locus"].verdict(LAYER, without).evidence is Evidence.NUMERICAL
+
+
+# The theorem's gap ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["theorem-3.4.singular", "corollary-A.4"])
+def test_the_counterexample(claim):
+    found = verdict(claim, WIDE, wide())
+    assert (found.judgement, found.evidence) == (REFUTED, Evidence.PROVED)
+    assert found.predicted == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
+    assert found.computed == ["(0,0,0)", "(1,1,1)", "(1,1,2)", "(2,1,2)", "(2,1,3)"]
+    for piece in (
+        "(2,1,2)",
+        "(2,1,3)",
+        "dimension 14 > 13",
+        "V = [[1, 0, 0], [0, 1, 0]]",
+        "version 2",
+        "every a",
+    ):
+        assert piece in found.witness
+
+
+def test_the_corrected_statement_holds_there():
+    assert verdict("agattn.singular-locus", WIDE, wide()).judgement is CONFIRMED
+
+
+def test_an_upper_bound_alone_shows_no_singularity():
+    # Without curves the tangent space at (2,1,2) may be 13- or 14-dimensional: that decides nothing.
+    values = wide()
+    values[TANGENTS] = {**values[TANGENTS], Stratum(2, 1, 2): Tangent(10, 13, 14)}
+    for claim in ("theorem-3.4.singular", "agattn.singular-locus"):
+        found = verdict(claim, WIDE, values)
+        assert found.judgement is UNDECIDED and "(2,1,2)" in found.witness
+
+
+def test_the_rank_where_the_source_is_singular_says_nothing_about_the_dimension():
+    values = wide()
+    values[TANGENTS] = {
+        s: Tangent(14, t.lower, t.upper) if s.r_a < 2 else t for s, t in values[TANGENTS].items()
+    }
+    assert verdict("corollary-3.3", WIDE, values).computed == 13
+
+
+def test_bounds_that_do_not_meet_decide_no_dimension():
+    values = {
+        TANGENTS: {
+            s: replace(t, differential_rank=min(t.differential_rank, 12)) for s, t in wide()[TANGENTS].items()
+        }
+    }
+    found = verdict("corollary-3.3", WIDE, values)
+    assert found.judgement is UNDECIDED and "between 12 and 13" in found.witness
+
+
+# Outside the hypotheses -------------------------------------------------------------------------------------
+
+
+def test_inapplicable_shows_the_computed_value():
+    layer = SingleLayer(2, 1, 1)  # a = d' = 1
+    values = {
+        IDEAL: Ideal(4, 3, {2: 3}, {ZERO: 6, S111: 4, S112: 4}),
+        FIBERS: {S111: Fiber(1, 2), S112: Fiber(2, 2)},
+        CRITICAL: {ZERO: True, S111: True, S112: False},
+        BASE_LOCUS: ZEROS,
+    }
+    found = verdict("corollary-A.2", layer, values)
+    assert (found.judgement, found.hypotheses_hold, found.predicted) == (INAPPLICABLE, False, None)
+    assert found.computed == {"generic": 2, "largest": 2} and found.evidence is Evidence.PROVED
+    assert "it assumes a > 1 or d' > 1" in found.witness
+    found = verdict("theorem-3.4.singular", layer, values)
+    assert (found.judgement, found.computed) == (INAPPLICABLE, ["(0,0,0)"])
+    # Theorem 3.2, the degree and the corrected statement speak about this layer too.
+    for claim in ("theorem-3.2", "agattn.degree", "agattn.singular-locus"):
+        assert verdict(claim, layer, values).judgement is CONFIRMED
+
+
+def test_inapplicable_without_a_value():
+    found = verdict("lemma-A.3", SingleLayer(2, 1, t=1), {}, without={CRITICAL})
+    assert (found.judgement, found.computed, found.evidence) == (INAPPLICABLE, None, None)
+    assert "t ≥ 2" in found.witness and "the engine timed out" in found.witness
+
+
+@pytest.mark.parametrize("claim", list(CLAIMS))
+def test_one_token_is_never_judged(claim):
+    layer = SingleLayer(2, 1, t=1)
+    found = verdict(claim, layer, {GENERIC_RANK: 4, IDEAL: Ideal(4, 1, {}, {})})
+    assert found.judgement is INAPPLICABLE and "t ≥ 2" in found.witness
+    if claim == "corollary-3.3":
+        assert found.computed == 4
+
+
+def test_several_failing_hypotheses_are_all_named():
+    assert CLAIMS["lemma-A.3"].failing_hypotheses(SingleLayer(1, 1, 1, 1)) == [
+        "t ≥ 2",
+        "a > 1 or d' > 1",
+        "d ≥ 2",
+    ]
+
+
+# Contradictions ---------------------------------------------------------------------------------------------
+
+CONTRADICTIONS = {
+    "degree": (
+        "agattn.degree",
+        {**TRUE, IDEAL: replace(TRUE[IDEAL], degree=5)},
+        "is 5, by intersection theory 4",
+    ),
+    "dimension": (
+        "corollary-3.3",
+        {**TRUE, IDEAL: replace(TRUE[IDEAL], dimension=4)},
+        "dimension is 4, .* say 5",
+    ),
+    "tangent space too small": (
+        "theorem-3.4.singular",
+        {**TRUE, IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 5, S112: 6, S122: 5})},
+        "dimension 5, but curves and equations say from 6 to 6",
+    ),
+    "singular where the fiber is one reduced point": (
+        "agattn.singular-locus",
+        {**TRUE, IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6})},
+        "one reduced smooth point, but .* ideal leave a tangent space of dimension 6",
+    ),
+}
+
+
+@pytest.mark.parametrize(("claim", "values", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_contradictions_are_errors_that_show_both(claim, values, message):
+    with pytest.raises(DisagreementError, match=message):
+        verdict(claim, values=values)
+
+
+# The list of claims -----------------------------------------------------------------------------------------
+
+
+def test_every_claim_of_the_section_is_there():
+    assert set(CLAIMS) >= {
+        "theorem-3.2", "corollary-3.3", "theorem-3.4.closed", "theorem-3.4.boundary", "theorem-3.4.singular",
+        "corollary-A.2", "lemma-A.3", "corollary-A.4", "proposition-A.5", "corollary-A.6", "agattn.degree",
+        "agattn.singular-locus",
+    }  # fmt: skip
+    for identifier, claim in CLAIMS.items():
+        assert claim.id == identifier and claim.statement and claim.latex and claim.source
+
+
+def test_select():
+    assert [c.id for c in select(CLAIMS, ())] == list(CLAIMS)
+    assert [c.id for c in select(CLAIMS, ("lemma-A.3", "theorem-3.2", "lemma-A.3"))] == [
+        "lemma-A.3",
+        "theorem-3.2",
+    ]
+    with pytest.raises(InputError, match=r"'lemma-A\.33'; did you mean 'lemma-A\.3'"):
+        select(CLAIMS, ("lemma-A.33",))
+    with pytest.raises(InputError, match=r"there are theorem-3\.2, "):
+        select(CLAIMS, ("xyz",))

@@ -1,0 +1,265 @@
+"""``doctor``, ``emit``, ``run`` and ``verify``, as a user calls them."""
+
+import hashlib
+import json
+import subprocess
+
+import jsonschema
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.claims.single_layer import CLAIMS
+from agattn.cli.main import COMMANDS, main
+from agattn.cli.output import schema_names, schema_text
+from agattn.engines.emit import emit
+from agattn.engines.engine import ENGINES
+from agattn.systems.catalogue import build
+
+VERDICTS = {"confirmed", "refuted", "undecided", "inapplicable"}
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return end.value.code, captured.out, captured.err
+
+
+def document(capsys, *arguments, status=0):
+    """The one JSON document a command prints, checked against the shipped schema."""
+    code, out, _ = call(capsys, *arguments, "--json")
+    assert code == status
+    result = json.loads(out)
+    validate(arguments[0], result)
+    return result
+
+
+def validate(command, result):
+    jsonschema.validate(result, json.loads(schema_text(command)), jsonschema.Draft202012Validator)
+
+
+@pytest.fixture
+def by_singular(singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    return singular
+
+
+# Schemas ----------------------------------------------------------------------------------------------------
+
+
+def test_every_command_with_json_has_a_schema():
+    assert set(COMMANDS) - {"schema"} <= set(schema_names())
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_schemas_are_schemas(capsys, name):
+    schema = json.loads(schema_text(name))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({}, schema)
+    assert json.loads(call(capsys, "schema", name)[1]) == schema
+
+
+def test_schema_lists_the_schemas(capsys):
+    assert call(capsys, "schema")[1].split() == schema_names()
+
+
+# doctor -----------------------------------------------------------------------------------------------------
+
+
+def test_doctor(capsys, both_engines):
+    result = document(capsys, "doctor")
+    assert set(result) == {"engines", "python", "flint"}
+    for entry, installation in zip(result["engines"], both_engines, strict=True):
+        assert {"name", "version", "path", "ok", "problem"} <= set(entry)
+        assert (entry["name"], entry["path"]) == (installation.engine.name, str(installation.path))
+        assert entry["ok"] is True and entry["problem"] is None and entry["version"] == installation.version
+    code, out, _ = call(capsys, "doctor")
+    assert code == 0 and out.count(": works (") == 2
+
+
+def test_doctor_without_engines(capsys, fakes):
+    result = document(capsys, "doctor", status=3)
+    assert [(e["ok"], e["path"]) for e in result["engines"]] == [(False, None)] * 2
+    assert all("pip install 'agattn[engines]'" in e["problem"] for e in result["engines"])
+
+
+def test_doctor_finds_a_broken_engine(capsys, fakes):
+    fakes.write("M2", "echo agattn-ok")
+    fakes.write("Singular", "exit 1")
+    result = document(capsys, "doctor", status=3)
+    assert [e["ok"] for e in result["engines"]] == [True, False]
+    assert "exit status 1" in result["engines"][1]["problem"]
+    assert "exit status 1" in call(capsys, "doctor")[1]
+
+
+# emit -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_emit(capsys, tmp_path, engine):
+    arguments = ["emit", "implicit-ideal", "-d", "2", "-o", "2", "--engine", engine]
+    script = emit(build("implicit-ideal", SingleLayer(2, 2)), ENGINES[engine])
+    assert call(capsys, *arguments) == (0, script, "")
+    assert document(capsys, *arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
+    file = tmp_path / "new" / "script"
+    assert call(capsys, *arguments, "-O", str(file)) == (0, "", "")
+    assert file.read_text() == script
+
+
+def test_emit_into_what_is_no_folder(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = call(capsys, "emit", "fiber", "-d", "2", "-o", "1", "-O", str(tmp_path / "file" / "x"))
+    assert code == 2 and "cannot write" in err and err.count("\n") == 1
+
+
+def test_the_command_in_the_header_writes_the_script_again(capsys):
+    given = ["hilbert-function", "-d", "2", "-o", "1", "-a", "1", "--field", "101", "--max-degree", "3"]
+    script = call(capsys, "emit", *given)[1]
+    line = next(line for line in script.splitlines() if "Written by:" in line)
+    words = line.split("agattn ")[1].split()
+    assert call(capsys, *words)[1] == script
+
+
+@pytest.mark.parametrize("engine", ["macaulay2", "singular"])
+def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path, capsys):
+    installation = next(i for i in both_engines if i.engine.name == engine)
+    script = call(capsys, "emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)[1]
+    # Singular reads its standard input by itself, and cannot always open it by name.
+    names = ["/dev/stdin"] if engine == "macaulay2" else []
+    arguments = [str(installation.path), *installation.engine.arguments, *names]
+    ended = subprocess.run(arguments, input=script, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    lines = ended.stdout.splitlines()
+    assert lines[0].startswith("agattn-data 1 implicit-ideal ") and lines[1] == "integer dimension 5"
+    assert lines[-1] == f"agattn-end {len(lines) - 2}"
+
+
+# run --------------------------------------------------------------------------------------------------------
+
+
+def test_run(capsys, by_singular, tmp_path):
+    arguments = ["run", "implicit-ideal", "-d", "2", "-o", "1", "--engine", "singular"]
+    result = document(capsys, *arguments, "--keep", str(tmp_path))
+    assert {"task", "engine", "architecture", "answer", "seconds", "script_sha256"} <= set(result)
+    assert result["engine"] == {"name": "singular", "version": by_singular.version}
+    assert result["architecture"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
+    assert (result["answer"]["dimension"], result["answer"]["degree"]) == (5, 4)
+    assert len(result["answer"]["generators"]) == 1 and result["evidence"] == "proved"
+    kept = (tmp_path / "implicit-ideal-singular.sing").read_bytes()
+    assert hashlib.sha256(kept).hexdigest() == result["script_sha256"]
+    assert json.loads((tmp_path / "implicit-ideal-singular.json").read_text()) == result
+    assert "agattn-end" in (tmp_path / "implicit-ideal-singular.transcript").read_text()
+    code, out, err = call(capsys, *arguments)
+    assert (
+        code == 0
+        and "dimension: 5" in out
+        and "generators: 1" in out
+        and f"Singular {by_singular.version}" in err
+    )
+
+
+def test_run_over_a_finite_field(capsys, by_singular):
+    result = document(
+        capsys, "run", "fiber", "-d", "2", "-o", "1", "--engine", "singular", "--field", "32003"
+    )
+    assert result["evidence"] == "modular" and result["answer"]["field"] == "ZZ/32003"
+
+
+def test_run_at_a_point(capsys, by_singular, tmp_path):
+    file = tmp_path / "point.json"
+    file.write_text('{"K": [[1, 2]], "Q": [["1/3", 1]], "V": [[0, -1]]}')
+    arguments = [
+        "run",
+        "fiber",
+        "-d",
+        "2",
+        "-o",
+        "1",
+        "-a",
+        "1",
+        "--engine",
+        "singular",
+        "--point",
+        str(file),
+    ]
+    assert document(capsys, *arguments)["answer"]["points@point"] == 2
+
+
+# verify -----------------------------------------------------------------------------------------------------
+
+
+def test_verify_main_example_by_both_engines(capsys, both_engines):
+    result = document(capsys, "verify", "-d", "2", "-o", "1", "--engine", "all")
+    assert {"architecture", "claims"} <= set(result)
+    assert [c["id"] for c in result["claims"]] == list(CLAIMS)
+    keys = {
+        "id",
+        "hypotheses_hold",
+        "predicted",
+        "computed",
+        "verdict",
+        "evidence",
+        "witness",
+        "engine",
+        "seconds",
+    }
+    assert all(keys <= set(c) and c["verdict"] in VERDICTS for c in result["claims"])
+    found = {c["id"]: c for c in result["claims"]}
+    assert found["corollary-3.3"]["computed"] == 5 and found["agattn.degree"]["computed"] == 4
+    assert found["agattn.degree"]["generators_by_degree"] == {"4": 1}
+    assert (found["theorem-3.4.singular"]["verdict"], found["theorem-3.4.singular"]["evidence"]) == (
+        "confirmed",
+        "proved",
+    )
+    assert found["theorem-3.4.singular"]["engine"] == ", ".join(map(str, both_engines))
+
+
+def test_verify_refutes(capsys, by_singular):
+    arguments = [
+        "verify",
+        "-d",
+        "3",
+        "-o",
+        "2",
+        "-a",
+        "2",
+        "--engine",
+        "singular",
+        "--claim",
+        "corollary-A.4",
+    ]
+    (claim,) = document(capsys, *arguments, status=1)["claims"]
+    assert claim["verdict"] == "refuted" and "(2,1,2)" in claim["witness"]
+    code, out, _ = call(capsys, *arguments)
+    assert code == 1 and "corollary-A.4 is refuted: at (2,1,2) M is singular" in out
+
+
+def test_verify_prints_a_table(capsys, by_singular):
+    code, out, _ = call(capsys, "verify", "-d", "2", "-o", "1", "--engine", "singular")
+    assert code == 0 and out.startswith("M(2,1,2): dim 5 in ℝ⁶, t ≥ 2\n")
+    rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}
+    assert rows == {claim: ["confirmed", "proved"] for claim in CLAIMS}
+    assert f"Singular {by_singular.version}" in out
+
+
+def test_verify_report(capsys, by_singular, tmp_path):
+    arguments = ["verify", "-d", "2", "-o", "1", "--engine", "singular", "--claim", "theorem-3.2"]
+    result = document(capsys, *arguments, "--report", str(tmp_path / "r"))
+    assert json.loads((tmp_path / "r" / "report.json").read_text()) == result
+    assert "| theorem-3.2 | confirmed | proved |" in (tmp_path / "r" / "report.md").read_text()
+    assert (tmp_path / "r" / "fiber-singular.sing").exists()
+
+
+def timeless(value):
+    """Without the wall-clock fields."""
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items() if k != "seconds"}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("seed", ["0", "7"])
+def test_the_same_seed_gives_the_same_output(capsys, by_singular, seed):
+    arguments = ["verify", "-d", "2", "-o", "2", "--engine", "singular", "--seed", seed]
+    one, other = (timeless(document(capsys, *arguments)) for _ in range(2))
+    assert json.dumps(one) == json.dumps(other)

@@ -1,0 +1,138 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agattn._version import __version__
+from agattn.cli.main import COMMANDS, main
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema")
+
+
+def agattn(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "agattn", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **options,
+    )
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return end.value.code, captured.out, captured.err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"], ["verfy"]])
+def test_what_needs_no_mathematics_imports_none(arguments):
+    code = (
+        "import json, sys\n"
+        "from agattn.cli.main import main\n"
+        f"try: main({arguments!r})\n"
+        "except SystemExit: pass\n"
+        f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert json.loads(ended.stdout.splitlines()[-1]) == []
+
+
+def test_the_check_for_heavy_imports_would_notice():
+    code = "import sys, agattn.verify; print({'numpy', 'flint', 'jinja2'} <= set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.stdout.strip() == "True"
+
+
+def test_help_names_every_command_and_status(capsys):
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    assert all(command in out for command in COMMANDS) and "Exit status" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(capsys, command):
+    code, out, _ = call(capsys, command, "--help")
+    assert code == 0 and "Example" in out and f"agattn {command}" in out
+
+
+def test_version(capsys):
+    assert call(capsys, "--version")[1].strip() == f"agattn, version {__version__}"
+
+
+def test_module_and_function_are_one_command():
+    ended = agattn("emit", "fiber", "-d", "0", "-o", "1")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "agattn: d is 0; it must be a whole number of at least 1\n"
+
+
+BAD = [
+    (["verfy"], "there is no command 'verfy'; did you mean 'verify'?"),
+    (["verify"], "Missing option"),
+    (["verify", "-d", "2"], "Missing option"),
+    (["emit", "-d", "2", "-o", "1"], "Missing argument"),
+    (["verify", "-d", "0", "-o", "1"], "d is 0; it must be a whole number of at least 1"),
+    (["verify", "-d", "-3", "-o", "1"], "d is -3"),
+    (["verify", "-d", "2.5", "-o", "1"], "d is '2.5'"),
+    (["verify", "-d", "two", "-o", "1"], "d is 'two'"),
+    (["verify", "-d", "", "-o", "1"], "d is ''"),
+    (["verify", "-d", "2", "-o", "0"], "d_out is 0"),
+    (["verify", "-d", "2", "-o", "1", "-a", "0"], "a is 0"),
+    (["verify", "-d", "2", "-o", "1", "-t", "0"], "t is 0"),
+    (["verify", "-d", "2", "-o", "1", "-a", "nan"], "a is 'nan'"),
+    (["verify", "-d", "1000000", "-o", "1"], "500000500000000000 coordinates; the limit is 1000. Use"),
+    (["verify", "-d", "9" * 30, "-o", "1"], "coordinates; the limit is 1000"),
+    (["emit", "implicit-ideal", "-d", "5", "-o", "5"], "375 coordinates; the limit is 60. Use --force"),
+    (["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.5"], "did you mean 'theorem-3.2'"),
+    (["verify", "-d", "2", "-o", "1", "--claim", "agatn.degree"], "did you mean 'agattn.degree'"),
+    (["verify", "-d", "2", "-o", "1", "--engine", "magma"], "there is no engine 'magma'"),
+    (["verify", "-d", "2", "-o", "1", "--field", "GF9"], "the field is 'GF9'"),
+    (["verify", "-d", "2", "-o", "1", "--timeout", "0"], "--timeout"),
+    (["verify", "-d", "2", "-o", "1", "--timeout", "nan"], "the timeout is nan s"),
+    (["verify", "-d", "2", "-o", "1", "--timeout", "inf"], "the timeout is inf s"),
+    (["verify", "-d", "2", "-o", "1", "--memory", "1"], "--memory"),
+    (["verify", "-d", "2", "-o", "1", "--memory", "9" * 30], "the memory is"),
+    (["verify", "-d", "2", "-o", "1", "--seed", "-1"], "--seed"),
+    (["verify", "-d", "2", "-o", "1", "--nonsense"], "No such option"),
+    (["run", "fibre", "-d", "2", "-o", "1"], "there is no task 'fibre'; did you mean 'fiber'?"),
+    (["emit", "implicitideal", "-d", "2", "-o", "1"], "did you mean 'implicit-ideal'?"),
+    (["run", "fiber", "-d", "2", "-o", "1", "--engine", "macauly2"], "did you mean 'macaulay2'?"),
+    (["run", "fiber", "-d", "2", "-o", "1", "-t", "1"], "fiber needs t ≥ 2"),
+    (["emit", "fiber", "-d", "2", "-o", "1", "--field", "91"], "which is no field"),
+    (["emit", "fiber", "-d", "2", "-o", "1", "--field", "0"], "the field is '0'"),
+    (["emit", "fiber", "-d", "2", "-o", "1", "--field", "9" * 5000], "the field"),
+    (["emit", "fiber", "-d", "2", "-o", "1", "--point", "/no/such/file"], "cannot read /no/such/file"),
+    (["emit", "implicit-ideal", "-d", "2", "-o", "1", "--point", "x"], "cannot read x"),
+    (["emit", "hilbert-function", "-d", "2", "-o", "1", "--max-degree", "-1"], "--max-degree"),
+    (["schema", "verfy"], "there is no schema 'verfy'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), BAD, ids=lambda x: " ".join(x)[:60] if isinstance(x, list) else ""
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("agattn: ") and err.count("\n") == 1 and message in err and "Traceback" not in err
+
+
+def test_emit_lists_the_tasks(capsys):
+    from agattn.systems.catalogue import TASKS
+
+    code, out, _ = call(capsys, "emit", "--list")
+    assert code == 0 and [line.split()[0] for line in out.splitlines()] == list(TASKS)
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    ended = subprocess.run(
+        f'"{sys.executable}" -m agattn emit strata-tangents -d 3 -o 3 2>errors.$$ | head -n 1; '
+        "cat errors.$$; rm errors.$$",
+        shell=True, cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert ended.stdout.startswith("-- ") and ended.stdout.count("\n") == 1 and ended.stderr == ""

@@ -1,0 +1,105 @@
+"""Fixtures: the engines found on this machine, and engines that misbehave."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from agattn.engines.engine import ENGINES
+from agattn.engines.locate import candidates
+from agattn.errors import EngineNotFoundError
+
+settings.register_profile("agattn", max_examples=40, deadline=None)
+settings.load_profile("agattn")
+
+
+def _installed(engine):
+    try:
+        return candidates(engine)
+    except EngineNotFoundError:
+        return []
+
+
+# Every installation is tested, so that older versions are too where there are some.
+_FOUND = {name: _installed(engine) for name, engine in ENGINES.items()}
+
+
+def _parameters(name):
+    found = [pytest.param(i, id=f"{name}-{i.version}", marks=pytest.mark.engine) for i in _FOUND[name]]
+    return found or [pytest.param(None, id=f"{name}-missing", marks=pytest.mark.engine)]
+
+
+def _require(name, installation):
+    """Skip where an engine is missing; in continuous integration that is a failure."""
+    if installation is not None:
+        return installation
+    reason = f"{ENGINES[name].title} was not found; pip install 'agattn[engines]'"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(params=_parameters("macaulay2"))
+def macaulay2(request):
+    return _require("macaulay2", request.param)
+
+
+@pytest.fixture(params=_parameters("singular"))
+def singular(request):
+    return _require("singular", request.param)
+
+
+@pytest.fixture(params=[*_parameters("macaulay2"), *_parameters("singular")])
+def engine_installation(request):
+    name = request.param.engine.name if request.param else request.node.callspec.id.rsplit("-", 1)[0]
+    return _require(name, request.param)
+
+
+@pytest.fixture
+def both_engines():
+    """The preferred installations of both engines, in the order in which reports name them."""
+    return [_require(name, found[0] if found else None) for name, found in _FOUND.items()]
+
+
+class FakeEngines:
+    """Programs named M2 and Singular that stand alone on PATH and misbehave as told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, name: str, body: str, *, version: str = "9.9.9") -> Path:
+        """A shell script that states a version when asked, and otherwise does ``body``.
+
+        The name of the script file it is to run is in ``$script``.
+        """
+        path = self.folder / name
+        path.write_text(
+            "#!/bin/sh\n"
+            f'case "$*" in *--version*) echo {version}; exit 0;; esac\n'
+            'for script in "$@"; do :; done\n'
+            f"PATH=/usr/bin:/bin; {body}\n"
+        )
+        path.chmod(0o755)
+        return path
+
+    def write_python(self, name: str, body: str) -> Path:
+        """The same in Python; the text of the script it is to run is in ``script``."""
+        program = self.folder / f"{name}.py"
+        program.write_text(f"import sys\nscript = open(sys.argv[-1]).read()\n{body}\n")
+        return self.write(name, f'exec "{sys.executable}" "{program}" "$script"')
+
+
+@pytest.fixture
+def fakes(tmp_path, monkeypatch):
+    """The only engines there are: none until the test writes one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    for engine in ENGINES.values():
+        monkeypatch.delenv(engine.variable, raising=False)
+    # The wheels lie in the environment, not on PATH.
+    monkeypatch.setattr("agattn.engines.locate.sysconfig.get_path", lambda name: str(tmp_path / "nowhere"))
+    monkeypatch.setattr("agattn.engines.locate._user_site", list)
+    return FakeEngines(folder)

@@ -1,0 +1,183 @@
+import re
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.engines.emit import emit
+from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.run import Limits, run
+from agattn.errors import InputError
+from agattn.systems.catalogue import TASKS, build
+from agattn.systems.points import read_point
+
+LAYERS = [
+    SingleLayer(1, 1),
+    SingleLayer(1, 2, 3),
+    SingleLayer(2, 1),
+    SingleLayer(2, 2, 1),
+    SingleLayer(2, 1, 5),
+    SingleLayer(3, 1, 2),
+    SingleLayer(2, 1, t=1),
+    SingleLayer(2, 2, 1, t=1),
+]
+COMMENT = {"macaulay2": "--", "singular": "//"}
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+
+
+def problems():
+    for task in TASKS.values():
+        for layer in LAYERS:
+            impossible = layer.d == 1 and task.name == "zariski-singular-locus"
+            if not impossible and (layer.t > 1 or task.one_token):
+                yield build(task.name, layer)
+    yield build("implicit-ideal", SingleLayer(2, 1), options={"prime": 1})
+    yield build("implicit-ideal", SingleLayer(2, 1, 1), characteristic=32003)
+    yield build("hilbert-function", SingleLayer(2, 1), options={"max_degree": 0})
+
+
+@engines
+@pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.command.removeprefix("agattn emit "))
+def test_scripts_read_as_if_written_by_hand(engine, problem):
+    script = emit(problem, engine)
+    assert script == emit(problem, engine)
+    lines = script.split("\n")
+    assert script.endswith("\n") and not script.endswith("\n\n")
+    assert "\n\n\n" not in script and not script.startswith("\n")
+    assert not [line for line in lines if line != line.rstrip() or "\t" in line]
+    assert script.isascii()  # older engines and terminals
+    # Nothing of the template shows.
+    assert not re.search(r"\{[{%#]|[%#]\}|ENGINE|None|undefined", script.replace("{{", "").replace("}}", ""))
+
+    header = lines[: lines.index("")]
+    assert all(line.startswith(COMMENT[engine.name]) for line in header)
+    layer = problem.layer
+    command = problem.command.replace("ENGINE", engine.name)
+    assert f"Written by: {command}" in header[-1]
+    assert problem.title in header[0]
+    assert "Henry, Marchetti, Kohn" in "\n".join(header)
+    assert (
+        f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}, {'t = 1' if layer.t == 1 else 't >= 2'}" in script
+    )
+
+    assert script.count(f"agattn-data 1 {problem.task} {problem.digest}") == 1
+    assert script.count("agattn-end ") == 1
+    for result in problem.results:
+        assert result.name in script
+
+
+@engines
+def test_points_appear_exactly(engine, tmp_path):
+    file = tmp_path / "point.json"
+    file.write_text('{"A": [["-2/3", 1], [0, 7]], "V": [[11, "13/17"]]}')
+    layer = SingleLayer(2, 1)
+    script = emit(build("fiber", layer, points=(read_point(file, layer),)), engine)
+    assert "-2/3" in script and "13/17" in script and "--point FILE" in script
+
+
+def test_unknown_engines_are_named():
+    with pytest.raises(InputError, match="'singlar'; did you mean 'singular'"):
+        engine_named("singlar")
+
+
+# The scripts, run: every task on every installation. ----------------------------------------------------
+
+QUICK = [
+    ("implicit-ideal", SingleLayer(2, 1), {"dimension": 5, "degree": 4}),
+    ("implicit-ideal", SingleLayer(2, 1, 1), {"dimension": 4, "degree": 3}),
+    ("implicit-ideal", SingleLayer(1, 2), {"dimension": 2, "degree": 1}),
+    ("implicit-ideal", SingleLayer(2, 1, t=1), {"dimension": 4, "degree": 1}),
+    ("hilbert-function", SingleLayer(2, 1), {f"value@{n + 1}": v for n, v in enumerate((1, 6, 21, 56, 125))}),
+    ("singular-locus", SingleLayer(2, 1), {
+        "jacobian-rank@0,0,0": 0, "jacobian-rank@1,1,2": 0, "jacobian-rank@1,2,2": 1,
+        "locus-dimension": 4, "locus-degree": 3,
+    }),
+    ("critical-locus", SingleLayer(2, 1), {
+        "cone-dimension@1,1,1": 2, "cone-dimension@1,1,2": 1, "cone-dimension@1,2,2": 1,
+    }),
+    ("base-locus", SingleLayer(2, 1), {"components": 2}),
+    ("fiber", SingleLayer(2, 1), {
+        "points@1,1,1": 1, "length@1,1,1": 2, "points@1,1,2": 2, "length@1,1,2": 2, "points@1,2,2": 1,
+    }),
+    ("strata-tangents", SingleLayer(2, 1), {
+        "failures": 0, "differential-rank@1,2,2": 5, "curve-rank@1,1,1": 6,
+    }),
+    ("zariski-singular-locus", SingleLayer(2, 1), {"dimension": 4, "degree": 3, "failures": 0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("task", "layer", "expected"), QUICK, ids=lambda x: x if isinstance(x, str) else None
+)
+def test_every_task_on_every_singular(singular, task, layer, expected):
+    answer = run(build(task, layer), singular, Limits(60)).answer
+    assert {name: answer.integers[name] for name in expected} == expected
+
+
+# A process of Macaulay2 takes half a second to start, so it gets each task once.
+ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed(QUICK)}.values())
+
+
+@pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
+def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
+    answer = run(build(task, layer), macaulay2, Limits(60)).answer
+    assert {name: answer.integers[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("task", ["fiber", "singular-locus", "critical-locus", "strata-tangents"])
+def test_points_of_the_user(singular, tmp_path, task):
+    file = tmp_path / "point.json"
+    file.write_text('{"A": [[2, 4], [-1, -2]], "V": [["3/5", "1/5"]]}')
+    layer = SingleLayer(2, 1)
+    answer = run(build(task, layer, points=(read_point(file, layer),)), singular, Limits(60)).answer
+    expected = {
+        "fiber": ("points", 2),
+        "singular-locus": ("jacobian-rank", 0),
+        "critical-locus": ("cone-dimension", 1),
+    }
+    if task in expected:
+        name, value = expected[task]
+        assert answer.at_points(name) == {"point": value}
+
+
+def test_over_a_finite_field_and_primality(singular):
+    layer = SingleLayer(2, 1, 1)
+    problem = build("implicit-ideal", layer, characteristic=32003, options={"prime": 1})
+    answer = run(problem, singular, Limits(60)).answer
+    assert answer.integers == {"dimension": 4, "degree": 3, "prime": 1}
+    assert {f.ring.characteristic for f in answer.polynomials["generators"]} == {32003}
+    assert answer.as_json()["field"] == "ZZ/32003"
+
+
+def test_the_engines_find_the_same_quartic(both_engines):
+    problem = build("implicit-ideal", SingleLayer(2, 1))
+    one, other = (run(problem, i, Limits(60)).answer.polynomials["generators"] for i in both_engines)
+    assert [f.primitive() for f in one] == [f.primitive() for f in other]
+    assert one[0].degree() == 4 and len(one) == 1
+
+
+SHAPES = [SingleLayer(1, 2, 3), SingleLayer(2, 2, 1), SingleLayer(2, 2, 1, t=1)]
+AGREE = [p for p in problems() if p.layer in SHAPES] + [
+    build("implicit-ideal", SHAPES[1], characteristic=101)
+]
+
+
+@pytest.mark.parametrize("problem", AGREE, ids=lambda p: p.command.removeprefix("agattn emit "))
+def test_the_engines_agree_on_every_integer(both_engines, problem):
+    one, other = (run(problem, i, Limits(60)).answer for i in both_engines)
+    # How many equations are used, repeated ones among them, is each script's own affair.
+    assert {**one.integers, "equations": 0} == {**other.integers, "equations": 0} and one.integers
+    degrees = [
+        {name: sorted(f.degree() for f in fs) for name, fs in a.polynomials.items()} for a in (one, other)
+    ]
+    assert sorted(degrees[0].values()) == sorted(degrees[1].values())
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("layer", [SingleLayer(3, 1, 1), SingleLayer(2, 1, 9)], ids=lambda x: f"a={x.a}")
+def test_other_shapes(singular, task, layer):
+    answer = run(build(task, layer), singular, Limits(60)).answer
+    assert answer.integers
+    if task == "implicit-ideal":
+        assert (answer.integers["dimension"], answer.integers["degree"]) == (
+            (7, 45) if layer.d == 3 else (5, 4)
+        )

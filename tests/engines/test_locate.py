@@ -1,0 +1,110 @@
+import os
+
+import pytest
+
+from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
+from agattn.engines.locate import INSTALL, candidates, locate
+from agattn.errors import EngineNotFoundError
+
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+
+
+@engines
+def test_none_found_names_the_install_line(fakes, engine):
+    assert candidates(engine) == []
+    with pytest.raises(EngineNotFoundError) as raised:
+        locate(engine)
+    message = str(raised.value)
+    assert (
+        engine.title in message and engine.variable in message and INSTALL in message and "\n" not in message
+    )
+
+
+@engines
+def test_found_on_path(fakes, engine):
+    path = fakes.write(engine.executable, "true", version="Version 3.14.15 of something")
+    found = locate(engine)
+    assert (found.path, found.found, found.version) == (path, "PATH", "3.14.15")
+    assert str(found) == f"{engine.name} 3.14.15"
+
+
+@engines
+def test_the_environment_variable_comes_first(fakes, engine, monkeypatch):
+    fakes.write(engine.executable, "true")
+    other = fakes.write("another", "true", version="1.2")
+    monkeypatch.setenv(engine.variable, str(other))
+    assert [(i.path, i.found) for i in candidates(engine)] == [
+        (other, engine.variable),
+        (fakes.folder / engine.executable, "PATH"),
+    ]
+    monkeypatch.setenv(engine.variable, "another")  # a name is looked up on PATH
+    assert locate(engine).path == other
+
+
+@engines
+def test_one_program_is_listed_once(fakes, engine, monkeypatch):
+    path = fakes.write(engine.executable, "true")
+    link = fakes.folder / "link"
+    link.symlink_to(path)
+    monkeypatch.setenv(engine.variable, str(link))
+    assert [i.found for i in candidates(engine)] == [engine.variable]
+
+
+@engines
+def test_wheels_come_last(fakes, engine, tmp_path):
+    wheel = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
+    wheel.parent.mkdir(parents=True)
+    fakes.write(engine.executable, "true").rename(wheel)
+    assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, "wheel")]
+    fakes.write(engine.executable, "true")
+    assert [i.found for i in candidates(engine)] == ["PATH", "wheel"]
+    os.chmod(wheel, 0o644)  # noqa: PTH101
+    assert [i.found for i in candidates(engine)] == ["PATH"]
+
+
+@engines
+def test_the_variable_may_choose_the_wheel(fakes, engine, tmp_path, monkeypatch):
+    wheel = tmp_path / "nowhere" / "sage_wheels" / "bin" / engine.executable
+    wheel.parent.mkdir(parents=True)
+    fakes.write(engine.executable, "true").rename(wheel)
+    fakes.write(engine.executable, "true")
+    monkeypatch.setenv(engine.variable, str(wheel))
+    assert [(i.path, i.found) for i in candidates(engine)] == [
+        (wheel, engine.variable),
+        (fakes.folder / engine.executable, "PATH"),
+    ]
+
+
+@engines
+def test_a_variable_that_names_no_program_is_an_error(fakes, engine, monkeypatch):
+    fakes.write(engine.executable, "true")
+    monkeypatch.setenv(engine.variable, "/no/such/program")
+    with pytest.raises(EngineNotFoundError, match=f"{engine.variable} is '/no/such/program'"):
+        locate(engine)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("echo agattn-ok", None),
+        ("echo something else", "exit status 0, but did not print what it was asked to"),
+        ("exit 3", "exit status 3"),
+        ("kill -9 $$", "exit status -9"),
+    ],
+)
+def test_one_line_is_run(fakes, body, problem):
+    fakes.write("Singular", body)
+    found = locate(SINGULAR).problem()
+    assert found is None if problem is None else problem in found
+
+
+def test_a_program_without_a_version(fakes):
+    path = fakes.write("M2", "true", version="none")
+    assert locate(MACAULAY2).version == "unknown"
+    path.write_text("not a program")
+    assert locate(MACAULAY2).problem() is not None
+
+
+def test_every_installation_works_and_states_its_version(engine_installation):
+    assert engine_installation.problem() is None
+    assert engine_installation.version[0].isdigit() and "." in engine_installation.version

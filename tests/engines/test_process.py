@@ -1,0 +1,168 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agattn.engines import process
+from agattn.engines.process import run_program
+from agattn.errors import EngineCrashedError, EngineTimeoutError
+
+ROOT = Path(__file__).parents[2]
+
+
+def shell(folder, text, **limits):
+    return run_program(["/bin/sh", "-c", text], folder, **{"timeout": 20, "memory": 4096, **limits})
+
+
+def is_alive(pid):
+    """Whether a process runs; one that is dead but not reaped counts as alive only if it is ours to reap."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state[0] != "Z" or int(state[1]) == os.getpid()
+
+
+def eventually(condition, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# A program with a child and a grandchild that ignore everything that can be ignored.
+FAMILY = """
+trap '' INT TERM HUP
+echo $$ >> pids
+(trap '' INT TERM HUP; echo $(exec sh -c 'echo $PPID') >> pids; (sleep 300 & echo $! >> pids; wait); wait) &
+sleep 300
+"""
+
+
+def family(folder):
+    assert eventually(lambda: (folder / "pids").exists() and len((folder / "pids").read_text().split()) == 3)
+    return [int(pid) for pid in (folder / "pids").read_text().split()]
+
+
+def test_returns_what_was_printed(tmp_path):
+    ended = shell(tmp_path, "echo out; echo err >&2; exit 7")
+    assert (ended.status, ended.output, ended.errors) == (7, "out\n", "err\n")
+    assert 0 <= ended.seconds < 5
+
+
+def test_working_and_home_directory_are_private_and_input_is_empty(tmp_path):
+    ended = shell(tmp_path, 'pwd; echo "$HOME"; cat; echo end')
+    assert ended.output.split() == [str(tmp_path), str(tmp_path), "end"]
+
+
+def test_arguments_are_passed_as_they_are(tmp_path):
+    awkward = ["$HOME", "a b", "*", "'", '"', ";exit 3", "-n", ""]
+    ended = run_program([sys.executable, "-c", "import sys; print(sys.argv[1:])", *awkward], tmp_path,
+                        timeout=20, memory=4096)  # fmt: skip
+    assert ended.output.strip() == str(awkward)
+
+
+def test_timeout_kills_the_whole_family(tmp_path):
+    started = time.monotonic()
+    with pytest.raises(EngineTimeoutError, match="stopped after 1 s, its time limit"):
+        shell(tmp_path, FAMILY, timeout=1)
+    assert time.monotonic() - started < 4
+    pids = family(tmp_path)
+    assert eventually(lambda: not any(map(is_alive, pids)))
+
+
+def test_children_left_behind_by_a_normal_end_are_killed(tmp_path):
+    ended = shell(tmp_path, "sleep 300 & echo $!")
+    assert ended.status == 0
+    assert eventually(lambda: not is_alive(int(ended.output)))
+
+
+def test_cancelling_kills_the_whole_family(tmp_path):
+    cancelled = threading.Event()
+    threading.Thread(target=lambda: (family(tmp_path), cancelled.set()), daemon=True).start()
+    with pytest.raises(EngineCrashedError, match="cancelled"):
+        shell(tmp_path, FAMILY, cancelled=cancelled)
+    pids = family(tmp_path)
+    assert eventually(lambda: not any(map(is_alive, pids)))
+
+
+def test_no_zombies(tmp_path):
+    for text in ("exit 0", "kill -9 $$", "sleep 300"):
+        try:
+            pid = int(shell(tmp_path, f"echo $$; {text}", timeout=1).output)
+        except EngineTimeoutError:
+            pid = int((tmp_path / "stdout").read_text())
+        assert not is_alive(pid)
+        with pytest.raises(ChildProcessError):  # nothing with this number is left to be reaped
+            os.waitpid(pid, os.WNOHANG)
+
+
+def test_a_signal_shows_in_the_status(tmp_path):
+    assert shell(tmp_path, "kill -9 $$").status == -signal.SIGKILL
+    assert shell(tmp_path, "kill -SEGV $$").status == -signal.SIGSEGV
+    assert not list(tmp_path.glob("core*"))
+
+
+def test_memory_limit(tmp_path):
+    text = "b = bytearray(2**20 * int(__import__('sys').argv[1])); print(len(b) >> 20)"
+    command = [sys.executable, "-c", text]
+    assert run_program([*command, "100"], tmp_path, timeout=20, memory=1000).output == "100\n"
+    ended = run_program([*command, "1000"], tmp_path, timeout=20, memory=1000)
+    assert ended.status == 1 and "MemoryError" in ended.errors
+
+
+def test_flood_of_output_on_both_streams_does_not_block(tmp_path):
+    ended = shell(tmp_path, "yes 0123456789 | head -c 8000000 & yes x | head -c 8000000 >&2; wait")
+    assert (len(ended.output), len(ended.errors)) == (8_000_000, 8_000_000)
+
+
+@pytest.mark.parametrize("stream", ["", " >&2"])
+def test_flood_without_end_is_stopped(tmp_path, monkeypatch, stream):
+    monkeypatch.setattr(process, "MAX_OUTPUT", 2)
+    with pytest.raises(EngineCrashedError, match="stopped when it had printed 2 MiB"):
+        shell(tmp_path, f"exec yes{stream}")
+    assert max(p.stat().st_size for p in tmp_path.iterdir()) <= 2 * 2**20
+
+
+def test_output_that_is_no_text_is_read_all_the_same(tmp_path):
+    assert shell(tmp_path, r"printf 'a\377\376b'").output == "a\ufffd\ufffdb"
+
+
+def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
+    ended = run_program([str(tmp_path / "none")], tmp_path, timeout=5, memory=4096)
+    assert ended.status == 127 and "none" in ended.errors
+    (tmp_path / "text").write_text("no program")
+    assert run_program([str(tmp_path / "text")], tmp_path, timeout=5, memory=4096).status == 126
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "fiber", "--engine", "singular"], ["verify"]], ids=lambda c: c[0]
+)
+def test_interrupt_leaves_no_process_and_no_directory(fakes, tmp_path, command):
+    # Ctrl-C on the command line, while an engine with children of its own is at work.
+    note = tmp_path / "pids"
+    for name in ("M2", "Singular"):
+        fakes.write(name, f'echo $$ >> "{note}"; sleep 300 & echo $! >> "{note}"; trap "" INT; wait')
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "agattn", *command, "-d", "2", "-o", "1"],
+        cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert eventually(lambda: note.exists() and len(note.read_text().split()) >= 2, 20)
+    assert list(temporary.iterdir())
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert errors.strip() == "agattn: interrupted; nothing was left behind" and output == ""
+    pids = [int(pid) for pid in note.read_text().split()]
+    assert eventually(lambda: not any(map(is_alive, pids)))
+    assert list(temporary.iterdir()) == []

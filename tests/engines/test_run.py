@@ -1,0 +1,287 @@
+"""Engines that misbehave, for real: each on PATH as a program, through the whole of agattn."""
+
+import json
+import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.cli.main import main
+from agattn.engines import process
+from agattn.engines.emit import emit
+from agattn.engines.engine import SINGULAR
+from agattn.engines.locate import locate
+from agattn.engines.run import Limits, run
+from agattn.errors import (
+    DisagreementError,
+    EngineCrashedError,
+    EngineError,
+    EngineMemoryError,
+    EngineNotFoundError,
+    EngineTimeoutError,
+    InputError,
+    TranscriptError,
+)
+from agattn.evidence import Judgement
+from agattn.systems.catalogue import build
+from agattn.verify import Settings, verify
+
+LAYER = SingleLayer(2, 1)
+PROBLEM = build("fiber", LAYER)
+CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
+
+
+def block(problem, values, keep=lambda lines: lines):
+    """A well-formed transcript of integers, as a command for a shell."""
+    lines = [f"integer {name} {value}" for name, value in values.items()]
+    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, f"agattn-end {len(lines)}"]
+    return "; ".join(f"echo '{line}'" for line in keep(text))
+
+
+def fibers(**changes):
+    """The true answer to PROBLEM for M(2,1,2), but for some changes."""
+    right = {
+        "escapes@1,1,1": 0, "length@1,1,1": 2, "points@1,1,1": 1,
+        "escapes@1,1,2": 0, "length@1,1,2": 2, "points@1,1,2": 2,
+        "escapes@1,2,2": 0, "length@1,2,2": 1, "points@1,2,2": 1,
+    }  # fmt: skip
+    return right | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
+
+
+OTHER = build("fiber", SingleLayer(2, 1, 1))
+
+# What a program does · the error · the exit status of a command that depends on it · what the message says.
+MISDEEDS = {
+    "sleeps": ("sleep 300", EngineTimeoutError, 3, "stopped after 0.7 s, its time limit"),
+    "sleeps with children": ("sleep 300 & sleep 300; wait", EngineTimeoutError, 3, "time limit"),
+    "spins": ("while :; do :; done", EngineTimeoutError, 3, "time limit"),
+    "is killed": ("kill -9 $$", EngineCrashedError, 4, "killed by signal 9"),
+    "crashes": ("kill -SEGV $$", EngineCrashedError, 4, f"killed by signal {int(signal.SIGSEGV)}"),
+    "fails": ("echo 'line 3: error: no' >&2; exit 1", EngineCrashedError, 4, "status 1: line 3: error: no"),
+    "fails after its answer": (block(PROBLEM, fibers()) + "; exit 1", EngineCrashedError, 4, "exit status 1"),
+    "garbage": ("head -c 100000 /dev/urandom", TranscriptError, 4, "printed no data block"),
+    "nothing": ("exit 0", TranscriptError, 4, "printed no data block"),
+    "only talks": ("echo I am not an engine", TranscriptError, 4, "printed no data block"),
+    "answers another problem": (block(OTHER, fibers()), TranscriptError, 4, "answers another problem"),
+    "answers half": (block(PROBLEM, fibers(), lambda x: x[:5]), TranscriptError, 4, "end mark is missing"),
+    "lacks a line": (block(PROBLEM, fibers(), lambda x: x[:3] + x[4:]), TranscriptError, 4, "ends with"),
+    "answers twice": ("; ".join([block(PROBLEM, fibers())] * 2), TranscriptError, 4, "more than one data"),
+    "reports an error and goes on": (
+        "echo '   ? error occurred in or before'; " + block(PROBLEM, fibers()),
+        TranscriptError, 4, "reported an error",
+    ),
+    "impossible": (block(PROBLEM, fibers(length_1x2x2=0, points_1x2x2=0)), EngineError, 4, "have 0 points"),
+    "contradicts itself": (block(PROBLEM, fibers(points_1x2x2=2)), EngineError, 4, "2 points and length 1"),
+    "says that it did not count": (block(PROBLEM, fibers(escapes_1x1x1=1)), EngineError, 4, "not counted"),
+    "floods": ("exec yes agattn-data 1 fiber", EngineCrashedError, 4, "stopped when it had printed 4 MiB"),
+}  # fmt: skip
+misdeeds = pytest.mark.parametrize(("body", "error", "status", "message"), MISDEEDS.values(), ids=MISDEEDS)
+
+
+@pytest.fixture(autouse=True)
+def small_flood(monkeypatch):
+    monkeypatch.setattr(process, "MAX_OUTPUT", 4)
+
+
+def command_line(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main([*arguments, "-d", "2", "-o", "1", "--timeout", "0.7"])
+    captured = capsys.readouterr()
+    return end.value.code, captured.out, captured.err
+
+
+@misdeeds
+def test_verdicts_are_undecided(fakes, body, error, status, message):
+    fakes.write("Singular", body)
+    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
+    (verdict,) = report.verdicts
+    assert verdict.judgement is Judgement.UNDECIDED
+    assert verdict.computed is None and verdict.evidence is None and verdict.engine == "none"
+    assert message in verdict.witness and "\n" not in verdict.witness
+    assert report.exit_status == status and not report.runs
+    assert len(report.troubles) == (2 if status == 3 else 1)  # a limit is tried again over a finite field
+
+
+@misdeeds
+def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, body, error, status, message):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    fakes.write("Singular", body)
+    if error is EngineError:  # well-formed, so that only a claim's reader sees what is wrong
+        assert run(PROBLEM, locate(SINGULAR)).answer.integers
+    else:
+        with pytest.raises(error, match="fiber: ") as raised:
+            run(PROBLEM, locate(SINGULAR), Limits(0.7))
+        assert type(raised.value) is error and message in str(raised.value)
+        code, out, err = command_line(capsys, "run", "fiber", "--engine", "singular", "--json")
+        assert (code, out) == (status, "")
+        assert err.startswith("agattn: Singular (") and err.count("\n") == 1 and message in err
+        assert "Traceback" not in err
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "answers half", "impossible"])
+def test_verify_exits_as_it_should_and_prints_no_verdict(fakes, capsys, name):
+    body, _, status, message = MISDEEDS[name]
+    fakes.write("Singular", body)
+    arguments = ["verify", "--engine", "singular", "--claim", CLAIM, "--claim", "proposition-A.5"]
+    code, out, _ = command_line(capsys, *arguments, "--json")
+    document = json.loads(out)
+    assert code == status
+    undecided, native = document["claims"]
+    assert (undecided["verdict"], undecided["evidence"], undecided["computed"]) == ("undecided", None, None)
+    assert message in document["troubles"][0] and native["verdict"] == "confirmed"
+    code, out, err = command_line(capsys, *arguments)
+    assert code == status and "Traceback" not in err
+    assert f"{CLAIM} is undecided" in out and "trouble: " in out
+
+
+# Memory -----------------------------------------------------------------------------------------------------
+
+
+def test_memory_is_exhausted_by_a_real_engine(singular, fakes, tmp_path):
+    # The program on PATH is the real one, but asked for a matrix that does not fit.
+    greedy = tmp_path / "greedy.sing"
+    greedy.write_text("intmat m[30000][30000];\nquit;\n")
+    fakes.write("Singular", f'exec "{singular.path}" -q --no-rc "{greedy}"')
+    with pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise --memory"):
+        run(PROBLEM, locate(SINGULAR), Limits(20, 300))
+    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(20, 300)))
+    assert report.exit_status == 3 and report.verdicts[0].judgement is Judgement.UNDECIDED
+
+
+def test_no_memory_even_to_start(macaulay2):
+    with pytest.raises(EngineMemoryError, match="64 MiB allowed"):
+        run(PROBLEM, macaulay2, Limits(20, 64))
+
+
+# Several engines --------------------------------------------------------------------------------------------
+
+
+def replay(fakes, name, problem, answer):
+    fakes.write(name, block(problem, answer))
+
+
+def test_engines_that_agree(fakes):
+    for name in ("M2", "Singular"):
+        replay(fakes, name, PROBLEM, fibers())
+    report = verify(LAYER, [CLAIM], Settings("all"))
+    assert report.exit_status == 0
+    assert report.verdicts[0].engine == "macaulay2 9.9.9, singular 9.9.9"
+
+
+def test_a_disagreement_shows_both(fakes, capsys):
+    replay(fakes, "M2", PROBLEM, fibers())
+    replay(fakes, "Singular", PROBLEM, fibers(length_1x1x1=7))
+    with pytest.raises(DisagreementError) as raised:
+        verify(LAYER, [CLAIM], Settings("all"))
+    for piece in ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers"):
+        assert piece in str(raised.value)
+    code, out, err = command_line(capsys, "verify", "--engine", "all", "--claim", CLAIM, "--json")
+    assert code == 4 and out == ""
+    assert err.count("\n") == 1 and "length=2" in err and "length=7" in err and "Traceback" not in err
+
+
+def test_a_wrong_answer_from_one_engine_alone_is_at_least_attributed(fakes):
+    # Nothing can be compared, so the claim is refuted; but the verdict says on whose word.
+    replay(fakes, "Singular", PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], Settings("singular"))
+    assert report.exit_status == 1 and report.verdicts[0].engine == "singular 9.9.9"
+
+
+def test_equations_that_do_not_vanish_are_refused(fakes):
+    # Well-formed, right dimension, right degree, wrong quartic: y_1⁴.
+    problem = build("implicit-ideal", LAYER)
+    lines = [
+        "integer dimension 5",
+        "integer degree 4",
+        "polynomials generators 1",
+        "polynomial 1",
+        "term 1 4,0,0,0,0,0",
+    ]
+    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, "agattn-end 5"]
+    fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
+    assert run(problem, locate(SINGULAR)).answer.integers["degree"] == 4
+    report = verify(LAYER, ["agattn.degree"], Settings("singular"))
+    assert report.exit_status == 4 and report.verdicts[0].judgement is Judgement.UNDECIDED
+    assert any("does not vanish on M(2,1,2)" in trouble for trouble in report.troubles)
+
+
+def test_with_auto_the_other_engine_decides(fakes):
+    fakes.write("M2", "kill -9 $$")
+    replay(fakes, "Singular", PROBLEM, fibers())
+    report = verify(LAYER, [CLAIM])
+    assert report.exit_status == 0 and report.verdicts[0].engine == "singular 9.9.9"
+    assert len(report.troubles) == 1 and "killed by signal 9" in report.troubles[0]
+
+
+def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
+    modular = build("fiber", LAYER, characteristic=32003)
+    fakes.write(
+        "Singular", f'if grep -q 32003 "$script"; then {block(modular, fibers())}; else sleep 300; fi'
+    )
+    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
+    assert str(report.verdicts[0].evidence) == "modular" and report.exit_status == 0
+
+
+def test_no_engine_at_all(fakes, capsys):
+    code, out, err = command_line(capsys, "verify", "--claim", CLAIM)
+    assert code == 3 and "pip install 'agattn[engines]'" in out + err
+    for arguments in (["verify", "--engine", "singular"], ["verify", "--engine", "all"], ["run", "fiber"]):
+        code, out, err = command_line(capsys, *arguments)
+        assert (code, out) == (3, "")
+        assert "pip install 'agattn[engines]'" in err and err.count("\n") == 1
+    with pytest.raises(EngineNotFoundError):
+        verify(LAYER, [CLAIM], Settings("macaulay2"))
+
+
+# What is kept -----------------------------------------------------------------------------------------------
+
+
+def test_keep_saves_script_and_transcript(fakes, tmp_path):
+    replay(fakes, "Singular", PROBLEM, fibers())
+    done = run(PROBLEM, locate(SINGULAR), keep=tmp_path / "kept" / "here")
+    script = tmp_path / "kept" / "here" / "fiber-singular.sing"
+    assert script.read_text() == emit(PROBLEM, SINGULAR) == done.script
+    assert script.with_suffix(".transcript").read_text() == done.transcript
+
+
+def test_keep_saves_what_there_is_of_a_failure(fakes, tmp_path):
+    fakes.write("Singular", "echo half; exit 1")
+    with pytest.raises(EngineCrashedError):
+        run(PROBLEM, locate(SINGULAR), keep=tmp_path)
+    assert (tmp_path / "fiber-singular.transcript").read_text() == "half\n"
+    (tmp_path / "fiber-singular.sing").unlink()
+    fakes.write("Singular", "sleep 300")
+    with pytest.raises(EngineTimeoutError):
+        run(PROBLEM, locate(SINGULAR), Limits(0.2), keep=tmp_path)
+    assert (tmp_path / "fiber-singular.sing").exists()
+
+
+def test_a_folder_that_cannot_be_written(fakes, tmp_path):
+    replay(fakes, "Singular", PROBLEM, fibers())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        run(PROBLEM, locate(SINGULAR), keep=tmp_path / "file")
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), 1e300])
+def test_time_limits_that_are_none(timeout):
+    with pytest.raises(InputError, match=r"^the timeout is "):
+        Limits(timeout)
+
+
+@pytest.mark.parametrize("memory", [0, -5, 10**30])
+def test_memory_limits_that_are_none(memory):
+    with pytest.raises(InputError, match=r"^the memory is "):
+        Limits(1, memory)
+
+
+def test_the_script_is_run_in_a_private_folder_that_vanishes(fakes, tmp_path):
+    fakes.write("Singular", f'pwd > "{tmp_path}/where"; ls > "{tmp_path}/files"; {block(PROBLEM, fibers())}')
+    run(PROBLEM, locate(SINGULAR))
+    folder = Path((tmp_path / "where").read_text().strip())
+    assert folder.name.startswith("agattn-") and not folder.exists()
+    assert "script.sing" in (tmp_path / "files").read_text().split()

@@ -1,0 +1,147 @@
+from dataclasses import replace
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.errors import InputError, TooLargeError
+from agattn.systems.catalogue import (
+    MAX_ELIMINATION_COORDINATES,
+    MAX_LINEAR_COORDINATES,
+    TASKS,
+    build,
+    is_prime,
+    minors_are_feasible,
+)
+from agattn.systems.points import strata_points
+from agattn.systems.problem import Point, matrix
+
+LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in (1, 2, 3)]
+LAYER = SingleLayer(2, 1)
+POINT = Point("point", matrix([[1, 2], [3, 4]]), matrix([[5, 6]]))
+tasks = pytest.mark.parametrize("task", TASKS)
+
+
+def possible(task, layer):
+    return not (task == "zariski-singular-locus" and layer.d == 1)
+
+
+def test_the_tasks_of_the_contract_are_there():
+    assert {
+        "implicit-ideal", "hilbert-function", "singular-locus", "critical-locus", "base-locus", "fiber",
+        "strata-tangents", "zariski-singular-locus",
+    } <= set(TASKS)  # fmt: skip
+
+
+@tasks
+def test_every_task_for_every_layer(task):
+    for layer in LAYERS:
+        if not possible(task, layer):
+            continue
+        problem = build(task, layer)
+        assert (problem.task, problem.layer, problem.characteristic) == (task, layer, 0)
+        assert len({r.name for r in problem.results}) == len(problem.results) > 0
+        assert problem.command.startswith(f"agattn emit {task} --engine ENGINE -d {layer.d}")
+        assert any(r.per_point for r in problem.results) == bool(problem.points)
+
+
+def test_the_digest_changes_with_the_question_and_only_with_it():
+    seen = {}
+    for task in TASKS:
+        for layer in LAYERS:
+            if possible(task, layer):
+                for p in (0, 101, 32003):
+                    problem = build(task, layer, characteristic=p)
+                    assert seen.setdefault(problem.digest, problem) is problem
+                    assert build(task, layer, characteristic=p).digest == problem.digest
+    ideal = build("implicit-ideal", LAYER)
+    different = [
+        ideal,
+        build("implicit-ideal", LAYER, options={"prime": 1}),
+        build("hilbert-function", LAYER),
+        build("hilbert-function", LAYER, options={"max_degree": 5}),
+        build("fiber", LAYER),
+        build("fiber", LAYER, points=(POINT,)),
+        build("fiber", LAYER, points=(replace(POINT, A=matrix([[1, 2], [3, 5]])),)),
+        build("fiber", LAYER, points=(replace(POINT, V=matrix([[5, 7]])),)),
+        build("implicit-ideal", SingleLayer(2, 1, t=1)),
+        build("implicit-ideal", SingleLayer(2, 1, t=3)),
+    ]
+    assert len({problem.digest for problem in different}) == len(different)
+    assert replace(ideal, title="other words", command="").digest == ideal.digest
+
+
+@pytest.mark.parametrize(
+    ("task", "layer", "size", "limit"),
+    [
+        ("implicit-ideal", SingleLayer(4, 2), 80, MAX_ELIMINATION_COORDINATES),
+        ("hilbert-function", SingleLayer(4, 2, 1), 80, MAX_ELIMINATION_COORDINATES),
+        ("singular-locus", SingleLayer(5, 1), 75, MAX_ELIMINATION_COORDINATES),
+        ("fiber", SingleLayer(13, 1), 1183, MAX_LINEAR_COORDINATES),
+        ("strata-tangents", SingleLayer(13, 1), 1183, MAX_LINEAR_COORDINATES),
+        ("critical-locus", SingleLayer(10**9, 1), 10**18 * (10**9 + 1) // 2, MAX_LINEAR_COORDINATES),
+    ],
+)
+def test_sizes_are_stated_and_refused_before_anything_starts(task, layer, size, limit):
+    with pytest.raises(TooLargeError) as raised:
+        build(task, layer)
+    assert f"{size} coordinates; the limit is {limit}" in str(raised.value) and "--force" in str(raised.value)
+
+
+def test_force():
+    assert build("implicit-ideal", SingleLayer(4, 2), force=True).layer.ambient_dimension == 80
+    assert build("fiber", SingleLayer(4, 2)).points
+
+
+@tasks
+def test_one_token(task):
+    layer = SingleLayer(2, 1, t=1)
+    if TASKS[task].one_token:
+        assert build(task, layer).command.split(" -a 2 ")[1].startswith("-t 1")
+    else:
+        with pytest.raises(InputError, match=f"^{task} needs t ≥ 2"):
+            build(task, layer)
+
+
+@tasks
+def test_points(task):
+    if TASKS[task].uses_points:
+        problem = build(task, LAYER, points=(POINT,))
+        assert problem.points == (POINT,) and problem.command.endswith("--point FILE")
+    else:
+        with pytest.raises(InputError, match=f"^{task} looks at no points"):
+            build(task, LAYER, points=(POINT,))
+
+
+def test_the_fiber_over_zero_is_another_task():
+    for zero in (replace(POINT, A=matrix([[0, 0], [0, 0]])), replace(POINT, V=matrix([[0, 0]]))):
+        with pytest.raises(InputError, match="base-locus"):
+            build("fiber", LAYER, points=(zero,))
+    assert "0,0,0" not in {p.label for p in build("fiber", LAYER).points}
+    assert "0,0,0" in {p.label for p in strata_points(LAYER)}
+
+
+@pytest.mark.parametrize("characteristic", [4, 6, 7, 97, 101 * 103, 32767, 2**61 - 1, 10**40])
+def test_what_is_no_usable_field_is_refused(characteristic):
+    with pytest.raises(InputError, match=str(characteristic)):
+        build("implicit-ideal", LAYER, characteristic=characteristic)
+
+
+def test_unknown_tasks_and_options():
+    with pytest.raises(InputError, match=r"'implicit-idea'; did you mean 'implicit-ideal'"):
+        build("implicit-idea", LAYER)
+    with pytest.raises(InputError, match=r"no task 'xyz'$"):
+        build("xyz", LAYER)
+    with pytest.raises(InputError, match="largest degree is -1"):
+        build("hilbert-function", LAYER, options={"max_degree": -1})
+    with pytest.raises(InputError, match="d is 1"):
+        build("zariski-singular-locus", SingleLayer(1, 1))
+
+
+def test_is_prime():
+    assert [n for n in range(-2, 30) if is_prime(n)] == [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
+
+
+def test_minors_only_where_they_are_few():
+    assert minors_are_feasible(SingleLayer(2, 1)) and not minors_are_feasible(SingleLayer(2, 2))
+    assert [r.name for r in build("singular-locus", SingleLayer(2, 1)).results][-1] == "locus-degree"
+    assert [r.name for r in build("singular-locus", SingleLayer(2, 2)).results][-1] == "jacobian-rank"

@@ -1,0 +1,134 @@
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coefficients
+from agattn.errors import InputError
+from agattn.geometry.strata import Stratum, strata, stratum_of
+from agattn.systems.points import (
+    critical_factors,
+    known_preimages,
+    outer,
+    rank_one_factors,
+    read_point,
+    strata_points,
+)
+from agattn.systems.problem import matrix
+
+LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2, 3) for a in range(1, d + 1)]
+vectors = st.lists(st.fractions(min_value=-5, max_value=5, max_denominator=5), min_size=3, max_size=3)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_one_point_for_each_stratum(layer):
+    points = strata_points(layer)
+    assert [Stratum(*p.rank_data) for p in points] == list(strata(layer))
+    for point in points:
+        assert stratum_of(point.A, point.V) == Stratum(*point.rank_data)
+        assert (point.A, point.V) in point.preimages
+        y = coefficients(layer, point.A, point.V)
+        assert all((coefficients(layer, A, V) == y).all() for A, V in point.preimages)
+        assert len(point.preimages) == (2 if point.label == "1,1,2" else 1)
+    assert [p.label for p in strata_points(layer, zero=False)] == [p.label for p in points[1:]]
+
+
+@given(vectors, vectors)
+def test_rank_one_factors(x, y):
+    assume(any(x) and any(y))
+    product = outer(tuple(x), tuple(y))
+    assert outer(*rank_one_factors(product)) == product
+
+
+@given(vectors, vectors, vectors, vectors)
+def test_both_preimages_have_the_same_function(k, q, v, h):
+    assume(all(map(any, (k, q, v, h))) and outer(k, v) != outer(v, k))
+    pairs = known_preimages(outer(k, q), outer(h, v))
+    assert len(set(pairs)) == 2
+    one, other = (coefficients(SingleLayer(3, 3), A, V) for A, V in pairs)
+    assert (one == other).all()
+
+
+@pytest.mark.parametrize("layer", [layer for layer in LAYERS if layer.d > 1], ids=str)
+def test_critical_factors(layer):
+    points = strata_points(layer)
+    k, q, h = (tuple(x for (x,) in factor) for factor in critical_factors(points))
+    critical = next(p for p in points if p.label == "1,1,1")
+    assert (outer(k, q), outer(h, k)) == (critical.A, critical.V)
+
+
+# Files ------------------------------------------------------------------------------------------------------
+
+LAYER = SingleLayer(2, 1, 1)
+
+
+def write(path, data):
+    file = path / "point.json"
+    file.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return file
+
+
+def test_reads_integers_and_rationals(tmp_path):
+    point = read_point(write(tmp_path, {"A": [[1, "2/3"], ["3", 2]], "V": [["-1/7", 0]]}), LAYER)
+    assert point.label == "point"
+    assert matrix([[1, Fraction(2, 3)], [3, 2]]) == point.A and matrix([[Fraction(-1, 7), 0]]) == point.V
+
+
+def test_reads_queries_and_keys(tmp_path):
+    data = {"K": [[1, 2]], "Q": [["1/2", 3]], "V": [[0, 1]]}
+    point = read_point(write(tmp_path, data), LAYER)
+    assert matrix([[Fraction(1, 2), 3], [1, 6]]) == point.A
+    assert len(point.preimages) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("{", "is not JSON"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "must hold"),
+        ({"A": [[1, 0], [0, "-1/-2"]], "V": [[1, 0]]}, "write exact ones"),
+        ({"A": [[1, 0], [0, "1/0000"]], "V": [[1, 0]]}, "write exact ones"),
+        ({"A": [[1, 0], [0, "1e999999999"]], "V": [[1, 0]]}, "write exact ones"),
+        ("null", "must hold"),
+        ({"A": [[1, 0], [0, 0]]}, "must hold"),
+        ({"V": [[1, 0]]}, "must hold"),
+        ({"V": [[1, 0]], "K": [[1, 0]]}, "must hold"),
+        ({"A": [[0.5, 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0], [0, 0]], "V": [[1.0, 0]]}, "V in .* has the entry .*; write exact ones"),
+        ({"A": [[True, 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0]], "V": [[1, 0]]}, "A in .* must be 2 × 2"),
+        ({"A": [[1, 0], [0]], "V": [[1, 0]]}, "A in .* must be 2 × 2"),
+        ({"A": [[1, 0], [0, 0]], "V": [[1], [0]]}, "V in .* must be 1 × 2"),
+        ({"K": [[1, 0], [0, 1]], "Q": [[1, 0], [0, 1]], "V": [[1, 0]]}, "K in .* must be 1 × 2"),
+        ({"A": [[1, 0], [0, "x"]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0], [0, "1/0"]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0], [0, None]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": 3, "V": [[1, 0]]}, "A in .* is not a matrix; write"),
+        ({"A": [1, 2], "V": [[1, 0]]}, "A in .* is not a matrix; write"),
+        ({"A": {"1": 2}, "V": [[1, 0]]}, "A in .* is not a matrix; write"),
+        ({"A": ["10", "00"], "V": [[1, 0]]}, "A in .* is not a matrix; write"),
+        ({"A": [["0.5", 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [["1e3", 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "has rank 2; with a = 1 it is at most 1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
+    with pytest.raises(InputError, match=message) as raised:
+        read_point(write(tmp_path, data), LAYER)
+    assert "\n" not in str(raised.value)
+    assert "point.json" in str(raised.value)
+
+
+def test_missing_and_unreadable_files(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read .*No such file"):
+        read_point(tmp_path / "none.json", LAYER)
+    with pytest.raises(InputError, match="cannot read"):
+        read_point(tmp_path, LAYER)
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="is not JSON"):
+        read_point(tmp_path / "binary.json", LAYER)
