@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from agattn.architecture import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
-from agattn.claims.questions import Findings
-from agattn.evidence import Evidence
+from agattn.claims.questions import Findings, UndecidedError
+from agattn.errors import TooLargeError
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal import compute_ideal
 
 #: The degree to which the claim is checked: a second; the tests go on to 12.
 CHECKED_DEGREE = 8
+
+#: The degree to which values are shown where nothing is claimed.
+SHOWN_DEGREE = 3
 
 TWO_DIMENSIONAL = Hypothesis("d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2)
 
@@ -22,7 +27,7 @@ def _predict(layer: SingleLayer) -> list[int] | None:
 
 def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     if not TWO_DIMENSIONAL.holds(layer):
-        return Outcome(False, None, "no formula is claimed for this layer")
+        return _elsewhere(layer)
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
     if gluing_is_sharp(layer.alpha, CHECKED_DEGREE):
         witness = f"functions of every weight, as many as the bound allows, in degrees up to {CHECKED_DEGREE}"
@@ -30,6 +35,17 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(
         False, None, f"a weight space of degree at most {CHECKED_DEGREE} is smaller", Evidence.MODULAR
     )
+
+
+def _elsewhere(layer: SingleLayer) -> Outcome:
+    """The first values for a layer about which nothing is claimed."""
+    try:
+        ideal = compute_ideal(layer, SHOWN_DEGREE)
+    except TooLargeError as error:
+        raise UndecidedError(str(error)) from error
+    values = [ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1)]
+    evidence = weakest(piece.evidence for piece in ideal.degrees)
+    return Outcome(False, values, f"values in degrees up to {SHOWN_DEGREE}", evidence)
 
 
 HILBERT_FUNCTION = Claim(
