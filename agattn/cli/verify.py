@@ -75,11 +75,13 @@ def command(
         seed=seed,
         keep=report,
     )
+    if certificate is not None and not isinstance(architecture, SingleLayer):
+        raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
     with progress(options.described(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_report(report, result.as_json(), _text(result))
-    if certificate is not None:
+    if certificate is not None and isinstance(architecture, SingleLayer):
         from agattn.certificate import certify, dump
 
         write_file(certificate, dump(certify(architecture, claims, result.verdicts)) + "\n")
