@@ -55,5 +55,11 @@ class TranscriptError(EngineError):
     """Raised when what an engine printed is not a whole, well-formed data block for the problem asked."""
 
 
+class UndecidableError(AgattnError):
+    """Raised by a native computation that can neither establish a fact nor exclude it."""
+
+    exit_status = 3
+
+
 class DisagreementError(AgattnError):
     """Raised when two independent computations of the same thing differ; shows both."""

@@ -45,6 +45,7 @@ class Settings:
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
+        seed: of all random choices.
         force: start however large the systems are.
         keep: a folder for scripts and transcripts.
     """
@@ -53,6 +54,7 @@ class Settings:
     characteristic: int | None = None
     limits: Limits = DEFAULT_LIMITS
     eliminate: bool = False
+    seed: int = 0
     force: bool = False
     keep: Path | None = None
 
@@ -284,7 +286,7 @@ class _Inquiry:
         assert question.native is not None
         started = time.monotonic()
         try:
-            value = question.native(self.layer)
+            value = question.native(self.layer, self.settings.seed)
         except AgattnError as error:
             return "; ".join([*reasons, str(error)])
         source = f"native (because {'; '.join(reasons)})" if reasons else "native"

@@ -20,7 +20,7 @@ z_c(x) = V_c(x)·(xᵀAx) remain.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
@@ -32,15 +32,21 @@ from agattn.attention.lightning import Array, as_array
 from agattn.errors import InputError
 
 Coordinate = tuple[int, ...]
+CompactCoordinate = tuple[int, int, int, int]
 Monomial = tuple[tuple[int, int], ...]
 
 
-@lru_cache(maxsize=256)
-def _coordinates(d: int, d_out: int, one_token: bool) -> tuple[Coordinate, ...]:
-    rows, inner = range(1, d_out + 1), range(1, d + 1)
-    if one_token:
-        return tuple((c, *ijk) for c in rows for ijk in combinations_with_replacement(inner, 3))
-    return tuple((c, b, i, k) for c in rows for b in inner for i in inner for k in range(i, d + 1))
+@cache
+def compact_coordinates(d: int, d_out: int) -> tuple[CompactCoordinate, ...]:
+    """The indices (c, b, i, k), i ≤ k, for t ≥ 2, in lexicographic order, counted from 1.
+
+    >>> compact_coordinates(2, 1)[:3]
+    ((1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 2))
+    """
+    inner = range(1, d + 1)
+    return tuple(
+        (c, b, i, k) for c in range(1, d_out + 1) for b in inner for i in inner for k in range(i, d + 1)
+    )
 
 
 def coordinates(layer: SingleLayer) -> list[Coordinate]:
@@ -48,7 +54,10 @@ def coordinates(layer: SingleLayer) -> list[Coordinate]:
 
     At t = 1 they are (c, i, j, k) with i ≤ j ≤ k, one for each coefficient of a cubic form.
     """
-    return list(_coordinates(layer.d, layer.d_out, layer.t == 1))
+    if layer.t >= 2:
+        return list(compact_coordinates(layer.d, layer.d_out))
+    cubic = list(combinations_with_replacement(range(1, layer.d + 1), 3))
+    return [(c, *ijk) for c in range(1, layer.d_out + 1) for ijk in cubic]
 
 
 def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import flint
@@ -21,16 +22,21 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.attention.lightning import Array
-from agattn.errors import EngineError
+from agattn.errors import EngineError, UndecidableError
 from agattn.evidence import Evidence
+from agattn.geometry.critical import stratum_criticality
 from agattn.geometry.degree import expected_degree
-from agattn.geometry.strata import ZERO, Stratum, strata
+from agattn.geometry.fibers import preimages
+from agattn.geometry.strata import ZERO, Stratum, image_dimension, representative, strata
+from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.zariski import closure_degree
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Answer
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
 MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
+MAX_MINORS = 5000
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,14 @@ class Question:
         task: the task that puts it to an engine; empty if only the native computation knows.
         read: turns an engine's answer into the value.
         refusal: the reason not to ask an engine about this layer, or an empty string.
-        native: computes the value without an engine; ``None`` if nothing native can.
+        native: computes the value without an engine, with a seed; ``None`` if nothing native can.
     """
 
     name: str
     task: str
     read: Callable[[Answer], Any]
     refusal: Callable[[SingleLayer], str]
-    native: Callable[[SingleLayer], Any] | None = None
+    native: Callable[[SingleLayer, int], Any] | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -212,10 +218,10 @@ IDEAL = Question("the ideal", "implicit-ideal", _read_ideal, _elimination_refusa
 
 @dataclass(frozen=True)
 class Fiber:
-    """A fiber of (A, V) ↦ φ up to scaling: its number of points, and its length."""
+    """A fiber of (A, V) ↦ φ up to scaling: its number of points, and its length where that is known."""
 
     points: int
-    length: int
+    length: int | None
 
 
 def _read_fibers(answer: Answer) -> dict[Stratum, Fiber]:
@@ -230,7 +236,19 @@ def _read_fibers(answer: Answer) -> dict[Stratum, Fiber]:
     return {_stratum(label): Fiber(points[label], lengths[label]) for label in points}
 
 
-FIBERS = Question("the fibers", "fiber", _read_fibers, _needs_two_tokens)
+def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Fiber]:
+    """All preimages, by unique factorization of the quadratic forms y_{c,b}."""
+    found = {}
+    for stratum in strata(layer):
+        if not stratum.is_zero:
+            fiber = preimages(layer, list(coefficients(layer, *representative(layer, stratum))))
+            lengths = [point.length for point in fiber.points]
+            known = None if None in lengths else sum(filter(None, lengths))
+            found[stratum] = Fiber(fiber.number, known)
+    return found
+
+
+FIBERS = Question("the fibers", "fiber", _read_fibers, _needs_two_tokens, _fibers_natively)
 
 
 # Critical points --------------------------------------------------------------------------------------------
@@ -246,7 +264,19 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
     return {_stratum(label): cones[label] > 1 for label in kernels}
 
 
-CRITICAL = Question("the critical strata", "critical-locus", _read_critical, _needs_two_tokens)
+def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:
+    found = {}
+    for stratum in strata(layer):
+        answer = stratum_criticality(layer, stratum)
+        if answer.critical is None:
+            raise UndecidableError(f"{stratum}: {answer.how}")
+        found[stratum] = answer.critical
+    return found
+
+
+CRITICAL = Question(
+    "the critical strata", "critical-locus", _read_critical, _needs_two_tokens, _critical_natively
+)
 
 
 # Tangent spaces ---------------------------------------------------------------------------------------------
@@ -256,7 +286,7 @@ CRITICAL = Question("the critical strata", "critical-locus", _read_critical, _ne
 class Tangent:
     """Bounds on the dimension of a tangent space of M̄, and the rank of the differential of (A, V) ↦ φ."""
 
-    differential_rank: int
+    differential_rank: int | None
     lower: int
     upper: int
 
@@ -271,15 +301,22 @@ def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     return {_stratum(label): Tangent(ranks[label], lower[label], size - gradients[label]) for label in ranks}
 
 
-TANGENTS = Question("the tangent spaces", "strata-tangents", _read_tangents, _needs_two_tokens)
+def _tangents_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Tangent]:
+    bounds = {stratum: tangent_bounds(layer, stratum) for stratum in strata(layer)}
+    return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds.items()}
 
 
-# The rank of the differential at a random point, for t = 1 -------------------------------------------------
+TANGENTS = Question(
+    "the tangent spaces", "strata-tangents", _read_tangents, _needs_two_tokens, _tangents_natively
+)
 
 
-def _generic_rank(layer: SingleLayer) -> int:
+# The rank of the differential at a random point ------------------------------------------------------------
+
+
+def _generic_rank(layer: SingleLayer, seed: int) -> int:
     """The rank of the differential of (K, Q, V) ↦ φ at random weights modulo a prime: at most dim M."""
-    randomness, p = random.Random(0), 2**61 - 1
+    randomness, p = random.Random(seed), 2**61 - 1
     a = layer.alpha  # more rows of K and Q give no other A, however many there are
 
     def draw(rows: int) -> Array:
@@ -307,9 +344,48 @@ GENERIC_RANK = Question(
     "the generic rank",
     "",
     lambda answer: None,
-    lambda layer: "the tangent spaces at the strata tell it" if layer.t >= 2 else "",
+    lambda layer: "",
     native=_generic_rank,
 )
+
+
+# The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Dimension of the cone, and degree."""
+
+    dimension: int
+    degree: int
+
+
+def _read_closure(answer: Answer) -> Closure:
+    if answer.integers["failures"]:
+        raise EngineError("an equation of h ⊗ q ⊗ Q, rank Q ≤ 2, does not vanish there")
+    return Closure(answer.integers["dimension"], answer.integers["degree"])
+
+
+def _closure_refusal(layer: SingleLayer) -> str:
+    if layer.d < 2 or layer.t < 2:
+        return "for d = 1 nothing is singular" if layer.t >= 2 else _needs_two_tokens(layer)
+    size = layer.ambient_dimension
+    minors = (
+        comb(layer.d_out, 2) * comb(size // layer.d_out, 2)
+        + comb(layer.d, 2) * comb(size // layer.d, 2)
+        + comb(layer.d, 3) * comb(layer.d_out * layer.d**2, 3)
+    )
+    return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
+
+
+def _closure_natively(layer: SingleLayer, seed: int) -> Closure:
+    return Closure(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer))
+
+
+CLOSURE = Question(
+    "the closure of the singular points", "zariski-singular-locus", _read_closure, _closure_refusal,
+    _closure_natively,
+)  # fmt: skip
 
 
 # Where φ vanishes -------------------------------------------------------------------------------------------
@@ -335,7 +411,7 @@ def _name_component(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> s
     return ", ".join(sorted(f.macaulay2() for f in generators)) + " = 0"
 
 
-def _base_locus_natively(layer: SingleLayer) -> frozenset[str]:
+def _base_locus_natively(layer: SingleLayer, seed: int) -> frozenset[str]:
     """φ ≠ 0 on every stratum with A ≠ 0 and V ≠ 0, as the representatives show; so φ = 0 there only."""
     for stratum, point in zip(strata(layer), strata_points(layer), strict=True):
         if stratum != ZERO and not any(coefficients(layer, point.A, point.V)):

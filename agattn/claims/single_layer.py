@@ -6,6 +6,7 @@ The numbering is that of version 2 of the paper (HMK).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import comb
 
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
@@ -13,6 +14,7 @@ from agattn.attention.identities import outputs_are_products
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.questions import (
     BASE_LOCUS,
+    CLOSURE,
     CRITICAL,
     FIBERS,
     GENERIC_RANK,
@@ -24,9 +26,11 @@ from agattn.claims.questions import (
 from agattn.claims.singularity import StratumFacts, dimension, singularities
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
-from agattn.geometry.definite import curve_to
+from agattn.geometry.boundary import boundary
 from agattn.geometry.degree import expected_degree, source_degree
+from agattn.geometry.factorization import factorization_at_full_rank
 from agattn.geometry.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.zariski import closure_dimension, predicted_degree
 from agattn.systems.points import known_preimages
 from agattn.systems.problem import matrix
 
@@ -87,8 +91,8 @@ def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
     zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
     if zeros != {"A = 0", "V = 0"} or fibers is None:
         return None
-    generic_length: int = fibers[max(strata(layer))].length
-    return source_degree(layer) // generic_length
+    generic_length: int | None = fibers[max(strata(layer))].length
+    return source_degree(layer) // generic_length if generic_length else None
 
 
 # Fibers -----------------------------------------------------------------------------------------------------
@@ -172,11 +176,11 @@ def _boundary(layer: SingleLayer, findings: Findings) -> tuple[list[str], list[s
 
     A point of M̄(ℝ) outside M has two complex-conjugate preimages up to scaling. Where such points converge to
     p in M, so do the preimages, by compactness; a fiber over p has only real points, so the two limits are
-    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a curve shows a critical
-    stratum to be on the boundary.
+    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a sequence shows a
+    critical stratum to be on the boundary.
 
     Raises:
-        UndecidedError: if a critical stratum has no such curve, or a fiber more points than are known.
+        UndecidedError: if a critical stratum has no such sequence, or a fiber more points than are known.
     """
     if layer.d == 1:
         return [], []  # M is the linear space ℝ^d', which has no boundary in itself
@@ -188,11 +192,11 @@ def _boundary(layer: SingleLayer, findings: Findings) -> tuple[list[str], list[s
     for stratum in strata(layer):
         if not critical[stratum]:
             continue
-        curve = curve_to(layer, stratum)
-        if curve is None:
-            raise UndecidedError(f"{stratum} is critical, but no curve outside M is known to reach it")
+        sequence = boundary(layer, stratum).sequence
+        if sequence is None:
+            raise UndecidedError(f"{stratum} is critical, but no sequence outside M is known to reach it")
         found.append(str(stratum))
-        reasons.append(f"{stratum} is the limit of {curve.text}, ε > 0")
+        reasons.append(f"{stratum} is reached by {sequence}")
     return found, reasons
 
 
@@ -256,14 +260,18 @@ def _judge_singular(
 
 def _counterexamples(layer: SingleLayer, facts: dict[Stratum, StratumFacts], predicted: list[str]) -> str:
     missed = [f for s, f in facts.items() if f.singular != (str(s) in predicted)]
-    pieces = [f"at {f.stratum} M is {'singular' if f.singular else 'smooth'}: {f.reason}" for f in missed]
-    A, V = representative(layer, missed[0].stratum)
-    point = f"for instance A = {_rows(A)}, V = {_rows(V)}"
+    first, others = missed[0], [str(f.stratum) for f in missed[1:]]
+    A, V = representative(layer, first.stratum)
+    point = f"at A = {_rows(A)}, V = {_rows(V)}, of the stratum {first.stratum}"
+    found = f"M is {'singular' if first.singular else 'smooth'}: {first.reason}"
+    if others:
+        shown = ", ".join(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
+        found += f"; so it is at {shown}" if all(f.singular for f in missed) else f"; likewise at {shown}"
     rests = (
         f"The theorem, {VERSION}, is read as meant for every a, as Corollary 3.3 and Proposition A.5 are; "
         "one condition of its section is lost in the text at hand and is read as d ≥ 2"
     )
-    return f"{'; '.join(pieces)}; {point}. {rests}"
+    return f"{point}, {found}. {rests}"
 
 
 def _rows(rows: Iterable[Iterable[int]]) -> str:
@@ -276,6 +284,80 @@ def _judge_singular_by_paper(layer: SingleLayer, findings: Findings) -> Outcome:
 
 def _judge_singular_corrected(layer: SingleLayer, findings: Findings) -> Outcome:
     return _judge_singular(layer, findings, _predict_corrected_singular)
+
+
+# Tangent dimensions, and the closure of the singular points ------------------------------------------------
+
+
+def _predict_tangents(layer: SingleLayer) -> dict[str, int]:
+    """Closed formulas in d, d' and a, observed and here compared with what was computed."""
+    d, d_out = layer.d, layer.d_out
+
+    def size(s: Stratum) -> int:
+        if s == ZERO:
+            return layer.ambient_dimension
+        if s == Stratum(1, 1, 2):
+            return (d + d_out - 1) * (2 * d - 1) if layer.a >= 2 else d_out * (2 * d - 1) + d - 1
+        if s == Stratum(1, 1, 1):
+            return (d + (d_out - 1)) * comb(d + 1, 2) if layer.a >= 2 else d_out * comb(d + 1, 2) + d - 1
+        if s.r_a < layer.a < d:
+            return d * d + d * d_out - 1
+        return _predict_dimension(layer)
+
+    return {str(s): size(s) for s in strata(layer)}
+
+
+def _judge_tangents(layer: SingleLayer, findings: Findings) -> Outcome:
+    facts = singularities(layer, findings)
+    predicted = _predict_tangents(layer)
+    computed: dict[str, object] = {}
+    wrong, open_ = [], []
+    for stratum, f in facts.items():
+        name = str(stratum)
+        exact = f.tangent_dimension
+        computed[name] = exact if exact is not None else [f.lower, f.upper]
+        if not f.lower <= predicted[name] <= f.upper:
+            wrong.append(name)
+        elif exact is None:
+            open_.append(name)
+    if open_ and not wrong:
+        raise UndecidedError(f"the bounds do not meet at {_list(open_)}")
+    witness = (
+        f"other dimensions at {_list(wrong)}" if wrong else "the bounds from both sides meet at every stratum"
+    )
+    return Outcome(not wrong, computed, witness)
+
+
+def _predict_closure(layer: SingleLayer) -> dict[str, int]:
+    return {"dimension": closure_dimension(layer), "degree": predicted_degree(layer)}
+
+
+def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
+    closure = findings.need(CLOSURE)
+    computed = {"dimension": closure.dimension, "degree": closure.degree}
+    witness = (
+        f"the points with rk A, rk V ≤ 1 are dense in a Segre product of dimension {closure.dimension} and "
+        f"degree {closure.degree}, whose points h ⊗ q ⊗ Q with Q definite are not in M"
+    )
+    return Outcome(computed == _predict_closure(layer), computed, witness)
+
+
+def _judge_factorization(layer: SingleLayer, findings: Findings) -> Outcome:
+    if layer.a > layer.d:
+        raise UndecidedError(f"KᵀQ never has rank a = {layer.a} > d = {layer.d}")
+    found = factorization_at_full_rank(layer)
+    computed = {"fiber": found.fiber_dimension, "image": found.image_dimension}
+    witness = (
+        "all pairs with KᵀQ of rank a are one orbit; at K = Q = [1 0] the differential has rank "
+        f"{found.image_dimension} and a kernel of dimension {found.fiber_dimension}, that of GL(a), "
+        "which acts freely"
+    )
+    holds = computed == _predict_factorization(layer) and found.free_action
+    return Outcome(holds, computed, witness, evidence=Evidence.PROVED)
+
+
+def _predict_factorization(layer: SingleLayer) -> dict[str, int]:
+    return {"fiber": layer.a**2, "image": layer.a * (2 * layer.d - layer.a)}
 
 
 # Proposition A.5 --------------------------------------------------------------------------------------------
@@ -305,6 +387,18 @@ CORRECTED = (
 )
 
 _CLAIMS = (
+    Claim(
+        "lemma-3.1",
+        "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
+        "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
+        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \implies \exists!\, C \in \mathrm{GL}(a):\ "
+        r"K' = C^{-\mathsf T}K,\ Q' = CQ",
+        "HMK, Lemma 3.1",
+        (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
+        (),
+        _predict_factorization,
+        _judge_factorization,
+    ),
     Claim(
         "theorem-3.2",
         "The fiber of φ over φ_{A,V}: rescalings of (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) if rk A = rk V = 1; all "
@@ -438,6 +532,30 @@ _CLAIMS = (
         SINGULAR_QUESTIONS,
         _predict_corrected_singular,
         _judge_singular_corrected,
+    ),
+    Claim(
+        "agattn.tangent-dimension",
+        "Tangent dimensions at nonzero strata: (d + d' − 1)(2d − 1) at (1,1,2) and (d + d' − 1)·d(d + 1)/2 "
+        "at (1,1,1) if a ≥ 2; d'(2d − 1) + d − 1 and d'·d(d + 1)/2 + d − 1 if a = 1; d² + dd' − 1 at other "
+        "strata with r_A < a < d; dim M̄ elsewhere. At 0: N",
+        r"\dim T_p\overline{\mathcal{M}}",
+        "agattn",
+        (TWO_TOKENS, WIDE),
+        SINGULAR_QUESTIONS,
+        _predict_tangents,
+        _judge_tangents,
+    ),
+    Claim(
+        "agattn.zariski-singular-locus",
+        "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre "
+        "product of dimension d' + 3d − 3, cut out by 2 × 2 minors of flattenings and 3 × 3 minors of slices",
+        r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
+        r"\operatorname{rk} Q \leq 2\}",
+        "agattn",
+        (TWO_TOKENS, WIDE),
+        (CLOSURE,),
+        _predict_closure,
+        _judge_closure,
     ),
 )
 

@@ -3,8 +3,8 @@
 At a point p of M̄ other than 0:
 
 - more than dim M̄ independent tangent vectors, from curves in M̄ through p, prove that p is singular;
-- a fiber that is one reduced point, at which the source is smooth, makes (A, V) ↦ φ a local isomorphism onto
-  M̄ there (projectively it is finite), which proves that p is smooth;
+- where the fiber is one reduced point, (A, V) ↦ φ is a local isomorphism onto M̄, being finite as a map of
+  projective varieties, so that M̄ is smooth there iff the variety of pairs (A, V) is;
 - the gradients of generators of the whole ideal settle either.
 """
 
@@ -57,7 +57,8 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
     lower = findings.get(GENERIC_RANK)
     if tangents is not None:
-        lower = max(t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
+        ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
+        lower = max(rank for rank in (lower, *ranks) if rank is not None)
     if ideal is not None:
         if lower == upper != ideal.dimension:
             raise DisagreementError(
@@ -102,26 +103,36 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
             )
         lower = upper = exact
         reasons.append(f"the gradients of the ideal leave a tangent space of dimension {exact}")
-    if not stratum.is_zero and _is_local_isomorphism(layer, stratum, findings):
-        if lower > dim:
+    if not stratum.is_zero and _is_local_isomorphism(stratum, findings):
+        source = _source_tangent_dimension(layer, stratum)
+        if not lower <= source <= upper:
             raise DisagreementError(
-                f"{layer} at {stratum}: the fiber is one reduced smooth point, but {' and '.join(reasons)}"
+                f"{layer} at {stratum}: the fiber is one reduced point, so the tangent space has dimension "
+                f"{source}, but other computations say from {lower} to {upper}"
             )
-        if upper > dim:  # only then does the conclusion rest on them
+        if lower < upper:  # only then does the conclusion rest on them
             findings.need(FIBERS)
             findings.need(CRITICAL)
-            upper = dim
-            reasons.append("its fiber is one reduced point, where the source is smooth")
+            lower = upper = source
+            reasons.append(
+                f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions"
+            )
     if lower > dim or upper == dim:
         return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
 
 
-def _is_local_isomorphism(layer: SingleLayer, stratum: Stratum, findings: Findings) -> bool:
-    """Whether the fiber is one reduced point at which the variety of pairs (A, V) is smooth."""
+def _is_local_isomorphism(stratum: Stratum, findings: Findings) -> bool:
+    """Whether the fiber is one reduced point, so that M̄ looks there like the variety of pairs (A, V)."""
     fibers, critical = findings.found.get(FIBERS), findings.found.get(CRITICAL)
     if fibers is None or critical is None:
         return False
     fiber = fibers.value[stratum]
-    one_reduced_point = fiber.points == fiber.length == 1 and not critical.value[stratum]
-    return one_reduced_point and layer.alpha in (stratum.r_a, layer.d)
+    return bool(fiber.points == fiber.length == 1 and not critical.value[stratum])
+
+
+def _source_tangent_dimension(layer: SingleLayer, stratum: Stratum) -> int:
+    """The tangent dimension, modulo scaling, of the variety of pairs; D_α has d² where it is singular."""
+    d = layer.d
+    attention = layer.alpha * (2 * d - layer.alpha) if stratum.r_a == layer.alpha else d * d
+    return attention + d * layer.d_out - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
@@ -21,8 +22,10 @@ from agattn.errors import AgattnError
 COMMANDS = {
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
+    "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 
@@ -82,6 +85,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
     try:
         status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

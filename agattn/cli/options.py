@@ -123,17 +123,19 @@ def problem(command: Command) -> Command:
         task: str, architecture: SingleLayer, field_name: str | None, point: Path | None,
         max_degree: int | None, prime: bool, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
-        from agattn.systems.catalogue import build
-        from agattn.systems.points import read_point
+        from agattn.systems.catalogue import TASKS, build
+        from agattn.systems.points import read_point, read_target
 
         options = {"prime": 1} if prime else {}
+        on_target = task in TASKS and TASKS[task].uses_target
         if max_degree is not None:
             options["max_degree"] = max_degree
         built = build(
             task,
             architecture,
             characteristic=characteristic(field_name),
-            points=None if point is None else (read_point(point, architecture),),
+            points=None if point is None or on_target else (read_point(point, architecture),),
+            target=read_target(point, architecture) if point is not None and on_target else None,
             options=options,
             force=force,
         )

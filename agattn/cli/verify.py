@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from agattn.verify import Report
 
 
+STRATA_LEGEND = (
+    "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
+)
+
+
 @click.command(
     epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 --claim corollary-A.4"
 )
@@ -61,6 +66,7 @@ def command(
         limits=Limits(timeout, memory),
         eliminate=eliminate,
         force=force,
+        seed=seed,
         keep=report,
     )
     with progress(f"{architecture}; {architecture.ambient_dimension} coordinates") as update:
@@ -91,6 +97,8 @@ def _print(report: Report) -> None:
             verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
         )
     console.print(table)
+    if report.layer.t >= 2:
+        console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
         console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
@@ -98,21 +106,26 @@ def _print(report: Report) -> None:
 def _short(verdict: Verdict) -> str:
     """The computed value in a few words."""
     value = verdict.computed
+    if verdict.claim == "theorem-3.2" and value is not None:
+        return "fibers as stated" if value == verdict.predicted else "other fibers"
+    if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
+        return "as stated" if value == verdict.predicted else "other dimensions"
     if isinstance(value, dict):
         return ", ".join(
             f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
         )
     if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
+        return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
     return "" if value is None else str(value)
 
 
 def _remarks(report: Report) -> list[str]:
     """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
-    lines = []
+    grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in report.verdicts:
         if verdict.judgement.value in ("refuted", "undecided"):
-            lines.append(f"\n{verdict.claim} is {verdict.judgement}: {verdict.witness}.")
+            grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
+    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
     lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
     engines = dict.fromkeys(
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs

@@ -26,6 +26,7 @@ def _environment(engine_name: str) -> jinja2.Environment:
         autoescape=False,
     )
     environment.filters["m2matrix"] = macaulay2_matrix
+    environment.filters["m2row"] = lambda entries: macaulay2_matrix((entries,)).removeprefix("matrix{")[:-1]
     environment.filters["entries"] = singular_matrix
     environment.filters["critical_factors"] = critical_factors
     environment.filters["coordinates"] = lambda problem: coordinates(problem.layer)

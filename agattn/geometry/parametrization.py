@@ -22,23 +22,24 @@ from typing import Any
 
 import flint
 
-Coordinate = tuple[int, int, int, int]
-"""(c, b, i, k) with 1 ≤ c ≤ d', 1 ≤ b ≤ d and 1 ≤ i ≤ k ≤ d: the name of one coordinate y."""
+from agattn.architecture import SingleLayer
+from agattn.attention import coefficients as attention_coefficients
+from agattn.attention.coefficients import CompactCoordinate as Coordinate
+from agattn.attention.coefficients import compact_coordinates as coordinates
+
+__all__ = [
+    "Coordinate",
+    "Matrix",
+    "coefficients",
+    "coordinate_index",
+    "coordinates",
+    "differential",
+    "rational",
+    "rational_matrix",
+]
 
 Matrix = Sequence[Sequence[Any]]
 """Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
-
-
-@cache
-def coordinates(d: int, d_out: int) -> tuple[Coordinate, ...]:
-    """All coordinates of ℂ^N in order, with indices counted from 1."""
-    return tuple(
-        (c, b, i, k)
-        for c in range(1, d_out + 1)
-        for b in range(1, d + 1)
-        for i in range(1, d + 1)
-        for k in range(i, d + 1)
-    )
 
 
 @cache
@@ -60,14 +61,7 @@ def coefficients(A: Matrix, V: Matrix) -> list[Any]:
     >>> coefficients([[Fraction(1, 2)]], [[3]])
     [Fraction(3, 2)]
     """
-    d = len(A)
-    y = []
-    for row in V:
-        for b in range(d):
-            for i in range(d):
-                y.append(row[i] * A[i][b])
-                y.extend(row[i] * A[k][b] + row[k] * A[i][b] for k in range(i + 1, d))
-    return y
+    return list(attention_coefficients.coefficients(SingleLayer(len(A), len(V)), A, V))
 
 
 def differential(A: Matrix, V: Matrix) -> flint.fmpq_mat:

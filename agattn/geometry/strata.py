@@ -123,10 +123,28 @@ def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix,
     (((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 1)))
     """
     require_stratum(layer, stratum)
-    d, first = layer.d, stratum.r - stratum.r_v
-    A = tuple(tuple(int(i == j < stratum.r_a) for j in range(d)) for i in range(d))
-    V = tuple(tuple(int(c < stratum.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
+    return diagonal_representative(layer, stratum)
+
+
+def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
+    """The same for any three ranks that a pair can have, so also for pairs with A = 0 or V = 0."""
+    d, first = layer.d, ranks.r - ranks.r_v
+    A = tuple(tuple(int(i == j < ranks.r_a) for j in range(d)) for i in range(d))
+    V = tuple(tuple(int(c < ranks.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
     return A, V
+
+
+def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
+    """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
+
+    ``None`` outside the hypotheses t ≥ 2, d ≥ 2, and a > 1 or d' > 1.
+
+    >>> singular_by_paper(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+    False
+    """
+    if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
+        return None
+    return stratum.r_a <= 1 and stratum.r_v <= 1
 
 
 def stratum_of(A: Matrix, V: Matrix) -> Stratum:

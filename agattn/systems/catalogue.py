@@ -12,13 +12,19 @@ template by the task's name, so a new task is one entry here and one template fo
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
 from math import comb
 
+from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinate_ring, weight_ring
+from agattn.attention.coefficients import coordinate_ring, coordinates, weight_ring
 from agattn.errors import InputError, TooLargeError
+from agattn.geometry.strata import strata
+from agattn.geometry.tangent import tangent_bounds
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
@@ -29,7 +35,7 @@ MODULAR_PRIME = 32003
 # and linear algebra in more would fill the memory.
 MAX_ELIMINATION_COORDINATES = 60
 MAX_LINEAR_COORDINATES = 1000
-MAX_MINORS = 3000
+MAX_EQUATION_COORDINATES = 160
 
 INTEGER, POLYNOMIALS = Kind.INTEGER, Kind.POLYNOMIALS
 
@@ -44,7 +50,8 @@ class Task:
         make: builds the problem; sizes and options are checked by :func:`build`.
         eliminates: whether the kernel of the parametrization is computed by elimination.
         one_token: whether the task makes sense at t = 1.
-        uses_points: whether ``--point`` means something to it.
+        uses_points: whether ``--point`` may name weights for it.
+        uses_target: whether ``--point`` must name a point of the ambient space for it.
     """
 
     name: str
@@ -53,6 +60,7 @@ class Task:
     eliminates: bool = False
     one_token: bool = False
     uses_points: bool = False
+    uses_target: bool = False
 
 
 def build(
@@ -61,6 +69,7 @@ def build(
     *,
     characteristic: int = 0,
     points: tuple[Point, ...] | None = None,
+    target: tuple[Fraction, ...] | None = None,
     options: Mapping[str, int] | None = None,
     force: bool = False,
 ) -> Problem:
@@ -71,6 +80,7 @@ def build(
         layer: the architecture.
         characteristic: 0 for ℚ, or a prime for 𝔽_p.
         points: instead of one representative of each stratum, for tasks that look at points.
+        target: all coordinates of a point of the ambient space, for ``membership``.
         options: ``max_degree`` for ``hilbert-function``, ``prime`` for ``implicit-ideal``.
         force: build it however large it is.
 
@@ -88,6 +98,8 @@ def build(
         )
     if points is not None and not entry.uses_points:
         raise InputError(f"{task} looks at no points; leave out --point")
+    if entry.uses_target and target is None:
+        raise InputError(f'{task} needs --point FILE, with {{"y": [...]}} or with weights A and V')
     if characteristic and not is_prime(characteristic):
         raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
     if characteristic and characteristic < 100:
@@ -104,7 +116,9 @@ def build(
             f"{limit}. Use --force to write it all the same"
         )
     problem = entry.make(layer, points, options or {})
-    return replace(problem, characteristic=characteristic, command=_command(problem, characteristic, points))
+    given = points is not None or target is not None
+    command = _command(problem, characteristic, given)
+    return replace(problem, characteristic=characteristic, target=target or (), command=command)
 
 
 def is_prime(number: int) -> bool:
@@ -114,7 +128,7 @@ def is_prime(number: int) -> bool:
     return number > 1 and bool(flint.fmpz(number).is_prime())
 
 
-def _command(problem: Problem, characteristic: int, points: tuple[Point, ...] | None) -> str:
+def _command(problem: Problem, characteristic: int, point_given: bool) -> str:
     layer = problem.layer
     words = [f"agattn emit {problem.task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"]
     if layer.t == 1:
@@ -125,7 +139,7 @@ def _command(problem: Problem, characteristic: int, points: tuple[Point, ...] | 
         words.append("--prime")
     if "max_degree" in problem.options:
         words.append(f"--max-degree {problem.options['max_degree']}")
-    if points is not None:
+    if point_given:
         words.append("--point FILE")
     return " ".join(words)
 
@@ -254,17 +268,14 @@ def _strata_tangents(
 ) -> Problem:
     chosen = points or strata_points(layer)
     labels = {point.label for point in chosen}
-    rows, columns = layer.d, layer.d_out * comb(layer.d + 1, 2)
-    size = layer.alpha + 1
-    flattening = layer.alpha < layer.d and comb(rows, size) * comb(columns, size) <= MAX_MINORS
     results = [
         Result("equations", INTEGER, "equations used for the upper bounds"),
-        Result("failures", INTEGER, "families of them that do not vanish on the parametrization"),
+        Result("failures", INTEGER, "how many of them do not vanish on the parametrization"),
         Result("differential-rank", INTEGER, "rank of the differential at (A, V)", per_point=True),
         Result("curve-rank", INTEGER, "tangent vectors from curves: a lower bound", per_point=True),
         Result("equation-rank", INTEGER, "independent gradients of equations", per_point=True),
     ]
-    switches = {"curved": "1,1,1" in labels, "zero": "0,0,0" in labels, "flattening": flattening}
+    switches = {"curved": "1,1,1" in labels, "zero": "0,0,0" in labels}
     return _problem(
         layer,
         "strata-tangents",
@@ -272,8 +283,35 @@ def _strata_tangents(
         "Theorem 3.4 and Corollary A.4",
         results,
         points=chosen,
+        equations=gradient_equations(layer),
         options={name: 1 for name, on in switches.items() if on},
     )
+
+
+@lru_cache(maxsize=64)
+def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
+    """Equations of M̄ with independent gradients at the strata where the fiber is not one reduced point.
+
+    Beyond :data:`MAX_EQUATION_COORDINATES` coordinates there are none.
+
+    >>> [f.degree() for f in gradient_equations(SingleLayer(2, 2))]
+    [2, 2, 2, 2]
+    """
+    if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
+        return ()
+    ring = coordinate_ring(layer)
+    positions = {index: n for n, index in enumerate(coordinates(layer))}
+    polynomials: dict[Polynomial, None] = {}
+    for stratum in strata(layer):
+        for equation in tangent_bounds(layer, stratum).equations:
+            terms: Counter[Exponents] = Counter()
+            for monomial, coefficient in equation.terms:
+                exponents = [0] * len(ring)
+                for index in monomial:
+                    exponents[positions[index]] += 1
+                terms[tuple(exponents)] += coefficient
+            polynomials[ring.from_terms(terms).primitive()] = None
+    return tuple(polynomials)
 
 
 def _zariski_singular_locus(
@@ -294,6 +332,32 @@ def _zariski_singular_locus(
         "Theorem 3.4 and Figure 1",
         results,
     )
+
+
+def _tangent_cone(
+    layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]
+) -> Problem:
+    results = [
+        Result("dimension", INTEGER, "dimension of the tangent cone", per_point=True),
+        Result("multiplicity", INTEGER, "its degree: the multiplicity of the point", per_point=True),
+        Result("span", INTEGER, "dimension of the linear space it spans", per_point=True),
+        Result("cone", POLYNOMIALS, "its minimal generators", per_point=True, ring=coordinate_ring(layer)),
+    ]
+    return _problem(
+        layer,
+        "tangent-cone",
+        "Tangent cones of the neuromanifold {M}",
+        "Theorem 3.4 and Figure 1",
+        results,
+        points=points or strata_points(layer),
+        options={"strata": int(points is None)},
+    )
+
+
+def _membership(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
+    results = [Result("member", INTEGER, "1 if the point is in the Zariski closure of the neuromanifold")]
+    title = "Is a point in the Zariski closure of the neuromanifold {M}?"
+    return _problem(layer, "membership", title, "Corollary A.6", results)
 
 
 TASKS: dict[str, Task] = {
@@ -340,6 +404,20 @@ TASKS: dict[str, Task] = {
             "zariski-singular-locus",
             "ideal, dimension and degree of the closure of the singular points of Theorem 3.4",
             _zariski_singular_locus,
+        ),
+        Task(
+            "tangent-cone",
+            "tangent cones and multiplicities, at --point or all strata",
+            _tangent_cone,
+            eliminates=True,
+            uses_points=True,
+        ),
+        Task(
+            "membership",
+            "whether the coefficients in --point are in the Zariski closure",
+            _membership,
+            one_token=True,
+            uses_target=True,
         ),
     )
 }

@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
@@ -78,12 +79,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
     Raises:
         InputError: if the file is missing, is not such JSON, or does not fit the layer.
     """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
+    data = _read_json(path)
     if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
         raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
     V = _exact(data["V"], "V", (layer.d_out, layer.d), path)
@@ -101,6 +97,29 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
             f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
         )
     return Point("point", A, V, known_preimages(A, V))
+
+
+def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
+    """Read a point of the ambient space: ``{"y": [...]}`` with all N coordinates, or weights, as for a point.
+
+    Raises:
+        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+    """
+    data = _read_json(path)
+    if not isinstance(data, dict) or "y" not in data:
+        point = read_point(path, layer)
+        return tuple(coefficients(layer, point.A, point.V))
+    values = data["y"] if isinstance(data["y"], list) else []
+    return _exact([values], "y", (1, layer.ambient_dimension), path)[0]
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
 
 
 def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:

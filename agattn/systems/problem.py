@@ -77,6 +77,8 @@ class Problem:
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
         results: what a script must print, in order.
         points: the points at which something is computed.
+        equations: polynomials that vanish on the neuromanifold, for bounds on its tangent spaces.
+        target: all coordinates of a point of the ambient space, for membership.
         options: anything else the script needs, as name and integer.
         command: the command line that writes the script.
     """
@@ -88,6 +90,8 @@ class Problem:
     characteristic: int
     results: tuple[Result, ...]
     points: tuple[Point, ...] = ()
+    equations: tuple[Polynomial, ...] = ()
+    target: tuple[Fraction, ...] = ()
     options: Mapping[str, int] = field(default_factory=dict)
     command: str = ""
 
@@ -99,6 +103,8 @@ class Problem:
             "layer": self.layer.as_json(),
             "characteristic": self.characteristic,
             "points": [(p.label, _plain(p.A), _plain(p.V)) for p in self.points],
+            "equations": [f.macaulay2() for f in self.equations],
+            "target": [str(value) for value in self.target],
             "options": dict(self.options),
         }
         text = json.dumps(question, sort_keys=True, ensure_ascii=False)

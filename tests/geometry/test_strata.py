@@ -84,6 +84,7 @@ def test_closure_order(layer):
     assert [s for s in order if not order.out_degree(s)] == [ZERO]
     # M is irreducible: one stratum is open.
     assert len([s for s in order if not order.in_degree(s)]) == 1
+    assert set(networkx.transitive_reduction(order).edges) == set(order.edges)
     for upper, lower in order.edges:
         assert image_dimension(layer, upper) > image_dimension(layer, lower)
     for upper in order:

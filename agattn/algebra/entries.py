@@ -1,0 +1,149 @@
+r"""Reading numbers: which entries are exact, and how far the others may be from what is written.
+
+Integers and rationals (``3``, ``"22/7"``, ``Fraction``, ``fmpq``) are exact. Every other number is a ball, a
+midpoint with a radius, and the radius is *stated*:
+
+- ``"0.333 +/- 5e-4"`` states its own, and so does an ``arb``;
+- otherwise the argument ``radius`` of the caller, the same for all entries;
+- otherwise a binary float is taken as rounded to nearest (half a unit in the last place), an mpmath number
+  likewise at mpmath's working precision, and a decimal with at least 16 significant digits in its last digit;
+  a shorter decimal is exact as written.
+
+>>> read_number("-6/4"), read_number("0.25")
+((-3/2, None), (1/4, 0))
+>>> read_number("0.5 +/- 0.25"), read_number(0.5)
+((1/2, 1/4), (1/2, 1/18014398509481984))
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.errors import InputError
+
+# Beyond this a decimal exponent is a mistake or an attack: the exact number would fill the memory.
+LARGEST_EXPONENT = 10**6
+ROUNDED_DIGITS = 16
+NO_COMPLEX = "only real matrices are read: give [[Re, -Im], [Im, Re]], which has twice the rank"
+
+_INTEGER = re.compile(r"[+-]?\d+")
+_RATIONAL = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
+_DECIMAL = r"([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?"
+_BALL = re.compile(rf"{_DECIMAL}(?:\s*(?:\+/-|±)\s*{_DECIMAL})?")
+
+Ball = tuple[Any, Any]
+
+
+def read_number(x: Any, radius: Any = None) -> Ball:
+    """Return (midpoint, radius) as ``fmpq``; the radius is ``None`` for an exact integer or rational.
+
+    Raises:
+        InputError: for anything that is not a finite real number, naming it.
+    """
+    if isinstance(x, (bool, np.bool_, int, np.integer)):
+        return flint.fmpq(int(x)), None
+    if isinstance(x, (flint.fmpz, flint.fmpq)):
+        return flint.fmpq(x), None
+    if isinstance(x, Fraction):
+        return flint.fmpq(x.numerator, x.denominator), None
+    if isinstance(x, (float, np.floating)):
+        return _float(x, radius)
+    if isinstance(x, str):
+        return _text(x, radius)
+    if isinstance(x, Decimal):
+        return _text(str(x), radius)
+    if isinstance(x, (complex, np.complexfloating, flint.acb)):
+        raise InputError(f"{x} is complex; {NO_COMPLEX}")
+    if isinstance(x, flint.arb):
+        if not x.is_finite():
+            raise InputError(f"{x} is not a finite number")
+        return _arb_midpoint(x.mid()), _arb_midpoint(x.rad())
+    if hasattr(x, "_mpf_"):
+        return _mpf(x, radius)
+    if getattr(x, "is_Rational", False) and hasattr(x, "p"):
+        return flint.fmpq(int(x.p), int(x.q)), None
+    raise InputError(f"{_short(x)} is not a real number")
+
+
+def _float(x: Any, radius: Any) -> Ball:
+    if not np.isfinite(x):
+        raise InputError(f"{x} is not a finite number")
+    numerator, denominator = x.as_integer_ratio()
+    if radius is None:
+        # A zero is exact. Halved as a rational: half of the smallest float is not a float.
+        radius = flint.fmpq(*np.spacing(np.abs(x)).as_integer_ratio()) / 2 if x else flint.fmpq(0)
+    return flint.fmpq(numerator, denominator), radius
+
+
+def _mpf(x: Any, radius: Any) -> Ball:
+    import mpmath
+
+    value = mpmath.mpmathify(x) if not hasattr(x, "is_Float") else x
+    sign, mantissa, exponent, bits = value._mpf_
+    if not mantissa and exponent:
+        raise InputError(f"{x} is not a finite number")
+    if abs(exponent) > 4 * LARGEST_EXPONENT:
+        raise InputError(f"{_short(x)} has an exponent beyond ±{LARGEST_EXPONENT}")
+    midpoint = _power(flint.fmpz(int(mantissa)) * (-1 if sign else 1), 2, int(exponent))
+    if radius is None:
+        unit = int(exponent) + int(bits) - max(mpmath.mp.prec, int(bits)) - 1
+        radius = _power(flint.fmpz(1), 2, unit) if mantissa else flint.fmpq(0)
+    return midpoint, radius
+
+
+def _text(text: str, radius: Any) -> Ball:
+    stripped = text.strip()
+    if _INTEGER.fullmatch(stripped):
+        return flint.fmpq(flint.fmpz(stripped.removeprefix("+"))), None
+    rational = _RATIONAL.fullmatch(stripped)
+    if rational:
+        denominator = flint.fmpz(rational[2])
+        if not denominator:
+            raise InputError(f"{_short(text)} has the denominator 0")
+        return flint.fmpq(flint.fmpz(rational[1].removeprefix("+")), denominator), None
+    ball = _BALL.fullmatch(stripped)
+    if not ball or not (ball[2] or ball[3]):
+        raise InputError(f"{_short(text)} is not a number: write 3, 22/7, 0.25, 1e-9 or 0.333 +/- 5e-4")
+    midpoint, unit = _decimal(ball[1], ball[2], ball[3], ball[4], text)
+    if ball[6] or ball[7]:
+        stated, _ = _decimal(ball[5], ball[6], ball[7], ball[8], text)
+        if stated < 0:
+            raise InputError(f"{_short(text)} has a negative radius")
+        return midpoint, stated
+    if radius is None:
+        digits = len((ball[2] + ball[3]).lstrip("0"))
+        radius = unit / 2 if digits >= ROUNDED_DIGITS else flint.fmpq(0)
+    return midpoint, radius
+
+
+def _decimal(sign: str, whole: str, part: str, exponent: str | None, text: str) -> Ball:
+    """The value of a decimal and the unit of its last digit."""
+    power = int(exponent or 0)
+    if abs(power) > LARGEST_EXPONENT:
+        raise InputError(f"{_short(text)} has an exponent beyond ±{LARGEST_EXPONENT}")
+    digits = flint.fmpz(whole + part)
+    power -= len(part)
+    return _power(-digits if sign == "-" else digits, 10, power), _power(flint.fmpz(1), 10, power)
+
+
+def _power(factor: Any, base: int, exponent: int) -> Any:
+    scale = flint.fmpz(base) ** abs(exponent)
+    return flint.fmpq(factor * scale) if exponent >= 0 else flint.fmpq(factor, scale)
+
+
+def _arb_midpoint(x: Any) -> Any:
+    mantissa, exponent = x.man_exp()
+    if abs(exponent) > 4 * LARGEST_EXPONENT:
+        raise InputError(f"{x} has an exponent beyond ±{LARGEST_EXPONENT}")
+    return _power(mantissa, 2, int(exponent))
+
+
+def _short(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) <= 60 else text[:50] + "..."

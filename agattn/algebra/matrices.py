@@ -1,0 +1,220 @@
+"""One door for every kind of matrix: exact ones as integers with row scales, all others as balls.
+
+>>> A = read_matrix([["1/2", 1], [0, "2/3"]])
+>>> A.integers.tolist(), A.row_scales
+([[1, 2], [0, 2]], (2, 3))
+>>> read_matrix([[0.5, 1.25]]).stated
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.balls import arb_matrix
+from agattn.algebra.entries import NO_COMPLEX, read_number
+from agattn.algebra.integers import SMALL, integer_matrix, shape
+from agattn.algebra.sparse import SparseMatrix
+from agattn.errors import InputError, TooLargeError
+
+# Sparse real matrices are made dense for ball arithmetic, up to this many entries.
+LARGEST_BALLS = 10**7
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMatrix:
+    """A rational matrix D⁻¹·Z with Z integral and D = diag(row_scales).
+
+    Attributes:
+        shape: (m, n).
+        integers: Z, as an ``int64`` array, an ``fmpz_mat`` or a :class:`SparseMatrix`.
+        row_scales: the positive integers D, as ``fmpz``; ``None`` for an integer matrix.
+    """
+
+    shape: tuple[int, int]
+    integers: Any
+    row_scales: tuple[Any, ...] | None = None
+
+    def rows(self) -> list[list[Any]]:
+        """The entries as ``fmpq``, row by row."""
+        Z, (m, n) = self.integers, self.shape
+        if isinstance(Z, SparseMatrix):
+            table = [[flint.fmpq(0)] * n for _ in range(m)]
+            for (i, j), x in Z.entries.items():
+                table[i][j] = flint.fmpq(x)
+        else:
+            table = [[flint.fmpq(x) for x in row] for row in Z.tolist()]
+        if self.row_scales:
+            table = [[x / d for x in row] for row, d in zip(table, self.row_scales, strict=True)]
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class BallMatrix:
+    """A real matrix known by balls.
+
+    Attributes:
+        shape: (m, n).
+        balls: the matrix as an ``arb_mat`` at a precision in bits.
+        stated: whether the balls have a radius that no precision takes away.
+        pairs: (midpoint, radius) of each entry as ``fmpq``, row by row; ``None`` where it is a function.
+    """
+
+    shape: tuple[int, int]
+    balls: Callable[[int], Any]
+    stated: bool
+    pairs: list[list[Any]] | None = None
+
+
+def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
+    """Read a matrix of any of the kinds named in :func:`agattn.algebra.rank.rank`.
+
+    Raises:
+        InputError: if it is not a matrix of finite real numbers; names the first entry that is not.
+    """
+    if radius is not None:
+        midpoint, around = read_number(radius)
+        if around or midpoint < 0:
+            raise InputError(f"the radius {radius} must be an exact number that is not negative")
+        radius = midpoint
+    if isinstance(matrix, (ExactMatrix, BallMatrix)):
+        return matrix
+    if isinstance(matrix, np.ndarray):
+        return _from_array(matrix, radius)
+    if isinstance(matrix, flint.fmpz_mat):
+        return ExactMatrix(shape(matrix), matrix)
+    if isinstance(matrix, flint.arb_mat):
+        rows = matrix.tolist() if matrix.nrows() and matrix.ncols() else [[] for _ in range(matrix.nrows())]
+        return _from_rows(rows, matrix.ncols(), radius, exact=False)
+    if isinstance(matrix, flint.fmpq_mat):
+        return _from_rows([matrix.tolist(), []][matrix.nrows() == 0], matrix.ncols(), radius)
+    if isinstance(matrix, SparseMatrix):
+        return _from_sparse(matrix, radius)
+    if hasattr(matrix, "tocoo"):
+        triples = matrix.tocoo()
+        entries: dict[tuple[int, int], Any] = {}
+        for i, j, x in zip(triples.row.tolist(), triples.col.tolist(), triples.data, strict=True):
+            entries[i, j] = entries[i, j] + x if (i, j) in entries else x
+        return _from_sparse(SparseMatrix((int(triples.shape[0]), int(triples.shape[1])), entries), radius)
+    if callable(matrix):
+        first = matrix(64)
+        if not isinstance(first, flint.arb_mat):
+            raise InputError("a matrix given by a function of the precision must come as an arb_mat")
+        return BallMatrix(shape(first), matrix, stated=False)
+    if hasattr(matrix, "tolist"):
+        columns = getattr(matrix, "cols", 0)
+        return _from_rows(matrix.tolist(), int(columns), radius)
+    if isinstance(matrix, Sequence) and not isinstance(matrix, str):
+        return _from_rows(matrix, 0, radius)
+    raise InputError(f"a {type(matrix).__name__} is not a matrix: give rows of numbers, or an array")
+
+
+def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
+    if array.ndim != 2:
+        raise InputError(f"the array has {array.ndim} dimensions; a matrix has 2")
+    kind = array.dtype.kind
+    if kind in "bi" or (kind == "u" and array.dtype.itemsize < 8):
+        small = array.astype(np.int64)
+        if not small.size or (small.min() > -SMALL and small.max() < SMALL):
+            return ExactMatrix(small.shape, small)
+    if kind == "c":
+        raise InputError(f"the array is complex; {NO_COMPLEX}")
+    if kind == "f":
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            i, j = bad[0]
+            raise InputError(f"entry ({i + 1}, {j + 1}) is {array[i, j]}, which is not a finite number")
+        if radius is None and (np.abs(array) < 2**53).all() and (array == np.rint(array)).all():
+            # Integers stored as floats: exact, as long as no rounding can have hidden a digit.
+            return ExactMatrix(array.shape, array.astype(np.int64))
+    if kind not in "biufO":
+        raise InputError(f"an array of type {array.dtype} is not a matrix of numbers")
+    rows = [list(row) for row in array] if kind in "fO" else array.tolist()
+    return _from_rows(rows, array.shape[1], radius)
+
+
+def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> ExactMatrix | BallMatrix:
+    pairs = []
+    if radius is None and _whole_floats(rows):
+        rows = [[int(x) for x in row] for row in rows]
+    for i, row in enumerate(rows):
+        if isinstance(row, str) or not hasattr(row, "__len__"):
+            raise InputError(
+                f"row {i + 1} is not a row of numbers; a matrix is a list of rows of equal length"
+            )
+        if len(row) != len(rows[0]):
+            raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
+        pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
+    size = (len(pairs), len(pairs[0]) if pairs else columns)
+    if exact and all(around is None for row in pairs for _, around in row):
+        scales, integral = [], []
+        for row in pairs:
+            scale = flint.fmpz(1)
+            for x, _ in row:
+                if x.q != 1:
+                    scale = scale.lcm(x.q)
+            scales.append(scale)
+            integral.append([x.p * (scale // x.q) for x, _ in row])
+        rational = any(scale != 1 for scale in scales)
+        return ExactMatrix(size, integer_matrix(integral, size[1]), tuple(scales) if rational else None)
+    exactly = [[(x, around or flint.fmpq(0)) for x, around in row] for row in pairs]
+    stated = any(around for row in exactly for _, around in row)
+    return BallMatrix(size, lambda bits: arb_matrix(exactly, bits), stated, exactly)
+
+
+def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
+    m, n = matrix.shape
+    numbers = {}
+    for (i, j), x in matrix.entries.items():
+        if not (0 <= i < m and 0 <= j < n):
+            raise InputError(f"entry ({i + 1}, {j + 1}) lies outside of a {m} x {n} matrix")
+        numbers[i, j] = _entry(x, i, j, radius)
+    inexact = any(around is not None for _, around in numbers.values())
+    if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
+        return _sparse_balls(numbers, m, n)
+    scales: dict[int, Any] = {}
+    for (i, _), (x, _around) in numbers.items():
+        if x.q != 1:
+            scales[i] = scales.get(i, flint.fmpz(1)).lcm(x.q)
+    one = flint.fmpz(1)
+    integral = {(i, j): x.p * (scales.get(i, one) // x.q) for (i, j), (x, _) in numbers.items()}
+    all_scales = tuple(scales.get(i, one) for i in range(m)) if scales else None
+    return ExactMatrix((m, n), SparseMatrix((m, n), integral), all_scales)
+
+
+def _sparse_balls(numbers: dict[tuple[int, int], Any], m: int, n: int) -> BallMatrix:
+    if m * n > LARGEST_BALLS:
+        raise TooLargeError(
+            f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls; give rationals"
+        )
+    zero = flint.fmpq(0)
+    table = [[(zero, zero)] * n for _ in range(m)]
+    for (i, j), (x, around) in numbers.items():
+        table[i][j] = (x, around or zero)
+    stated = any(around for _, around in numbers.values())
+    return BallMatrix((m, n), lambda bits: arb_matrix(table, bits), stated, table)
+
+
+def _whole_floats(rows: Any) -> bool:
+    """Whether all entries are ints or floats that hold whole numbers too small to have been rounded."""
+    return all(
+        hasattr(row, "__iter__")
+        and all(
+            isinstance(x, (int, np.integer))
+            or (isinstance(x, (float, np.floating)) and float(x).is_integer() and abs(float(x)) < 2**53)
+            for x in row
+        )
+        for row in rows
+    )
+
+
+def _entry(x: Any, i: int, j: int, radius: Any) -> Any:
+    try:
+        return read_number(x, radius)
+    except InputError as error:
+        raise InputError(f"entry ({i + 1}, {j + 1}): {error}") from None

@@ -1,0 +1,374 @@
+"""The rank of a matrix, and how it is known.
+
+One function, :func:`rank`, for every matrix: exact over ℤ and ℚ, in balls over ℝ, and in high precision where
+nothing else can. The answer is an interval of proved or estimated bounds, with a certificate for each side.
+
+>>> print(rank([[1, 2], [2, 4]]))
+rank 1 (proved)
+>>> result = rank([["1/2", "1/3"], ["1/3", "1/4"]])
+>>> result.rank, result.evidence, result.minor.rows, result.minor.columns
+(2, <Evidence.PROVED: 'proved'>, (0, 1), (0, 1))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isinf
+from typing import Any
+
+import flint
+
+from agattn.algebra import balls
+from agattn.algebra.balls import BallMinor, working_precision
+from agattn.algebra.dependence import EnoughPrimes, Kernel, integer_rank, nullspace_over_q, proved_rank
+from agattn.algebra.exact_rank import BlockProof, exact_rank
+from agattn.algebra.integers import as_fmpz_mat
+from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix
+from agattn.algebra.modular import Minor
+from agattn.errors import InputError
+from agattn.evidence import Evidence, weakest
+
+METHODS = ("auto", "rational", "modular", "ball", "mpmath")
+
+# A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to
+# the next, and nobody would call its rank decided between two of them.
+SMALLEST_GAP = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class RankResult:
+    """The rank of a matrix as an interval, with the evidence for both of its ends.
+
+    Attributes:
+        shape: (m, n).
+        lower_bound, upper_bound: the interval.
+        lower_evidence, upper_evidence: how each end is known.
+        method: ``"rational"``, ``"modular"``, ``"ball"`` or ``"mpmath"``: the one that was used.
+        precision_bits: working precision of the last step; ``None`` for exact arithmetic.
+        gap: log₂ of the ratio of the smallest number taken for nonzero to the largest taken for zero
+            (pivots and Schur complement for balls, singular values for mpmath); ``None`` where nothing was
+            taken for zero.
+        minor: the nonzero minor behind the lower bound; ``None`` for mpmath.
+        reason: why the rank is not larger, in words.
+        blocks: for exact methods, the proof for each block of the matrix (one block unless it is sparse).
+        error_bits: for a modular upper bound, log₂ of the chance that it is too small.
+    """
+
+    shape: tuple[int, int]
+    lower_bound: int
+    upper_bound: int
+    lower_evidence: Evidence
+    upper_evidence: Evidence
+    method: str
+    precision_bits: int | None
+    gap: float | None
+    minor: Minor | BallMinor | None
+    reason: str
+    blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
+    error_bits: float | None = None
+
+    @property
+    def rank(self) -> int | None:
+        """The rank, or ``None`` while the bounds differ."""
+        return self.lower_bound if self.lower_bound == self.upper_bound else None
+
+    @property
+    def evidence(self) -> Evidence:
+        """The evidence for the interval: the weaker of its two ends."""
+        return weakest([self.lower_evidence, self.upper_evidence])
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The checked kernels among the proofs of the upper bound."""
+        return tuple(block.proof for block in self.blocks if isinstance(block.proof, Kernel))
+
+    def __str__(self) -> str:
+        if self.rank is None:
+            return f"rank between {self.lower_bound} and {self.upper_bound} ({self.evidence})"
+        return f"rank {self.rank} ({self.evidence})"
+
+    def as_json(self) -> dict[str, object]:
+        """The seven keys of the command line's contract."""
+        return {
+            "rank": self.rank,
+            "evidence": self.evidence.value,
+            "method": self.method,
+            "precision_bits": self.precision_bits,
+            "lower_bound": self.lower_bound,
+            "upper_bound": self.upper_bound,
+            "gap": None if self.gap is None else round(self.gap, 3),
+        }
+
+
+def rank(
+    matrix: Any,
+    method: str = "auto",
+    *,
+    precision: int = 128,
+    seed: int = 0,
+    kernel: Any = None,
+    kernel_reason: str | None = None,
+    radius: Any = None,
+    budget: float = 60.0,
+    max_precision: int = 4096,
+) -> RankResult:
+    """Determine the rank of a real matrix, and say how it is known.
+
+    Args:
+        matrix: shape (m, n): rows of ints, Fractions, strings, floats, Decimals, mpmath, sympy or FLINT
+            numbers; a numpy array; an ``fmpz_mat``, ``fmpq_mat`` or ``arb_mat``; a matrix of mpmath or sympy;
+            a :class:`~agattn.algebra.sparse.SparseMatrix` or any object with scipy's ``tocoo``; or a function
+            that gives the matrix as an ``arb_mat`` when called with a precision in bits.
+        method: ``"rational"`` (exact, with proof), ``"modular"`` (exact; the upper bound mod random primes),
+            ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches,
+            balls for all others.
+        precision: bits to start from, for balls and mpmath.
+        seed: seed of the random primes.
+        kernel: vectors v with A v = 0, as the columns of a matrix: an upper bound from outside. They are
+            checked, exactly where matrix and vectors are exact. In balls a product can only be seen to
+            contain zero.
+        kernel_reason: why a real matrix annihilates those vectors, such as a known symmetry; it is this
+            argument, not the computation, that makes an upper bound for balls ``proved``.
+        radius: how far each inexact entry may be from the number written; by default as stated in
+            :mod:`agattn.algebra.entries`.
+        budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
+        max_precision: where the doubling of the precision stops.
+
+    Raises:
+        InputError: if the matrix, method or kernel cannot be used.
+
+    >>> rank([["0.1", "0.2"], ["0.3", "0.6"]]).as_json()["evidence"]
+    'numerical'
+    >>> rank([["0.1", "0.2"], ["0.3", "0.6"]], method="rational").evidence
+    <Evidence.PROVED: 'proved'>
+    """
+    if method not in METHODS:
+        raise InputError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    if precision < 2 or precision > 10**7:
+        raise InputError(f"a precision of {precision} bits is out of range; give 2 to 10000000")
+    A = read_matrix(matrix, radius)
+    if method == "auto":
+        method = "rational" if isinstance(A, ExactMatrix) else "ball"
+        bound = budget
+    else:
+        bound = float("inf")
+    if method == "mpmath":
+        if kernel is not None:
+            raise InputError(
+                "kernel vectors are not used by the method mpmath; give them to ball or rational"
+            )
+        return _by_mpmath(A, precision, max(max_precision, 2 * precision))
+    if method == "ball":
+        return _by_balls(real_matrix(A), precision, max(max_precision, precision), kernel, kernel_reason)
+    return _exactly(_as_exact(A, method), method, seed, bound, kernel)
+
+
+# --- over ℚ ---
+
+
+def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
+    if isinstance(A, ExactMatrix):
+        return A
+    if A.stated or A.pairs is None:
+        raise InputError(
+            f"the method {method} needs exact entries, and some are known only up to a radius; "
+            "state radius 0 to take them as written, or use ball"
+        )
+    exact = read_matrix([[x for x, _ in row] for row in A.pairs])
+    assert isinstance(exact, ExactMatrix)
+    return exact
+
+
+def _exactly(A: ExactMatrix, method: str, seed: int, budget: float, kernel: Any) -> RankResult:
+    given = _given_kernel(A, kernel, seed) if kernel is not None else None
+    found = exact_rank(A, seed, budget, prove=method == "rational" and given is None)
+    r, full = found.minor.rank, min(A.shape)
+    upper, error = r, found.error_bits
+    if r == full:
+        error, reason = None, "the matrix has no more rows or columns"
+    elif given is not None and A.shape[1] - given == r:
+        error, reason = None, f"{given} independent kernel vectors were supplied and checked exactly"
+    elif error is not None:
+        reason = f"no larger minor modulo random primes; wrong with probability below 2^{error:.0f}"
+        method = "modular"
+    else:
+        reason = _exact_reason(found.blocks)
+    return RankResult(
+        A.shape, r, upper, Evidence.PROVED, Evidence.PROVED if error is None else Evidence.MODULAR,
+        method, None, None, found.minor, reason, found.blocks, error,
+    )  # fmt: skip
+
+
+def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
+    vectors = sum(len(b.proof) for b in blocks if isinstance(b.proof, Kernel))
+    primes = [b.proof for b in blocks if isinstance(b.proof, EnoughPrimes)]
+    reasons = []
+    if vectors:
+        reasons.append(f"{vectors} independent kernel vectors over the integers, checked exactly")
+    if primes:
+        count = max(proof.count for proof in primes)
+        reasons.append(
+            f"all larger minors vanish modulo {count} primes whose product exceeds Hadamard's bound"
+        )
+    return "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
+
+
+def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
+    """The number of independent columns of an exact kernel, after checking that A annihilates them."""
+    K = read_matrix(kernel)
+    if isinstance(K, BallMatrix):
+        if K.stated or K.pairs is None:
+            raise InputError("the kernel of an exact matrix must be exact: give integers or rationals")
+        K = _as_exact(K, "rational")
+    _check_kernel_shape(A.shape, K.shape)
+    left = as_fmpz_mat(A.integers) if A.row_scales is None and not hasattr(A.integers, "entries") else None
+    Q = flint.fmpq_mat(K.shape[0], K.shape[1], [x for row in K.rows() for x in row])
+    if left is None:
+        product = flint.fmpq_mat(A.shape[0], A.shape[1], [x for row in A.rows() for x in row]) * Q
+    else:
+        product = flint.fmpq_mat(left) * Q
+    for k, x in enumerate(product.entries()):
+        if x:
+            raise InputError(
+                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
+            )
+    # A proved lower bound for the number of independent vectors is what the upper bound needs.
+    return exact_rank(K, seed, 0.0, prove=False).minor.rank
+
+
+def _check_kernel_shape(matrix: tuple[int, int], kernel: tuple[int, int]) -> None:
+    if kernel[0] != matrix[1]:
+        raise InputError(f"the kernel vectors have length {kernel[0]}; the matrix has {matrix[1]} columns")
+
+
+# --- in balls ---
+
+
+def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
+    """A matrix as balls; exact entries become balls that shrink with the precision."""
+    if isinstance(A, BallMatrix):
+        return A
+    rows = A.rows()
+    n = A.shape[1]
+
+    def at(bits: int) -> Any:
+        return balls.arb_matrix(rows, bits) if rows and n else flint.arb_mat(*A.shape)
+
+    return BallMatrix(A.shape, at, stated=False, pairs=[[(x, flint.fmpq(0)) for x in row] for row in rows])
+
+
+def _by_balls(
+    A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_reason: str | None
+) -> RankResult:
+    full = min(A.shape)
+    found = balls.elimination(A.balls(precision), precision)
+    best = found
+    given = _ball_kernel(A, kernel, precision) if kernel is not None else 0
+    closed = A.shape[1] - given
+    decided = best.exhausted
+    while not decided and best.rank < closed and 2 * found.precision_bits <= limit:
+        before = found
+        precision = 2 * before.precision_bits
+        found = balls.elimination(A.balls(precision), precision)
+        if found.rank >= best.rank:
+            best = found
+        if A.stated and found.rank == before.rank and found.gap < min(SMALLEST_GAP, before.gap + 1):
+            break  # the radius of the input is what blurs the rank; more precision will not help
+        # With exact entries what is left must shrink with the precision; a radius of the input stays.
+        growth = 0.0 if A.stated else before.precision_bits / 2
+        decided = best.exhausted or (
+            found.rank == before.rank and found.gap >= SMALLEST_GAP and found.gap >= before.gap + growth - 1
+        )
+    r = best.rank
+    upper, evidence = full, Evidence.PROVED
+    if r == full:
+        reason = "the matrix has no more rows or columns"
+    elif best.exhausted:
+        upper, reason = r, "the Schur complement of the minor is exactly zero"
+    elif given and closed == r:
+        upper = r
+        evidence = Evidence.PROVED if kernel_reason else Evidence.NUMERICAL
+        why = kernel_reason or "consistent with the balls"
+        reason = f"{given} independent kernel vectors were supplied: {why}"
+    elif decided:
+        upper, evidence = r, Evidence.NUMERICAL
+        reason = f"the rest is zero up to {best.gap:.0f} bits below the smallest pivot"
+    else:
+        reason = f"undecided at {best.precision_bits} bits: the rest is neither zero nor separated from it"
+        if given and kernel_reason:
+            upper = min(upper, closed)
+    gap = None if isinf(best.gap) or not r else best.gap
+    return RankResult(
+        A.shape, r, upper, Evidence.PROVED, evidence, "ball", best.precision_bits, gap, best.minor, reason
+    )
+
+
+def _ball_kernel(A: BallMatrix, kernel: Any, precision: int) -> int:
+    """The proved number of independent columns of a kernel, after looking for a contradiction."""
+    K = real_matrix(read_matrix(kernel))
+    _check_kernel_shape(A.shape, K.shape)
+    with working_precision(precision):
+        product = A.balls(precision) * K.balls(precision)
+    for k, x in enumerate(product.entries()):
+        if not x.contains(0):
+            raise InputError(
+                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
+            )
+    return balls.elimination(K.balls(precision), precision).rank
+
+
+# --- in mpmath ---
+
+
+def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankResult:
+    import mpmath
+
+    from agattn.algebra.spectrum import singular_values, widest_gap
+
+    B = real_matrix(A)
+    full = min(A.shape)
+    before: tuple[int, float | None] | None = None
+    while True:
+        noise = float(precision // 2)
+        values = singular_values(midpoints(B, precision), precision)
+        if B.stated and B.pairs is not None and values and values[0]:
+            # Weyl: no singular value moves by more than the Frobenius norm of the change.
+            radii = (mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row)
+            change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
+            noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
+        r, gap = widest_gap(values, int(noise))
+        separated = gap is None or gap >= SMALLEST_GAP
+        growth = 0.0 if B.stated else precision / 8
+        stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
+        if r == full or not any(values) or (separated and stable):
+            return _mpmath_result(A.shape, r, r, precision, gap, f"singular values at {precision} bits")
+        hopeless = B.stated and stable
+        if hopeless or 2 * precision > limit:
+            reason = f"undecided at {precision} bits: the singular values show no stable gap"
+            return _mpmath_result(A.shape, r, full, precision, gap, reason)
+        before, precision = (r, gap), 2 * precision
+
+
+def _mpmath_result(
+    shape: tuple[int, int], lower: int, upper: int, bits: int, gap: float | None, reason: str
+) -> RankResult:
+    numerical = Evidence.NUMERICAL
+    return RankResult(shape, lower, upper, numerical, numerical, "mpmath", bits, gap, None, reason)
+
+
+def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
+    """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
+    import mpmath
+
+    balls_at = A.balls(bits)
+    m, n = A.shape
+
+    def number(x: Any) -> Any:
+        mantissa, exponent = x.mid().man_exp()
+        return mpmath.mpf((int(mantissa), int(exponent)))
+
+    with mpmath.workprec(bits):
+        return [[number(balls_at[i, j]) for j in range(n)] for i in range(m)]
+
+
+__all__ = ["METHODS", "RankResult", "integer_rank", "nullspace_over_q", "proved_rank", "rank"]

@@ -1,0 +1,60 @@
+"""``agattn rank``: the rank of a matrix, and how it is known."""
+
+from __future__ import annotations
+
+import click
+
+from agattn.cli.options import json_flag, seed
+from agattn.cli.output import print_json
+
+
+@click.command(epilog="Example: agattn rank hilbert.json")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--method", type=click.Choice(["auto", "rational", "modular", "ball", "mpmath"]), default="auto",
+    show_default=True, help="Exact over the rationals, modulo primes, in balls, or by singular values.",
+)  # fmt: skip
+@click.option(
+    "--precision", type=click.IntRange(8, 1_000_000), default=128, show_default=True, metavar="BITS",
+    help="Precision to start from, for ball and mpmath; it is doubled until the rank is separated.",
+)  # fmt: skip
+@click.option(
+    "--radius", metavar="R",
+    help="How far each decimal or float may be from what is written; 0 takes all as exact.  "
+    "[default: half a unit of the last place of floats and of decimals with 16 digits or more]",
+)  # fmt: skip
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the singular values.")
+@seed
+@json_flag
+def command(
+    file: str, method: str, precision: int, radius: str | None, plot: str | None, seed: int, as_json: bool
+) -> int:
+    """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
+
+    Entries are integers, rationals such as "22/7", decimals such as "0.25", or "0.333 +/- 5e-4". Where the
+    rank cannot be decided the bounds are printed, and the exit status is 3.
+    """
+    from agattn.algebra.matrices import read_matrix
+    from agattn.algebra.matrix_io import load_matrix
+    from agattn.algebra.rank import rank
+    from agattn.errors import InputError
+
+    loaded = load_matrix(file)
+    try:
+        matrix = read_matrix(loaded, radius)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    result = rank(matrix, method, precision=precision, seed=seed)
+    if plot:
+        from agattn.cli.spectrum_plot import draw
+
+        draw(matrix, result, plot)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        m, n = result.shape
+        click.echo(f"{result}, {m} x {n} matrix, method {result.method}")
+        if result.minor is not None:
+            click.echo(f"not smaller: {result.minor}")
+        click.echo(f"not larger:  {result.reason}" if result.rank is not None else result.reason)
+    return 0 if result.rank is not None else 3

@@ -1,0 +1,36 @@
+-- Hilbert function of the neuromanifold M(2,1,2)
+--
+-- Layer:      d = 2, d' = 1, a = 2, t >= 2
+-- Reference:  Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2), Section 3.2
+-- Written by: agattn emit hilbert-function --engine macaulay2 -d 2 -o 1 -a 2 --max-degree 4
+
+kk = QQ
+
+-- The weights, and the attention matrix A
+R = kk[a_(1,1)..a_(2,2), v_(1,1)..v_(1,2)]
+A = matrix table(2, 2, (i,b) -> a_(i+1,b+1))
+V = matrix table(1, 2, (c,i) -> v_(c+1,i+1))
+
+-- The coefficient of x_(i,s) x_(k,s) x_(b,t), s != t, in the entry (c,t) of V X X^T A X
+multiindices = toList select((1,1,1,1)..(1,2,2,2), (c,b,i,k) -> i <= k)
+phi = (A,V) -> matrix {apply(multiindices, (c,b,i,k) ->
+    V_(c-1,i-1) * A_(k-1,b-1) + if i == k then 0 else V_(c-1,k-1) * A_(i-1,b-1))}
+
+-- The y have the degree of their images, so that the kernel is homogeneous
+-- and Macaulay2 can use its Hilbert function
+graded = kk[apply(multiindices, j -> y_j), Degrees => toList(#multiindices : 2)]
+I = kernel map(R, graded, phi(A,V))
+
+-- Back to the standard grading
+S = kk[gens graded]
+I = trim sub(I, S)
+
+-- The results between two marks, one item a line; polynomials as exponent vectors
+said = 0
+say = line -> (said = said + 1; << line << endl)
+sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
+<< "agattn-data 1 hilbert-function 1fa3c5157f8ae47a" << endl
+sayInteger("values", 5)
+for n from 0 to 4 do
+    sayInteger("value@" | toString(n+1), hilbertFunction(n, I))
+<< "agattn-end " << said << endl

@@ -1,0 +1,51 @@
+-- Singular points of the neuromanifold M(2,1,2)
+--
+-- Layer:      d = 2, d' = 1, a = 2, t >= 2
+-- Reference:  Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2), Theorem 3.4 and Corollary A.4
+-- Written by: agattn emit singular-locus --engine macaulay2 -d 2 -o 1 -a 2
+
+kk = QQ
+
+-- The weights, and the attention matrix A
+R = kk[a_(1,1)..a_(2,2), v_(1,1)..v_(1,2)]
+A = matrix table(2, 2, (i,b) -> a_(i+1,b+1))
+V = matrix table(1, 2, (c,i) -> v_(c+1,i+1))
+
+-- The coefficient of x_(i,s) x_(k,s) x_(b,t), s != t, in the entry (c,t) of V X X^T A X
+multiindices = toList select((1,1,1,1)..(1,2,2,2), (c,b,i,k) -> i <= k)
+phi = (A,V) -> matrix {apply(multiindices, (c,b,i,k) ->
+    V_(c-1,i-1) * A_(k-1,b-1) + if i == k then 0 else V_(c-1,k-1) * A_(i-1,b-1))}
+
+-- The y have the degree of their images, so that the kernel is homogeneous
+-- and Macaulay2 can use its Hilbert function
+graded = kk[apply(multiindices, j -> y_j), Degrees => toList(#multiindices : 2)]
+I = kernel map(R, graded, phi(A,V))
+
+-- Back to the standard grading
+S = kk[gens graded]
+I = trim sub(I, S)
+
+-- One representative (label, A, V) of each stratum, labelled by (rk V, rk A, rk [V; A^T])
+points = {
+    ("0,0,0", matrix{{0,0},{0,0}}, matrix{{0,0}}),
+    ("1,1,1", matrix{{1,0},{0,0}}, matrix{{1,0}}),
+    ("1,1,2", matrix{{1,0},{0,0}}, matrix{{0,1}}),
+    ("1,2,2", matrix{{1,0},{0,1}}, matrix{{0,1}})
+}
+points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
+
+-- The results between two marks, one item a line; polynomials as exponent vectors
+said = 0
+say = line -> (said = said + 1; << line << endl)
+sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
+<< "agattn-data 1 singular-locus b2ef6ca89233f989" << endl
+sayInteger("dimension", dim I)
+
+-- The tangent space at a point has dimension 6 - (rank of the Jacobian there)
+scan(points, (label,A,V) -> sayInteger("jacobian-rank@" | label, rank sub(jacobian I, phi(A,V))))
+
+-- Where the rank is below the codimension
+J = radical(I + minors(codim I, jacobian I))
+sayInteger("locus-dimension", dim J)
+sayInteger("locus-degree", degree J)
+<< "agattn-end " << said << endl

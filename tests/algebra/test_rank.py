@@ -1,0 +1,616 @@
+"""Ranks of matrices that break careless code, and the certificates behind them."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from math import gcd, isqrt
+from typing import Any
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.algebra.balls import working_precision
+from agattn.algebra.dependence import EnoughPrimes, Kernel, prove_upper_bound
+from agattn.algebra.exact_rank import exact_rank, minor_mod
+from agattn.algebra.matrices import ExactMatrix, read_matrix
+from agattn.algebra.modular import Minor, random_primes
+from agattn.algebra.rank import RankResult, integer_rank, nullspace_over_q, proved_rank, rank
+from agattn.algebra.sparse import SparseMatrix
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+
+
+def hilbert(n: int) -> list[list[Fraction]]:
+    return [[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]
+
+
+def planted(m: int, n: int, r: int, seed: int = 0, size: int = 9) -> Any:
+    generator = np.random.default_rng(seed)
+    # Through floats, where the product is exact and fast.
+    left, right = (generator.integers(-size, size + 1, shape).astype(float) for shape in ((m, r), (r, n)))
+    return (left @ right).astype(np.int64)
+
+
+def fmpq_mat(rows: Any) -> Any:
+    m, n = len(rows), len(rows[0])
+    return flint.fmpq_mat(
+        m, n, [flint.fmpq(Fraction(x).numerator, Fraction(x).denominator) for r in rows for x in r]
+    )
+
+
+def check_certificate(rows: Any, result: RankResult) -> None:
+    """Check minor and kernels of an exact result with FLINT, from nothing but the matrix and the result."""
+    A = fmpq_mat(rows)
+    minor = result.minor
+    assert isinstance(minor, Minor)
+    assert minor.rank == result.lower_bound
+    square = [[A[i, j] for j in minor.columns] for i in minor.rows]
+    p = minor.modulus
+    if square:
+        exact = flint.fmpq_mat(square).det()
+        assert int(exact.p) * pow(int(exact.q), -1, p) % p == minor.value != 0
+    for block in result.blocks:
+        if isinstance(block.proof, Kernel):
+            K = flint.fmpq_mat(block.proof.matrix())
+            B = flint.fmpq_mat(
+                len(block.rows), len(block.columns), [A[i, j] for i in block.rows for j in block.columns]
+            )
+            product = B * K if block.proof.side == "right" else B.transpose() * K
+            assert not any(product.entries())
+            assert K.rank() == len(block.proof) == block.proof.length - block.rank
+
+
+# --- over ℚ ---
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(1, 9), st.integers(1, 9), st.integers(0, 9), st.integers(0, 10**6),
+    st.sampled_from([1, 2, 10**6, 2**70]), st.sampled_from([1, 12, 2**65]), st.sampled_from([0.3, 1.0]),
+)  # fmt: skip
+def test_rank_and_certificate_of_rational_matrices(
+    m: int, n: int, r: int, seed: int, size: int, denominator: int, density: float
+) -> None:
+    generator = random.Random(seed)
+
+    def entry() -> Fraction:
+        if generator.random() > density:
+            return Fraction(0)
+        return Fraction(generator.randint(-size, size), generator.randint(1, denominator))
+
+    left = [[entry() for _ in range(r)] for _ in range(m)]
+    right = [[entry() for _ in range(n)] for _ in range(r)]
+    rows = [
+        [sum((left[i][k] * right[k][j] for k in range(r)), Fraction(0)) for j in range(n)] for i in range(m)
+    ]
+    expected = fmpq_mat(rows).rank()
+    for method in ("auto", "modular"):
+        result = rank(rows, method, seed=seed % 5)
+        assert result.rank == expected
+        check_certificate(rows, result)
+    assert rank(rows).evidence is Evidence.PROVED
+    places = {(i, j): rows[i][j] for i in range(m) for j in range(n) if rows[i][j]}
+    sparse = rank(SparseMatrix((m, n), places))
+    assert sparse.rank == expected
+    check_certificate(rows, sparse)
+    balls = rank(rows, "ball")
+    assert balls.lower_bound <= expected <= balls.upper_bound
+    assert balls.rank == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.integers(0, 10**6),
+    st.sampled_from([1, 2**70]),
+)
+def test_nullspace_is_primitive_and_complete(m: int, n: int, r: int, seed: int, size: int) -> None:
+    generator = random.Random(seed)
+    A = flint.fmpz_mat(m, r, [generator.randint(-size, size) for _ in range(m * r)])
+    A = A * flint.fmpz_mat(r, n, [generator.randint(-size, size) for _ in range(r * n)])
+    K = nullspace_over_q(A, seed)
+    assert (K.nrows(), K.ncols()) == (n, n - A.rank())
+    assert K.rank() == K.ncols()
+    assert not any((A * K).entries())
+    for column in K.transpose().tolist():
+        assert gcd(*(int(x) for x in column)) == 1
+    assert proved_rank(A, seed) == A.rank()
+
+
+@pytest.mark.parametrize("n", [1, 2, 13, 30, 60])
+def test_hilbert_matrix_is_regular(n: int) -> None:
+    result = rank(hilbert(n))
+    assert (result.rank, result.evidence, result.method) == (n, Evidence.PROVED, "rational")
+    check_certificate(hilbert(n), result)
+    by_balls = rank(hilbert(n), "ball")
+    assert (by_balls.rank, by_balls.evidence) == (n, Evidence.PROVED)
+    assert not by_balls.minor.value.contains(0)  # type: ignore[union-attr]
+
+
+def test_numpy_gets_the_hilbert_matrix_wrong() -> None:
+    assert np.linalg.matrix_rank(np.array(hilbert(60), dtype=float)) < 20
+
+
+def test_rounded_hilbert_matrix_stays_undecided() -> None:
+    result = rank(np.array(hilbert(60), dtype=float))
+    assert result.rank is None
+    assert 10 < result.lower_bound < 20
+    assert result.upper_bound == 60
+    assert rank(np.array(hilbert(60), dtype=float), "mpmath").rank is None
+
+
+@pytest.mark.parametrize("n", [5, 30, 60])
+def test_vandermonde_and_a_row_twice(n: int) -> None:
+    vandermonde = [[x**k for k in range(n)] for x in range(1, n + 1)]
+    assert integer_rank(vandermonde) == n
+    vandermonde[3] = vandermonde[0]
+    result = rank(vandermonde)
+    assert (result.rank, result.evidence) == (n - 1, Evidence.PROVED)
+    check_certificate(vandermonde, result)
+
+
+def test_rank_one_updates() -> None:
+    n = 40
+    identity = np.eye(n, dtype=np.int64)
+    u, v = np.arange(1, n + 1), np.ones(n, dtype=np.int64)
+    assert rank(np.outer(u, v)).rank == 1
+    assert rank(identity + np.outer(u, v)).rank == n
+    # vᵀu = −1 makes I + u vᵀ singular (matrix determinant lemma).
+    u[0] = -1 - u[1:].sum()
+    result = rank(identity + np.outer(u, v))
+    assert (result.rank, result.evidence) == (n - 1, Evidence.PROVED)
+
+
+def kahan(n: int, bits: int = 60) -> list[list[Fraction]]:
+    """Kahan's matrix diag(1, s, s², ...)·(I − c·strictly upper ones) with rational s² + c² ≈ 1."""
+    c = Fraction(285, 1000)
+    s = Fraction(isqrt(int((1 - c * c) * 4**bits)), 2**bits)
+    return [[s**i * (0 if j < i else 1 if j == i else -c) for j in range(n)] for i in range(n)]
+
+
+def test_kahan_matrix_is_regular_though_its_pivots_hide_it() -> None:
+    assert rank(kahan(60)).as_json()["rank"] == 60
+    assert rank(kahan(60), "ball").rank == 60
+    assert rank([[float(x) for x in row] for row in kahan(60)]).lower_bound == 60
+
+
+def test_no_fixed_prime_is_trusted() -> None:
+    # Singular modulo each of the first primes that seed 0 gives, and modulo popular ones; regular over ℚ.
+    product = 2**31 - 1
+    for p in [
+        65521,
+        32003,
+        8388593,
+        2**61 - 1,
+        *islice(random_primes(0), 3),
+        *islice(random_primes(0, bits=60), 2),
+    ]:
+        product *= p
+    matrix = [[1, 2, 3], [4, 5, 6], [7, 8, 9 + product]]
+    result = rank(matrix)
+    assert result.minor is not None
+    assert (result.rank, result.evidence) == (3, Evidence.PROVED)
+    assert rank(matrix, "modular").rank == 3
+    assert minor_mod(read_matrix(matrix).integers, next(random_primes(0))).rank == 2  # type: ignore[union-attr]
+
+
+def test_modulus_that_kills_every_entry() -> None:
+    p = next(random_primes(0))
+    assert rank([[p]]).rank == 1
+    assert rank(SparseMatrix((2, 2), {(0, 0): p, (1, 1): p**2})).rank == 2
+    every = 1
+    for q in islice(random_primes(0), 30):
+        every *= q
+    result = rank([[every, 0], [0, every]], "modular")
+    assert (result.rank, result.evidence) == (2, Evidence.PROVED)
+
+
+def test_entries_of_a_million_bits() -> None:
+    big = 2**1_000_000 + 1
+    assert rank([[big, big - 1], [big + 1, big]]).rank == 2
+    singular = [[big, 2 * big], [3 * big, 6 * big]]
+    assert rank(singular).as_json() == {
+        "rank": 1, "evidence": "proved", "method": "rational", "precision_bits": None,
+        "lower_bound": 1, "upper_bound": 1, "gap": None,
+    }  # fmt: skip
+    modular = rank(singular, "modular")
+    assert (modular.rank, modular.evidence) == (1, Evidence.MODULAR)
+    assert modular.error_bits is not None and -60 < modular.error_bits < -30
+
+
+@pytest.mark.parametrize(("m", "n", "r"), [(60, 60, 30), (200, 150, 149), (150, 200, 1), (300, 300, 299)])
+def test_planted_rank(m: int, n: int, r: int) -> None:
+    matrix = planted(m, n, r)
+    result = rank(matrix)
+    assert (result.rank, result.evidence) == (r, Evidence.PROVED)
+    assert rank(matrix.T, "modular").rank == r
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("r", [5, 1500, 2000])
+def test_planted_rank_of_a_large_matrix(r: int) -> None:
+    matrix = planted(2000, 2000, r) if r < 2000 else np.random.default_rng(0).integers(-9, 10, (2000, 2000))
+    result = rank(matrix, budget=5)
+    assert result.rank == r
+    assert result.lower_evidence is Evidence.PROVED
+    assert result.evidence is (Evidence.MODULAR if r == 1500 else Evidence.PROVED)
+
+
+def test_tall_and_wide_matrices() -> None:
+    tall = planted(20000, 12, 7)
+    tall[-1] = np.arange(12)  # the last row alone has the eighth dimension
+    assert rank(tall).rank == rank(tall.T).rank == 8
+    assert rank(tall).evidence is Evidence.PROVED
+
+
+def test_proof_by_primes_agrees_with_the_proof_by_kernel() -> None:
+    # Generic of rank r = n / 2: the kernel is so large that primes are the cheaper proof.
+    A = planted(120, 120, 60)
+    minor = minor_mod(A, next(random_primes(0)))
+    proof = prove_upper_bound(A, minor, 0, float("inf"))
+    by_primes = prove_upper_bound.__globals__["_by_primes"](A, 60, 60 * 16.0, 0)
+    assert minor.rank == by_primes.rank == 60
+    assert isinstance(by_primes, EnoughPrimes)
+    assert proof is not None
+    assert by_primes.count * 22 > by_primes.bound_bits
+
+
+def test_large_sparse_matrix_is_never_made_dense() -> None:
+    # A cycle of even length has incidence rank n − 1; beside it a long diagonal and a bidiagonal chain.
+    n, k = 30, 40_000
+    entries: dict[tuple[int, int], int] = {}
+    for i in range(n):
+        entries[i, i], entries[i, (i + 1) % n] = 1, -1
+    for i in range(n, k):
+        entries[i, i] = i
+        if i + 1 < k:
+            entries[i, i + 1] = 1
+    result = rank(SparseMatrix((k + 5, k + 9), entries))
+    assert (result.rank, result.evidence) == (k - 1, Evidence.PROVED)
+    assert sum(len(block.rows) for block in result.blocks) == n
+
+
+def test_budget_turns_a_proof_into_modular_evidence() -> None:
+    matrix = planted(60, 60, 30)
+    cheap = rank(matrix, budget=0)
+    assert (cheap.rank, cheap.evidence, cheap.method) == (30, Evidence.MODULAR, "modular")
+    assert cheap.error_bits is not None and cheap.error_bits < -40
+    assert rank(matrix, "rational", budget=0).evidence is Evidence.PROVED
+
+
+def test_supplied_kernel_proves_and_is_checked() -> None:
+    matrix = [[1, 2, 3], [2, 4, 6]]
+    result = rank(matrix, "modular", kernel=[[2, 3], [-1, 0], [0, -1]])
+    assert (result.rank, result.evidence) == (1, Evidence.PROVED)
+    with pytest.raises(InputError, match="column 2 of the kernel"):
+        rank(matrix, kernel=[[2, 1], [-1, 0], [0, 0]])
+    with pytest.raises(InputError, match="length 2"):
+        rank(matrix, kernel=[[2], [-1]])
+    # A dependent kernel proves nothing.
+    assert exact_rank(ExactMatrix((2, 3), np.array(matrix)), 0, 0.0, prove=False).minor.rank == 1
+    twice = rank(matrix, "modular", kernel=[[2, 4], [-1, -2], [0, 0]])
+    assert twice.upper_bound == 1
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    first, second = rank(planted(40, 40, 20), seed=3), rank(planted(40, 40, 20), seed=3)
+    assert first.minor == second.minor
+    assert first.minor != rank(planted(40, 40, 20), seed=4).minor
+
+
+# --- shapes and kinds of entries ---
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        ([], 0), ([[]], 0), (np.zeros((0, 5)), 0), (np.zeros((4, 0)), 0), ([[0]], 0), ([[0.0]], 0),
+        (np.zeros((3, 4)), 0), ([[0, 0, 7]], 1), ([[0], [0], ["1/3"]], 1), (np.ones((3, 3), dtype=bool), 1),
+        (np.array([[2**64 - 1, 1], [1, 1]], dtype=np.uint64), 2), (np.array([[1.0, 2.0], [2.0, 4.0]]), 1),
+        (sympy.Matrix([[sympy.Rational(1, 2), 1], [1, 2]]), 1), (mpmath.matrix([[1, 2], [2, 4]]), 1),
+        (flint.fmpq_mat([[flint.fmpq(1, 2), 1], [1, 2]]), 1), ([[Decimal("0.5"), 1], [1, 2]], 1),
+        (np.array([[Fraction(1, 2), 1], [1, 2]], dtype=object), 1), ([[np.float32(0.5), 1], [1, 2]], 1),
+        (flint.arb_mat([[1, 2], [2, 4]]), 1), ([["1e400", 0], [0, "1e-400"]], 2),
+    ],
+)  # fmt: skip
+def test_kinds_of_matrices(matrix: Any, expected: int) -> None:
+    assert rank(matrix).rank == expected
+    # Where 2600 bits lie between two singular values, singular values cannot tell at 4096 bits.
+    assert rank(matrix, "mpmath").rank in (expected, None if expected == 2 else expected)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[1, float("nan")]], r"entry \(1, 2\): nan"), ([[1], [float("inf")]], r"entry \(2, 1\): inf"),
+        (np.array([[1.0, np.nan]]), r"entry \(1, 2\) is nan"), ([[1, 2], [3]], "row 2 has 1 entries"),
+        ([[1j]], "complex"), (np.array([[1j]]), "complex"),
+        ([["x"]], "'x' is not a number"), ([[None]], "None"),
+        ([["1/0"]], "denominator 0"), (np.zeros(3), "1 dimensions"), (np.array([["a"]]), "type"), (5, "int"),
+        ([1, 2], "row 1 is not a row"), (["12"], "row 1 is not a row"), ([["1e999999999"]], "exponent"),
+        ([["nan"]], "not a number"), ([[sympy.pi]], "not a real number"), ([[mpmath.inf]], "finite"),
+        (SparseMatrix((2, 2), {(2, 0): 1}), "outside"), ([["0.5 +/- -1"]], "negative radius"),
+        (np.array([[object()]]), "not a real number"), ([[flint.arb("nan")]], "finite"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_matrix_is_refused_by_name(matrix: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rank(matrix)
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InputError, match="no method 'svd'"):
+        rank([[1]], "svd")
+    with pytest.raises(InputError, match="precision"):
+        rank([[0.5]], precision=0)
+    with pytest.raises(InputError, match="radius"):
+        rank([[0.5]], radius=-1)
+    with pytest.raises(InputError, match="radius 0"):
+        rank([[0.5]], "rational")
+
+
+# --- in balls ---
+
+
+def test_radius_decides_what_is_known() -> None:
+    nearly = [["1", "1"], ["1", "1.000001"]]
+    assert rank(nearly, "rational").rank == 2
+    assert rank(nearly).as_json()["evidence"] == "proved"
+    blurred = rank(nearly, radius="1e-5")
+    assert (blurred.lower_bound, blurred.upper_bound) == (1, 2)
+    assert rank([["1 +/- 0.1", 1], [1, "1.5 +/- 0.1"]]).rank == 2
+
+
+def test_long_decimals_are_rounded_and_short_ones_exact() -> None:
+    with mpmath.workdps(40):
+        root = mpmath.nstr(mpmath.sqrt(2), 30)
+    result = rank([[root, 2], [1, root]])
+    assert (result.rank, result.evidence) == (1, Evidence.NUMERICAL)
+    assert result.gap is not None and result.gap > 80
+    assert rank([[root, 2], [1, root]], radius=0).rank == 2
+    assert rank([["1.4142", 2], [1, "1.4142"]]).rank == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 8), st.integers(0, 10**6))
+def test_floats_of_low_rank(m: int, n: int, r: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    r = min(r, m, n)
+    # Quarters, so that products of them are exact and a third afterwards is not.
+    matrix = generator.integers(-40, 40, (m, r)) / 4 @ (generator.integers(-40, 40, (r, n)) / 4) / 3
+    truth = fmpq_mat([[Fraction(round(x * 48), 48) for x in row] for row in matrix.tolist()]).rank()
+    result = rank(matrix)
+    assert result.lower_bound <= truth
+    assert result.rank in (truth, None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 7), st.integers(0, 10**6), st.integers(1, 40))
+def test_lower_bound_holds_for_every_matrix_in_the_balls(n: int, seed: int, bits: int) -> None:
+    # Hide a singular matrix inside the balls: the proved bound must not exceed its rank.
+    generator = random.Random(seed)
+    r = generator.randint(0, n)
+    left = [[generator.randint(-9, 9) for _ in range(r)] for _ in range(n)]
+    right = [[generator.randint(-9, 9) for _ in range(n)] for _ in range(r)]
+    hidden = [[sum(left[i][k] * right[k][j] for k in range(r)) for j in range(n)] for i in range(n)]
+    radius = Fraction(1, 2**bits)
+    shown = [[Fraction(x) + radius * Fraction(generator.randint(-8, 8), 8) for x in row] for row in hidden]
+    balls = [[f"{float(x):.30f} +/- {float(radius) * 1.01:.30f}" for x in row] for row in shown]
+    assert rank(balls).lower_bound <= fmpq_mat(hidden).rank()
+
+
+@pytest.mark.parametrize("border", [1, 3, 10])
+def test_small_radii_that_add_up_are_not_overlooked(border: int) -> None:
+    """The identity bordered by b, with b²(n−1) + δ in the corner, has determinant δ.
+
+    Moving every entry by the radius r the right way changes it by r(1 + (n−1)b)², to first order: much more
+    than r. A matrix with δ below that is regular, and no float sees that its balls hold a singular one.
+    """
+    n, r = 12, Fraction(1, 2**30)  # coarse enough for floats to take δ for a pivot
+    reach = (1 + (n - 1) * border) ** 2
+    outcomes = set()
+    for k in range(1, 2 * reach, max(1, reach // 20)):
+        A = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
+        for i in range(n - 1):
+            A[i][n - 1] = A[n - 1][i] = Fraction(border)
+        A[n - 1][n - 1] = border**2 * (n - 1) + k * r
+        radius = r * Fraction(1001, 1000)
+        with working_precision(200):
+            spread = flint.arb(flint.fmpq(radius.numerator, radius.denominator)) * flint.arb(0, 1)
+            balls = [[flint.arb(flint.fmpq(x.numerator, x.denominator)) + spread for x in row] for row in A]
+        result = rank(balls)
+        outcomes.add(result.lower_bound)
+        if k < reach:
+            assert result.lower_bound == n - 1
+    # Far enough away the determinant is seen to differ from zero.
+    assert outcomes == {n - 1, n}
+
+
+def test_a_function_of_the_precision_is_asked_again() -> None:
+    asked = []
+
+    def matrix(bits: int) -> Any:
+        asked.append(bits)
+        before, flint.ctx.prec = flint.ctx.prec, bits
+        try:
+            tiny = (flint.arb(2).sqrt() * flint.arb(3).sqrt() - flint.arb(6).sqrt()) + flint.arb(2) ** -300
+            return flint.arb_mat([[1, 1], [1, 1 + tiny]])
+        finally:
+            flint.ctx.prec = before
+
+    result = rank(matrix, precision=512)
+    assert (result.rank, result.evidence, result.precision_bits) == (2, Evidence.PROVED, 512)
+    assert asked == [64, 512]
+    # Started too low, the entry looks like zero at two precisions in a row: hence the word numerical.
+    assert rank(matrix, precision=64).evidence is Evidence.NUMERICAL
+
+
+def test_zero_matrix_of_exact_balls_is_proved() -> None:
+    result = rank([[0, 0]], "ball")
+    assert (result.rank, result.evidence) == (0, Evidence.PROVED)
+
+
+def test_supplied_kernel_of_a_real_matrix() -> None:
+    root = flint.arb(2).sqrt()
+    matrix = [[root, 2], [1, root]]
+    kernel = [[-root], [1]]
+    assert rank(matrix, kernel=kernel).evidence is Evidence.NUMERICAL
+    known = rank(matrix, kernel=kernel, kernel_reason="the first row is the second times the root of 2")
+    assert (known.rank, known.evidence) == (1, Evidence.PROVED)
+    assert "root of 2" in known.reason
+    with pytest.raises(InputError, match="column 1"):
+        rank(matrix, kernel=[[root], [1]], kernel_reason="wrong")
+
+
+# --- singular values ---
+
+
+def test_mpmath_finds_the_gap() -> None:
+    with mpmath.workprec(300):
+        left = mpmath.matrix([[mpmath.sqrt(i + k + 2) for k in range(3)] for i in range(7)])
+        product = left * left.T
+        result = rank(product, "mpmath", precision=200)
+    assert (result.rank, result.evidence, result.method) == (3, Evidence.NUMERICAL, "mpmath")
+    assert result.gap is not None and result.gap > 100
+    assert result.minor is None
+
+
+def test_mpmath_agrees_with_numpy_on_singular_values() -> None:
+    from agattn.algebra import spectrum
+
+    matrix = np.random.default_rng(0).standard_normal((15, 9))
+    expected = np.linalg.svd(matrix, compute_uv=False)
+    values = spectrum.singular_values(matrix.tolist(), 80)
+    assert np.allclose([float(s) for s in values], expected, rtol=1e-12)
+
+
+def test_rank_revealing_qr_above_the_size_of_the_svd(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agattn.algebra import spectrum
+
+    monkeypatch.setattr(spectrum, "SVD_SIZE", 4)
+    with mpmath.workprec(100):
+        matrix = (mpmath.matrix(planted(12, 10, 6).tolist()) / 3).tolist()
+        assert spectrum.widest_gap(spectrum.singular_values(matrix, 100), 50)[0] == 6
+
+
+# --- Jacobians of softmax attention ---
+
+
+class SoftmaxJacobian:
+    """Jacobian of two layers of softmax attention by forward differentiation, in balls.
+
+    All widths are δ, t = 3 tokens, attention dimension 2. Directions: unit changes of Q, K, V of both layers.
+    """
+
+    def __init__(self, delta: int, inputs: int, seed: int = 0) -> None:
+        generator = random.Random(seed)
+
+        def matrix(m: int, n: int) -> Any:
+            return flint.fmpq_mat(m, n, [flint.fmpq(generator.randint(-40, 40), 32) for _ in range(m * n)])
+
+        self.delta = delta
+        self.shapes = [(2, delta), (2, delta), (delta, delta)] * 2
+        self.parameters = [matrix(*shape) for shape in self.shapes]
+        self.inputs = [matrix(delta, 3) for _ in range(inputs)]
+
+    def __call__(self, bits: int) -> Any:
+        before, flint.ctx.prec = flint.ctx.prec, bits
+        try:
+            places = [(k, i, j) for k, (m, n) in enumerate(self.shapes) for i in range(m) for j in range(n)]
+            columns = [self.derivative(*place) for place in places]
+            return flint.arb_mat(columns).transpose()
+        finally:
+            flint.ctx.prec = before
+
+    def derivative(self, changed: int, i: int, j: int) -> list[Any]:
+        parameters = [flint.arb_mat(P) for P in self.parameters]
+        result: list[Any] = []
+        for X in map(flint.arb_mat, self.inputs):
+            dX = flint.arb_mat(self.delta, 3)
+            for layer in (0, 1):
+                changes = [flint.arb_mat(*shape) for shape in self.shapes[3 * layer : 3 * layer + 3]]
+                if changed // 3 == layer:
+                    changes[changed % 3][i, j] = 1
+                X, dX = self.layer(*parameters[3 * layer : 3 * layer + 3], *changes, X, dX)
+            result += dX.entries()
+        return result
+
+    @staticmethod
+    def layer(Q: Any, K: Any, V: Any, dQ: Any, dK: Any, dV: Any, X: Any, dX: Any) -> tuple[Any, Any]:
+        QX, KX = Q * X, K * X
+        S = KX.transpose() * QX
+        dS = (dK * X + K * dX).transpose() * QX + KX.transpose() * (dQ * X + Q * dX)
+        P, dP = flint.arb_mat(3, 3), flint.arb_mat(3, 3)
+        for column in range(3):
+            weights = [S[row, column].exp() for row in range(3)]
+            total = sum(weights, flint.arb(0))
+            mean = sum((w * dS[row, column] for row, w in enumerate(weights)), flint.arb(0)) / total
+            for row, w in enumerate(weights):
+                P[row, column] = w / total
+                dP[row, column] = P[row, column] * (dS[row, column] - mean)
+        return V * X * P, dV * X * P + V * dX * P + V * X * dP
+
+    def symmetries(self) -> Any:
+        """The columns of GL(2) on (Q, K) of each layer and of GL(δ) between the layers, at the identity."""
+        Q1, K1, V1, Q2, K2, V2 = self.parameters
+        vectors = []
+
+        def unit(n: int, i: int, j: int) -> Any:
+            E = flint.fmpq_mat(n, n)
+            E[i, j] = 1
+            return E
+
+        def vector(**changes: Any) -> list[Any]:
+            names = ("Q1", "K1", "V1", "Q2", "K2", "V2")
+            parts = [
+                changes.get(name, flint.fmpq_mat(*s)) for name, s in zip(names, self.shapes, strict=True)
+            ]
+            return [x for part in parts for x in part.entries()]
+
+        for i in range(2):
+            for j in range(2):
+                C = unit(2, i, j)
+                vectors.append(vector(Q1=C * Q1, K1=-1 * C.transpose() * K1))
+                vectors.append(vector(Q2=C * Q2, K2=-1 * C.transpose() * K2))
+        for i in range(self.delta):
+            for j in range(self.delta):
+                G = unit(self.delta, i, j)
+                vectors.append(vector(V1=G * V1, Q2=-1 * Q2 * G, K2=-1 * K2 * G, V2=-1 * V2 * G))
+        return flint.fmpq_mat(vectors).transpose()
+
+
+@pytest.mark.parametrize("delta", range(3, 11))
+def test_softmax_jacobian_has_the_rank_of_figure_3(delta: int) -> None:
+    """δ² + 8δ − 8, from below by balls and from above by the symmetries of the network: the two meet."""
+    expected = delta**2 + 8 * delta - 8
+    jacobian = SoftmaxJacobian(delta, inputs=16)
+    symmetries, reason = jacobian.symmetries(), "GL(2) of each layer and GL(δ) act without changing the map"
+    result = rank(jacobian, kernel=symmetries, kernel_reason=reason)
+    assert (result.rank, result.evidence) == (expected, Evidence.PROVED)
+    # A wrong symmetry is seen, even where it is off by little in one entry.
+    symmetries[0, 0] += flint.fmpq(1, 1000)
+    with pytest.raises(InputError, match="column 1"):
+        rank(jacobian, kernel=symmetries, kernel_reason=reason)
+
+
+def test_too_few_inputs_leave_the_bounds_apart() -> None:
+    jacobian = SoftmaxJacobian(5, inputs=3)
+    result = rank(jacobian, kernel=jacobian.symmetries(), kernel_reason="GL(2) of each layer and GL(δ)")
+    assert result.upper_bound <= 45 < 57
+
+
+def test_softmax_jacobian_from_below_without_symmetries() -> None:
+    result = rank(SoftmaxJacobian(3, inputs=6))
+    assert (result.lower_bound, result.lower_evidence) == (25, Evidence.PROVED)
+    assert (result.rank, result.evidence) == (25, Evidence.NUMERICAL)
+    assert result.gap is not None and result.gap > 100

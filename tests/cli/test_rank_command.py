@@ -1,0 +1,220 @@
+"""``agattn rank``: files of all kinds, good and bad, and what is printed about them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from agattn.algebra.matrix_io import load_matrix
+from agattn.algebra.rank import rank
+from agattn.cli.main import main
+from agattn.cli.output import schema_text
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stopped:
+        main(["rank", *arguments])
+    captured = capsys.readouterr()
+    return int(stopped.value.code or 0), captured.out, captured.err
+
+
+def hilbert_file(folder: Path, n: int = 60) -> Path:
+    path = folder / "hilbert.json"
+    path.write_text(json.dumps([[f"1/{i + j + 1}" for j in range(n)] for i in range(n)]))
+    return path
+
+
+def test_hilbert_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, str(hilbert_file(tmp_path)), "--json")
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(schema_text("rank")))
+    assert status == 0
+    assert document == {
+        "rank": 60, "evidence": "proved", "method": "rational", "precision_bits": None,
+        "lower_bound": 60, "upper_bound": 60, "gap": None,
+    }  # fmt: skip
+    status, out, _ = run(capsys, str(hilbert_file(tmp_path)))
+    assert "rank 60 (proved)" in out
+    assert "60 x 60 minor" in out
+
+
+@pytest.mark.parametrize("method", ["auto", "rational", "modular", "ball", "mpmath"])
+def test_every_method_has_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str) -> None:
+    path = tmp_path / "m.json"
+    path.write_text('[[1, 2, "3"], [2, 4, 6], [0, 0, "1/3"]]')
+    status, out, _ = run(capsys, str(path), "--json", "--method", method, "--precision", "100")
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(schema_text("rank")))
+    assert (status, document["rank"]) == (0, 2)
+
+
+def test_undecided_rank_prints_its_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "h.npy"
+    np.save(path, np.array([[1 / (i + j + 1) for j in range(30)] for i in range(30)]))
+    status, out, _ = run(capsys, str(path), "--json")
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(schema_text("rank")))
+    assert status == 3
+    assert document["rank"] is None
+    assert document["lower_bound"] < document["upper_bound"] == 30
+    assert run(capsys, str(path), "--radius", "0")[0] == 0
+
+
+# More digits than Python converts from text by default.
+LONG = "1" + "0" * 6000
+SYMMETRIC = "%%MatrixMarket matrix coordinate integer symmetric\n% a comment\n3 3 3\n1 1 1\n2 1 2\n3 3 5\n"
+SKEW = "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n"
+PATTERN = "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n"
+REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.csv", "1,2\n2,4\n", 1), ("a.csv", "# header\n1/2, 1\n\n0.25 , 1e0\n", 2), ("a.csv", "", 0),
+        ("a.csv", "\ufeff1,2\n3,4\n", 2), ("a.csv", f"{LONG}0,1\n{LONG}0,1\n", 1),
+        ("a.json", '{"matrix": [[1, 2], [2, 4]]}', 1), ("a.json", "[]", 0), ("a.json", "[[], []]", 0),
+        ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5 +/- 0.1"]]', 1),
+        ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", 1), ("a.mtx", SYMMETRIC, 3), ("a.mtx", SKEW, 2),
+        ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1), ("A.CSV", "7\n", 1),
+    ],
+)  # fmt: skip
+def test_text_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, expected: int
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    status, out, err = run(capsys, str(path), "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["rank"] == expected
+
+
+def test_json_numbers_are_not_rounded(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("[[0.1, 1], [1, 10]]")
+    assert rank(load_matrix(path), "rational").rank == 1
+
+
+def test_numpy_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "a.npy", np.arange(12).reshape(3, 4))
+    np.savez(tmp_path / "b.npz", only=np.arange(12.0).reshape(3, 4))
+    csr = {
+        "format": np.array(b"csr"), "shape": np.array([3, 4]), "data": np.array([1, 2, 4]),
+        "indices": np.array([0, 1, 2]), "indptr": np.array([0, 1, 2, 3]),
+    }  # fmt: skip
+    np.savez(tmp_path / "c.npz", **csr)
+    np.savez(tmp_path / "d.npz", **{**csr, "format": np.array("csc"), "shape": np.array([4, 3])})
+    for name, expected in (("a.npy", 2), ("b.npz", 2), ("c.npz", 3), ("d.npz", 3)):
+        _, out, _ = run(capsys, str(tmp_path / name), "--json")
+        assert json.loads(out)["rank"] == expected
+
+
+def write(path: Path, content: Any) -> None:
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif isinstance(content, str):
+        path.write_text(content, encoding="utf-8")
+    elif isinstance(content, dict):
+        np.savez(path, **content)
+    elif content is not None:
+        np.save(path, content)
+
+
+MARKET = "%%MatrixMarket matrix coordinate integer general\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.npy", None, "no such file"), ("a.txt", "1", "use .npy"), ("matrix", "1", "without ending"),
+        ("a.npy", b"nonsense", "not a whole numpy file"), ("a.npy", b"", "not a whole numpy file"),
+        ("a.npy", np.array([[Fraction(1, 2)]], dtype=object), "Python objects"),
+        ("a.npy", np.array([[1j]]), "complex"), ("a.npy", np.array([[np.nan]]), "not a finite number"),
+        ("a.npy", np.array([[1, np.inf]]), "(1, 2)"), ("a.npy", np.zeros(3), "1 dimensions"),
+        ("a.npy", np.array([["x"]]), "not a matrix of numbers"), ("a.npz", b"PK nonsense", "numpy file"),
+        ("a.npz", {"a": np.eye(2), "b": np.eye(2)}, "2 arrays (a, b)"),
+        ("a.npz", {"a": np.array([None])}, "Python objects"),
+        ("a.csv", "1,2\n3\n", "line 2 has 1 entries"), ("a.csv", "1,x\n", "'x' is not a number"),
+        ("a.csv", "1,\n", "'' is not a number"), ("a.csv", "nan\n", "not a number"),
+        ("a.csv", b"\xff\xfe", "UTF-8"),
+        ("a.csv", "1+2j\n", "not a number"), ("a.csv", "__import__('os')\n", "not a number"),
+        ("a.json", "[[1, 2], [3]]", "row 2 has 1 entries"), ("a.json", "[[NaN]]", "NaN"),
+        ("a.json", "{", "not JSON"),
+        ("a.json", "[[1, null]]", "(1, 2) is null"), ("a.json", "[[true]]", "true"),
+        ("a.json", "[1, 2]", "row 1"),
+        ("a.json", "[" * 100_000, "nested"), ("a.json", '{"rows": []}', "key"), ("a.json", "5", "no list"),
+        ("a.json", '[["1/0"]]', "denominator 0"), ("a.json", "[[1e999999999]]", "exponent"),
+        ("a.mtx", "1 2 3\n", "does not begin"), ("a.mtx", MARKET + "2 2 1\n3 1 1\n", "line 3"),
+        ("a.mtx", MARKET + "2 2 2\n1 1 1\n", "announces 2"), ("a.mtx", MARKET + "2 2\n", "3 sizes"),
+        ("a.mtx", MARKET + "2 2 2\n1 1 1\n1 1 2\n", "twice"), ("a.mtx", MARKET, "3 sizes"),
+        ("a.mtx", "%%MatrixMarket matrix array complex general\n1 1\n1 1\n", "complex"),
+        ("a.mtx", "%%MatrixMarket matrix array real hermitian\n1 1\n1\n", "hermitian"),
+    ],
+)  # fmt: skip
+def test_bad_files_get_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: Any, message: str
+) -> None:
+    path = tmp_path / name
+    write(path, content)
+    status, out, err = run(capsys, str(path))
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert message in err
+    assert name in err
+
+
+def test_a_pickle_is_never_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.touch, (tmp_path / "sprung",)
+
+    np.save(tmp_path / "trap.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
+    assert run(capsys, str(tmp_path / "trap.npy"))[0] == 2
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_bad_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(hilbert_file(tmp_path, 3))
+    assert run(capsys, path, "--method", "svd")[0] == 2
+    assert run(capsys, path, "--precision", "0")[0] == 2
+    status, _, err = run(capsys, path, "--radius", "x")
+    assert (status, err.count("\n")) == (2, 1)
+    status, _, err = run(capsys, path, "--plot", str(tmp_path / "a.txt"))
+    assert (status, ".png" in err) == (2, True)
+
+
+def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = str(hilbert_file(tmp_path, 8))
+    for ending, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        picture = tmp_path / f"a.{ending}"
+        assert run(capsys, path, "--plot", str(picture))[0] == 0
+        assert picture.read_bytes().startswith(begins)
+    status, _, err = run(capsys, path, "--plot", str(tmp_path / "no" / "a.png"))
+    assert (status, err.count("\n")) == (2, 1)
+
+
+def test_plot_without_matplotlib(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    status, _, err = run(capsys, str(hilbert_file(tmp_path, 3)), "--plot", str(tmp_path / "a.png"))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "agattn[figures]" in err
+
+
+def test_whole_process(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "agattn", "rank", str(hilbert_file(tmp_path)), "--json"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True)
+    second = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert first.stdout == second.stdout
+    assert first.stderr == ""

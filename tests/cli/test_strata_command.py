@@ -1,0 +1,88 @@
+import json
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from agattn.cli.main import cli, main
+from agattn.cli.output import schema_text
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["strata", *arguments])
+
+
+def document(*arguments):
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, json.loads(schema_text("strata")))
+    return found
+
+
+@pytest.mark.parametrize("shape", ["221", "322", "121", "312", "211", "433"])
+def test_json_matches_its_schema(shape):
+    d, o, a = shape
+    assert document("-d", d, "-o", o, "-a", a)["architecture"] == {
+        "d": int(d),
+        "d_out": int(o),
+        "a": int(a),
+        "t": 2,
+    }
+
+
+def test_where_the_paper_fails():
+    rows = {(r["r_v"], r["r_a"], r["r"]): r for r in document("-d", "3", "-o", "2", "-a", "2")["strata"]}
+    for ranks in [(2, 1, 2), (2, 1, 3)]:
+        assert rows[ranks]["tangent_dimension"] == 14
+        assert (rows[ranks]["singular"], rows[ranks]["singular_by_paper"]) == (True, False)
+    for ranks in [(2, 2, 3), (1, 2, 3)]:
+        assert rows[ranks]["tangent_dimension"] == 13
+        assert rows[ranks]["singular"] is False
+    assert rows[1, 1, 1]["boundary"] and not rows[1, 1, 2]["boundary"]
+    assert rows[2, 2, 3]["closure"] == [[1, 2, 3], [2, 1, 3], [2, 2, 2]]
+    assert rows[0, 0, 0]["preimages"] is None
+    assert [rows[1, 1, 1]["preimages"], rows[1, 1, 2]["preimages"]] == [1, 2]
+
+
+def test_outside_the_hypotheses_the_paper_says_nothing():
+    rows = document("-d", "2", "-o", "1", "-a", "1")["strata"]
+    assert {row["singular_by_paper"] for row in rows} == {None}
+    assert [row["singular"] for row in rows] == [True, False, False]
+
+
+def test_table_names_every_stratum_and_the_difference():
+    output = run("-d", "3", "-o", "2", "-a", "2").output
+    lines = output.splitlines()
+    [line] = [line for line in lines if line.startswith("(2,1,2)")]
+    assert "yes" in line and "no !" in line and "determinantal" in line
+    assert "…" not in output
+    assert "! HMK" not in run("-d", "2", "-o", "1").output
+
+
+def test_hasse_diagram_is_the_same_every_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    for name in ("one.svg", "two.svg"):
+        result = run("-d", "3", "-o", "2", "-a", "2", "--hasse", str(tmp_path / name))
+        assert result.exit_code == 0, result.output
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0] == drawn[1]
+    for label in ("(2,1,3)", "Q definite", "dim 13"):
+        assert label in drawn[0].decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-d", "2", "-o", "1", "-t", "1"], "t is 1"),
+        (["-d", "0", "-o", "1"], "d is 0"),
+        (["-d", "2", "-o", "1", "--hasse", "x.bmp"], "x.bmp"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["strata", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
