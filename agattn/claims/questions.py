@@ -63,11 +63,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Finding:
-    """A value found for a question, how it is known, by whom, and how long it took."""
+    """A value found for a question, how it is known, by whom, and how long it took.
+
+    There are as many ``sources`` as engines that answered.
+    """
 
     value: Any
     evidence: Evidence
-    source: str
+    sources: tuple[str, ...]
     seconds: float
 
 

@@ -70,7 +70,7 @@ def wide():
 
 def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine timed out"):
     found = {
-        q: Finding(v, evidence, f"engine for {q.name}", 0.5) for q, v in values.items() if q not in without
+        q: Finding(v, evidence, (f"engine for {q.name}",), 0.5) for q, v in values.items() if q not in without
     }
     return Findings(found, dict.fromkeys(without, reason))
 
