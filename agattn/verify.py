@@ -306,5 +306,6 @@ class _Inquiry:
             value = question.native(self.layer, self.settings.seed)
         except AgattnError as error:
             return "; ".join([*reasons, str(error)])
-        source = f"native (because {'; '.join(reasons)})" if reasons else "native"
+        second_choice = reasons and self.settings.engine != "native"
+        source = f"native (because {'; '.join(reasons)})" if second_choice else "native"
         return Finding(value, Evidence.PROVED, (source,), time.monotonic() - started)
