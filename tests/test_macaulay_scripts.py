@@ -1,4 +1,4 @@
-"""The catalogue of scripts is what agattn emits today: no script differs, none is missing, none is left over."""
+"""The catalogue of scripts is what agattn emits today: none differs, none is missing, none is left over."""
 
 import runpy
 from pathlib import Path
@@ -7,7 +7,7 @@ FOLDER = Path(__file__).parents[1] / "macaulay_scripts"
 
 
 def test_the_catalogue_is_what_is_emitted():
-    catalogue = {path: text for path, text in runpy.run_path(str(FOLDER / "write.py"))["catalogue"]()}
+    catalogue = dict(runpy.run_path(str(FOLDER / "write.py"))["catalogue"]())
     assert len(catalogue) > 100 and {path.parts[0] for path in catalogue} == {"macaulay2", "singular"}
     files = {path.relative_to(FOLDER) for path in FOLDER.rglob("*") if path.is_file()}
     files -= {path for path in files if path.parent.name == "__pycache__"}

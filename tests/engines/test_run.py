@@ -52,9 +52,11 @@ def fibers(**changes):
 
 
 CRITICAL_VALUES = {
-    "kernel-dimension@0,0,0": 6, "cone-dimension@0,0,0": 6, "kernel-dimension@1,1,1": 2,
-    "cone-dimension@1,1,1": 2, "kernel-dimension@1,1,2": 1, "cone-dimension@1,1,2": 1,
-    "kernel-dimension@1,2,2": 1, "cone-dimension@1,2,2": 1,
+    f"{name}@{label}": value
+    for label, value in {
+        "0,0,0": 6, "1,0,1": 2, "0,1,1": 4, "0,2,2": 4, "1,1,1": 2, "1,1,2": 1, "1,2,2": 1,
+    }.items()
+    for name in ("kernel-dimension", "cone-dimension")
 }  # fmt: skip
 OTHER = build("fiber", SingleLayer(2, 1, 1))
 
