@@ -253,6 +253,19 @@ def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree
         assert verdict.computed == {"dimension": dimension, "degree": degree}
 
 
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
+    # A claim must ask for all that its judgement looks at, and not live on what others ask.
+    for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
+        (alone,) = verify(layer, [claim], Settings("native")).verdicts
+        among = by_id(verify(layer, settings=Settings("native")))[claim]
+        assert (alone.judgement, alone.computed, alone.witness) == (
+            among.judgement,
+            among.computed,
+            among.witness,
+        )
+
+
 def test_the_seed_reaches_the_native_computation(monkeypatch):
     seeds = []
 

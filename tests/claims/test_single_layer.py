@@ -246,6 +246,17 @@ def test_the_corrected_statement_holds_there():
     assert verdict("agattn.singular-locus", WIDE, wide()).judgement is CONFIRMED
 
 
+def test_native_tangents_know_no_differential_and_the_generic_rank_must_be_asked_for():
+    values = wide()
+    values[TANGENTS] = {s: replace(t, differential_rank=None) for s, t in values[TANGENTS].items()}
+    found = verdict("theorem-3.4.singular", WIDE, values)
+    assert found.judgement is UNDECIDED and "the generic rank" in found.witness
+    found = verdict("theorem-3.4.singular", WIDE, {**values, GENERIC_RANK: 13})
+    assert found.judgement is REFUTED
+    found = verdict("corollary-3.3", WIDE, {**values, GENERIC_RANK: 12})
+    assert found.judgement is UNDECIDED and "between 12 and 13" in found.witness
+
+
 def test_an_upper_bound_alone_shows_no_singularity():
     # Without curves the tangent space at (2,1,2) may be 13- or 14-dimensional: that decides nothing.
     s212 = Stratum(2, 1, 2)
