@@ -28,7 +28,7 @@ STRATA_LEGEND = (
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
 @click.option(
     "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
-    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
+    help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
 )  # fmt: skip
 @options.field
 @options.limits
