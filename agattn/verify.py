@@ -30,7 +30,14 @@ from agattn.claims.single_layer import CLAIMS
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
-from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
+from agattn.errors import (
+    AgattnError,
+    DisagreementError,
+    EngineError,
+    EngineNotFoundError,
+    EngineVariableError,
+    TooLargeError,
+)
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension import MAX_PARAMETERS
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
@@ -49,7 +56,7 @@ class Settings:
 
     Attributes:
         engine: ``"auto"``: the first engine found, and what it cannot decide another way; the name of an
-            engine; ``"native"``: no engine at all; ``"all"``: every engine, which must agree.
+            engine; ``"native"``: no engine at all; ``"all"``: every engine, and those that answer must agree.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -145,7 +152,8 @@ def verify(
     chosen = claims_about(layer, tuple(claims))
     if not settings.force:
         _check_size(layer)
-    inquiry = _Inquiry(layer, settings, _installations(settings), progress)
+    installations, troubles = _installations(settings)
+    inquiry = _Inquiry(layer, settings, installations, troubles, progress)
     findings = inquiry.pursue(questions_of(plan_of(layer, chosen)))
     verdicts = tuple(claim.verdict(layer, findings) for claim in chosen)
     return Report(
@@ -180,34 +188,41 @@ def _check_size(layer: Architecture) -> None:
         )
 
 
-def _installations(settings: Settings) -> list[Installation]:
-    """The engines to use, in order of preference."""
+def _installations(settings: Settings) -> tuple[list[Installation], list[str]]:
+    """The engines to use, in order of preference, and what was wrong with what the user named."""
     if settings.engine == "native":
-        return []
+        return [], []
     if settings.engine not in ("auto", "all"):
-        return [locate(engine_named(settings.engine))]
-    found = []
+        return [locate(engine_named(settings.engine))], []
+    found, troubles = [], []
     for engine in ENGINES.values():
         try:
             found.append(locate(engine))
-        except EngineNotFoundError:
+        except EngineNotFoundError as error:
             if settings.engine == "all":
                 raise
-    return found
+            if isinstance(error, EngineVariableError):
+                troubles.append(str(error))
+    return found, troubles
 
 
 class _Inquiry:
     """One pursuit of answers: puts questions to engines in parallel and remembers what came of it."""
 
     def __init__(
-        self, layer: Architecture, settings: Settings, installations: list[Installation], progress: Progress
+        self,
+        layer: Architecture,
+        settings: Settings,
+        installations: list[Installation],
+        troubles: list[str],
+        progress: Progress,
     ) -> None:
         self.layer = layer
         self.settings = settings
         self.installations = installations
         self.progress = progress
         self.runs: list[Run] = []
-        self.troubles: list[str] = []
+        self.troubles = troubles
         self.engine_failed = False
         self.cancelled = threading.Event()
 
@@ -272,22 +287,24 @@ class _Inquiry:
         return "" if forced else reason
 
     def _ask_all(self, question: Question[Any]) -> Finding | str:
+        """What every engine says; where some fail, the sources say that the others answered alone."""
         refusal = self._refusal(question)
         if refusal:
             return refusal
         results = [self._ask(question, installation) for installation in self.installations]
         findings = [result for result in results if isinstance(result, Finding)]
+        failures = [result for result in results if isinstance(result, str)]
         if not findings:
-            return "; ".join(str(result) for result in results)
+            return "; ".join(failures)
         for one, other in itertools.pairwise(findings):
             if one.value != other.value:
-                raise DisagreementError(
-                    f"{self.layer}: the engines disagree about {question.name}. "
-                    f"{one.source} says {one.value}; {other.source} says {other.value}"
-                )
+                said = "; ".join(f"{', '.join(f.sources)} says {f.value}" for f in (one, other))
+                raise DisagreementError(f"{self.layer}: the engines disagree about {question.name}. {said}")
         evidence = max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence
-        names = ", ".join(finding.source for finding in findings)
-        return Finding(findings[0].value, evidence, names, sum(f.seconds for f in findings))
+        sources = tuple(source for finding in findings for source in finding.sources)
+        if failures:
+            sources = tuple(f"{source} (alone: {'; '.join(failures)})" for source in sources)
+        return Finding(findings[0].value, evidence, sources, sum(f.seconds for f in findings))
 
     def _ask(self, question: Question[Any], installation: Installation) -> Finding | str:
         """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
@@ -311,8 +328,8 @@ class _Inquiry:
                 continue
             self.runs.append(done)
             evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
-            return Finding(value, evidence, str(installation), done.seconds)
-        return "; ".join(reasons)
+            return Finding(value, evidence, (str(installation),), done.seconds)
+        return "; ".join(dict.fromkeys(reasons))  # over both fields, usually the same
 
     def _problem(self, task: str, characteristic: int) -> Problem:
         if isinstance(self.layer, DeepNetwork):
@@ -330,8 +347,9 @@ class _Inquiry:
             raise
         except AgattnError as error:
             return "; ".join([*reasons, str(error)])
-        source = f"native (because {'; '.join(reasons)})" if reasons else "native"
-        return Finding(value, question.evidence(value), source, time.monotonic() - started)
+        second_choice = reasons and self.settings.engine != "native"
+        source = f"native (because {'; '.join(reasons)})" if second_choice else "native"
+        return Finding(value, question.evidence(value), (source,), time.monotonic() - started)
 
 
 def _coordinates(layer: Architecture) -> int:

@@ -111,7 +111,7 @@ class Claim(Generic[A]):
 
 def _sources(used: list[Finding]) -> str:
     """Who found what was used, each once."""
-    names = dict.fromkeys(name for finding in used for name in finding.source.split(", "))
+    names = dict.fromkeys(name for finding in used for name in finding.sources)
     return ", ".join(names) or "native"
 
 

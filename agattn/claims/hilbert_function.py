@@ -16,7 +16,9 @@ CHECKED_DEGREE = 8
 #: The degree to which values are shown where nothing is claimed.
 SHOWN_DEGREE = 3
 
-TWO_DIMENSIONAL = Hypothesis("d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2)
+TWO_DIMENSIONAL: Hypothesis[SingleLayer] = Hypothesis(
+    "d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2
+)
 
 
 def _predict(layer: SingleLayer) -> list[int] | None:

@@ -68,11 +68,14 @@ class Question(Generic[A]):
 
 @dataclass(frozen=True)
 class Finding:
-    """A value found for a question, how it is known, by whom, and how long it took."""
+    """A value found for a question, how it is known, by whom, and how long it took.
+
+    There are as many ``sources`` as engines that answered.
+    """
 
     value: Any
     evidence: Evidence
-    source: str
+    sources: tuple[str, ...]
     seconds: float
 
 
@@ -266,7 +269,13 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
             raise EngineError(
                 f"at {label} the kernel meets the tangent cone in lines, which were not counted"
             )
-    return {_stratum(label): cones[label] > 1 for label in kernels}
+    found: dict[Stratum, bool] = {}
+    for label, dimension in cones.items():
+        stratum = _stratum(label)
+        if 0 in (stratum.r_v, stratum.r_a):
+            stratum = ZERO  # critical only if all pairs (A, V) over it are
+        found[stratum] = found.get(stratum, True) and dimension > 1
+    return found
 
 
 def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:

@@ -380,7 +380,7 @@ def _list(names: list[str]) -> str:
     return ", ".join(names) or "no stratum"
 
 
-SINGULAR_QUESTIONS = (IDEAL, TANGENTS, FIBERS, CRITICAL, GENERIC_RANK)
+SINGULAR_QUESTIONS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
 
 CORRECTED = (
     "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "

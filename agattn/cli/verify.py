@@ -28,7 +28,7 @@ STRATA_LEGEND = (
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
 @click.option(
     "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
-    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
+    help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
 )  # fmt: skip
 @options.field
 @options.limits
@@ -75,11 +75,13 @@ def command(
         seed=seed,
         keep=report,
     )
+    if certificate is not None and not isinstance(architecture, SingleLayer):
+        raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
     with progress(options.described(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_report(report, result.as_json(), _text(result))
-    if certificate is not None:
+    if certificate is not None and isinstance(architecture, SingleLayer):
         from agattn.certificate import certify, dump
 
         write_file(certificate, dump(certify(architecture, claims, result.verdicts)) + "\n")

@@ -25,7 +25,7 @@ from agattn.attention.coefficients import coordinate_ring, coordinates, weight_r
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.strata import strata
 from agattn.geometry.tangent import tangent_bounds
-from agattn.systems.points import strata_points
+from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
@@ -238,7 +238,7 @@ def _critical_locus(
         title,
         "Lemma A.3",
         results,
-        points=points or strata_points(layer),
+        points=points or (*zero_points(layer), *strata_points(layer, zero=False)),
         options={"strata": int(points is None)},
     )
 
