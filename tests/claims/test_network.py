@@ -41,14 +41,14 @@ def verdict(claim, network, **found):
         given = {"fiber": COMPONENTS, "local": LOCAL_FIBER, "dimension": DIMENSION, "basis": BASIS_FIBER}
         name = next((name for name, q in given.items() if q is question and name in found), None)
         if name is not None:
-            findings[question] = Finding(found[name], PROVED, "by hand", 0.0)
+            findings[question] = Finding(found[name], PROVED, ("by hand",), 0.0)
         elif refusal := question.refusal(network):
             missing[question] = refusal
         elif question.native is None:
             missing[question] = "no engine"
         else:
             value = question.native(network, 0)
-            findings[question] = Finding(value, question.evidence(value), "native", 0.0)
+            findings[question] = Finding(value, question.evidence(value), ("native",), 0.0)
     return claim.verdict(network, Findings(findings, missing))
 
 
