@@ -136,8 +136,8 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
         }
         holds = computed == _predict_fiber(network)
         witness = (
-            f"{near}; of the {len(everything.dimensions)} components of the whole fiber, of dimension "
-            f"{', '.join(map(str, everything.dimensions))}, {everything.others} are not of rescalings"
+            f"{near}; the components of the whole fiber have dimension "
+            f"{', '.join(map(str, everything.dimensions))}, and {everything.others} are not of rescalings"
         )
         scope = "the whole fiber over one random (M, L)"
     return Outcome(holds, computed, witness, details={"scope": scope})
@@ -232,7 +232,7 @@ def _judge_at_most(network: DeepNetwork, findings: Findings) -> Outcome:
         attained = "not attained"
     else:
         attained = "not attained at any point tried"
-    witness = f"{_about(found)}; the bound {bound} is {attained if holds else 'exceeded'}"
+    witness = f"{_about(found)}; the bound {bound} is {'exceeded' if holds is False else attained}"
     return Outcome(holds, _shown(found), witness, details={"bound": bound})
 
 

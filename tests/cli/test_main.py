@@ -88,7 +88,7 @@ BAD = [
     (["verify", "-d", "1000000", "-o", "1"], "500000500000000000 coordinates; the limit is 1000. Use"),
     (["verify", "-d", "9" * 30, "-o", "1"], "coordinates; the limit is 1000"),
     (["emit", "implicit-ideal", "-d", "5", "-o", "5"], "375 coordinates; the limit is 60. Use --force"),
-    (["verify", "-d", "2", "-o", "1", "--claim", "corollary-3.4"], "did you mean 'corollary-3.3'"),
+    (["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.5"], "did you mean 'theorem-3.9'"),
     (["verify", "-d", "2", "-o", "1", "--claim", "agatn.degree"], "did you mean 'agattn.degree'"),
     (["verify", "-d", "2", "-o", "1", "--engine", "magma"], "there is no engine 'magma'"),
     (["verify", "-d", "2", "-o", "1", "--field", "GF9"], "the field is 'GF9'"),
@@ -127,10 +127,7 @@ def test_emit_lists_the_tasks(capsys):
     from agattn.systems.network_catalogue import NETWORK_TASKS
 
     code, out, _ = call(capsys, "emit", "--list")
-    assert code == 0 and [line.split()[0] for line in out.splitlines()] == [
-        *TASKS,
-        *NETWORK_TASKS,
-    ]
+    assert code == 0 and [line.split()[0] for line in out.splitlines()] == [*TASKS, *NETWORK_TASKS]
 
 
 def test_a_reader_that_goes_away_is_no_error():

@@ -1,0 +1,82 @@
+"""Tasks about networks: both engines find the fibers that hand computation and theory give."""
+
+import pytest
+
+from agattn.architecture import DeepNetwork
+from agattn.engines.emit import emit
+from agattn.engines.engine import ENGINES
+from agattn.engines.run import Limits, run
+from agattn.errors import InputError, TooLargeError
+from agattn.geometry.deep_identities import fiber_equations
+from agattn.geometry.virtual_point import random_virtual_weights
+from agattn.systems.catalogue import build
+from agattn.systems.network_catalogue import build_for_network
+
+NETWORK = DeepNetwork((2, 2, 1), (2, 2), t=3)
+
+
+def task(network, **others):
+    return build_for_network("virtual-fiber", network, **others)
+
+
+@pytest.mark.parametrize(
+    ("network", "dimensions", "others"),
+    [
+        (NETWORK, [2], 0),
+        (DeepNetwork((2, 2), (2,), t=2), [1], 0),
+        (DeepNetwork((2, 2, 2), (1, 2), t=3), [3, 3], 2),  # rk M_1 = 1: outside Theorem 3.7
+        (DeepNetwork((2, 2, 2), (2, 2), t=1), [4, 4], 2),  # one token
+    ],
+    ids=str,
+)
+def test_the_fiber(engine_installation, network, dimensions, others):
+    found = run(task(network), engine_installation, Limits(60)).answer.integers
+    numbers = range(1, found["components"] + 1)
+    assert sorted(found[f"component-dimension@{i}"] for i in numbers) == dimensions
+    assert found["dimension"] == max(dimensions)
+    assert sum(found[f"rescaling@{i}"] == 0 for i in numbers) == others
+
+
+def test_modulo_a_prime(engine_installation):
+    found = run(task(NETWORK, characteristic=32003, seed=3), engine_installation, Limits(60)).answer.integers
+    assert (found["dimension"], found["components"], found["rescaling@1"]) == (2, 1, 1)
+
+
+def test_the_point_is_on_its_own_fiber():
+    M, L = random_virtual_weights(NETWORK, 0)
+    values = [x for m in (*M, L) for x in m.ravel()]
+    equations = fiber_equations(M, L, 2)
+    assert equations and all(f(*values) == 0 for f in equations)
+    assert [[list(row) for row in m] for m in task(NETWORK).virtual_weights] == [m.tolist() for m in (*M, L)]
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_the_script_says_what_it_is(engine):
+    script = emit(task(NETWORK, seed=7), engine)
+    assert f"--engine {engine.name} --dims 2,2,1 --ranks 2,2 -t 3 --seed 7\n" in script
+    assert "2 layers, widths 2, 2, 1, a = 2, 2, t = 3" in script and "Theorem 3.7" in script
+    assert script.isascii() and "\n\n\n" not in script
+
+
+def test_the_digest_belongs_to_the_question():
+    other = DeepNetwork((2, 2, 1), (2, 2), t=2)
+    digests = {task(NETWORK).digest, task(NETWORK, seed=1).digest, task(other).digest}
+    digests.add(task(NETWORK, characteristic=101).digest)
+    assert len(digests) == 4 and task(NETWORK).digest == task(NETWORK).digest
+
+
+def test_what_it_is_not_for():
+    with pytest.raises(InputError, match="one head"):
+        task(DeepNetwork((2, 2), (2,), t=2, heads=2))
+    with pytest.raises(InputError, match="fiber is about a single layer; give -d"):
+        build_for_network("fiber", NETWORK)
+    with pytest.raises(InputError, match="did you mean 'virtual-fiber'"):
+        build_for_network("virtual-fibre", NETWORK)
+    with pytest.raises(InputError, match="about a network; give --dims"):
+        build("virtual-fiber", None)
+    with pytest.raises(TooLargeError, match="--force"):
+        task(DeepNetwork((3, 3, 3), (2, 2), t=3))
+    with pytest.raises(TypeError, match="not about a single layer"):
+        task(NETWORK).layer  # noqa: B018
+    with pytest.raises(InputError, match="no field"):
+        task(NETWORK, characteristic=4)
