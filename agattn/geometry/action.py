@@ -94,7 +94,9 @@ def action_residual(
 def _value(action: Action, u: Array, d: int) -> Array:
     Y = np.asarray(action(u), dtype=np.float64)
     if Y.ndim != 2 or Y.shape[1] != d or not np.isfinite(Y).all():
-        raise InputError(f"the action gave an array of shape {Y.shape}; it must give finite numbers, d' × {d}")
+        raise InputError(
+            f"the action gave an array of shape {Y.shape}; it must give finite numbers, d' × {d}"
+        )
     return Y
 
 

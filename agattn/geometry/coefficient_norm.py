@@ -60,8 +60,12 @@ def norm_squared(A: Array, V: Array) -> float:
 def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
     """‖φ_{A,V} − φ_{A',V'}‖ / ‖φ_{A,V}‖, for φ_{A,V} ≠ 0.
 
-    φ_{A,V} − φ_{A',V'} = φ_{A−A',V} + φ_{A',V−V'}, so that little is lost where the two are close.
+    φ_{A,V} − φ_{A',V'} = φ_{A−A',V} + φ_{A',V−V'}, so that little is lost where the two pairs are close up to
+    scale; for the two ways of rank one, values below 1e-8 cannot be told from 0.
     """
+    scale = float((A * A2).sum() / max((A2**2).sum(), 1e-300))
+    if scale:
+        A2, V2 = A2 * scale, V2 / scale
     dA, dV = A - A2, V - V2
     total = norm_squared(dA, V) + norm_squared(A2, dV) + 2 * inner_product(dA, V, A2, dV)
     return float(np.sqrt(max(total, 0.0) / norm_squared(A, V)))

@@ -82,7 +82,9 @@ def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Ar
     Raises:
         InputError: if the four matrices have not the same shape.
     """
-    K, Q, K2, Q2 = (matrix(x, name) for x, name in zip((*first, *second), ("K", "Q", "K'", "Q'"), strict=True))
+    K, Q, K2, Q2 = (
+        matrix(x, name) for x, name in zip((*first, *second), ("K", "Q", "K'", "Q'"), strict=True)
+    )
     if len({K.shape, Q.shape, K2.shape, Q2.shape}) > 1:
         raise InputError(f"the shapes {K.shape}, {Q.shape}, {K2.shape}, {Q2.shape} differ; all are a × d")
     exact = is_exact(K, Q, K2, Q2)
