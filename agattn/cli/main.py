@@ -20,8 +20,11 @@ from agattn.errors import AgattnError
 
 # Name and one-line help of every command, so that the overview needs none of their imports.
 COMMANDS = {
+    "classify": "Place the heads of a checkpoint on the neuromanifold.",
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "fiber": "Describe all weights that compute the same function.",
+    "identify": "Recover weights from a coefficient tensor, or say why there are none.",
     "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",

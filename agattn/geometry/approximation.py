@@ -103,7 +103,8 @@ def _dominant(matrix: Array) -> Array:
         vector = matrix @ (vector @ matrix)
         size = np.linalg.norm(vector)
         if not size:
-            return np.eye(len(matrix))[np.abs(matrix).max(axis=1).argmax()]
+            largest: Array = np.eye(len(matrix))[np.abs(matrix).max(axis=1).argmax()]
+            return largest
         vector /= size
     return vector
 

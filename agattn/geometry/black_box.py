@@ -4,11 +4,11 @@ For t ≥ 2 and an input whose first token is u and whose others are w_2, ..., w
 
 .. math:: φ(u, w_2, ..., w_t) - φ(0, w_2, ..., w_t) = (0 \text{ or more},\; Y(u)w_2, ..., Y(u)w_t)
 
-in columns 2, ..., t, with Y(u) = (Vu)(Aᵀu)ᵀ: the first token enters the other columns through its square only.
+in columns 2, ..., t, with Y(u) = (Vu)(Aᵀu)ᵀ: the first token enters the other columns by its square only.
 With u = e_i and e_i + e_k and the w a basis this gives all N coefficients in ⌈d/(t−1)⌉·(C(d+1,2) + 1)
 evaluations, exactly if the function is exact, and then membership is decided as for any tensor. Beyond
-:data:`LARGEST_TENSOR` coefficients the action u ↦ Y(u) takes their place (:mod:`agattn.geometry.action`), with
-(3d + 4)·⌈d/(t−1)⌉ evaluations, where membership is checked at random points. At t = 1 the C(d+2, 3) points
+`LARGEST_TENSOR` coefficients the action u ↦ Y(u) takes their place (:mod:`agattn.geometry.action`), with
+at most (6d + 22)·⌈d/(t−1)⌉ evaluations, where membership is checked at random points. At t = 1 the C(d+2, 3) points
 with whole coordinates and sum 3 determine the cubic forms.
 
 A table of inputs and outputs that were not chosen is linear in the coefficients.
@@ -29,7 +29,6 @@ from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any
 
-import flint
 import numpy as np
 
 from agattn.architecture import SingleLayer
@@ -97,7 +96,7 @@ def tensor_from_answers(layer: SingleLayer, answers: list[Any]) -> Array:
         return _solve(features, np.stack([output[:, 0] for output in outputs]), layer)
     points = _square_points(d)
     # Y[c, b] at every u, from the difference to u = 0.
-    values = np.empty((d_out, d, len(points)), dtype=outputs[0].dtype)
+    values: Array = np.empty((d_out, d, len(points)), dtype=outputs[0].dtype)
     per_block = len(points) + 1
     for n, W in enumerate(_blocks(layer)):
         base, *others = outputs[n * per_block : (n + 1) * per_block]
@@ -107,9 +106,9 @@ def tensor_from_answers(layer: SingleLayer, answers: list[Any]) -> Array:
                 continue
             for m, output in enumerate(others):
                 values[:, b, m] = output[:, token] - base[:, token]
-    at = {tuple(i for i in range(d) if u[i]): m for m, u in enumerate(points)}
+    at: dict[tuple[int, ...], int] = {tuple(i for i in range(d) if u[i]): m for m, u in enumerate(points)}
     columns = []
-    for i, k in zip(*np.triu_indices(d), strict=True):
+    for i, k in combinations_with_replacement(range(d), 2):
         if i == k:
             columns.append(values[:, :, at[(i,)]])
         else:
@@ -122,7 +121,7 @@ def identify_function(
 ) -> Identification:
     """Identify a function from d × t arrays to d' × t arrays by evaluating it at chosen inputs.
 
-    It is asked with Python ints while there are at most :data:`LARGEST_TENSOR` coefficients, else with floats.
+    It is asked with Python ints while there are at most ``LARGEST_TENSOR`` coefficients, else with floats.
     The function is trusted to be a homogeneous cubic map as a lightning layer is; from the coefficients the
     outputs at two more inputs are checked.
 
@@ -136,7 +135,7 @@ def identify_function(
     A, V = weights_from_action(lambda u: function_action(layer, function, u), layer.d)
     if layer.alpha < layer.d and V.any():
         A = nearest_of_rank(A, V, layer.alpha)
-    residual, where = action_residual(lambda u: function_action(layer, function, u), A, V, points=8)
+    residual, _ = action_residual(lambda u: function_action(layer, function, u), A, V, points=8)
     if A.any() and V.any():
         A, V = canonical_scale(A, V)
     rank = decide_rank(A, TOLERANCE)

@@ -141,8 +141,10 @@ def is_singular(layer: SingleLayer, stratum: Stratum) -> bool:
 
     For 2 ≤ a < d also all points with rk A < a are singular, which version 2 of HMK's Theorem 3.4 leaves out.
 
-    >>> is_singular(SingleLayer(3, 2, 2), Stratum(2, 1, 3)), is_singular(SingleLayer(2, 1, 1), Stratum(1, 1, 1))
-    (True, False)
+    >>> is_singular(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    True
+    >>> is_singular(SingleLayer(2, 1, 1), Stratum(1, 1, 1))
+    False
     """
     if layer.d == 1:
         return False

@@ -1,17 +1,17 @@
 r"""One token: V and the symmetric part of A from the cubic forms z_c(x) = V_c(x)·xᵀAx.
 
-A skew-symmetric part of A never shows, so A is returned symmetric: S = (A + Aᵀ)/2. Some A of rank ≤ a has this
-symmetric part if and only if S has at most a positive and at most a negative eigenvalues: pair the squares of
-a diagonal form as x² − y² = (x − y)(x + y), which is the symmetric part of a matrix of rank one, as is ±x².
+A skew-symmetric part of A never shows, so A is returned symmetric: S = (A + Aᵀ)/2. Some A of rank ≤ a has
+this symmetric part if and only if S has at most a positive and at most a negative eigenvalues: pair the
+squares of a diagonal form as x² − y² = (x − y)(x + y), which is the symmetric part of a matrix of rank one, as is ±x².
 
 **Exact tensors.** Linear forms are prime in ℚ[x_1, ..., x_d], so V_c is, up to scale, a linear factor of a
-nonzero z_c, and S = z_c / V_c. If V has rank above 1, S is a common factor of coprime multiples, so it is rational if the
-tensor is; only for z = h ⊗ f with f irreducible over ℚ can there be irrational weights and no rational ones,
-and they are then looked for in floating point.
+nonzero z_c, and S = z_c / V_c. If V has rank above 1, S is the greatest common divisor of two z_c, so it is
+rational up to scale; only for z = h ⊗ f with f irreducible over ℚ can there be irrational weights and no
+rational ones, and they are then looked for in floating point.
 
 **Floating point.** Let f = hᵀz be the dominant combination. On a random line, one real zero x of f lies on
-V_h(x) = 0, and there the gradient of f is S(x)·V_h. Each real zero gives a candidate; dividing gives S, dividing by
-S gives V, and alternating least squares, in the monomial coefficients, improves the best.
+V_h(x) = 0, and there the gradient of f is S(x)·V_h. Each real zero gives a candidate; dividing gives S,
+dividing by S gives V, and alternating least squares, in the monomial coefficients, improves the best.
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.membership import identify
@@ -23,7 +23,7 @@ in M: z_1 has a linear factor; only V and A + Aᵀ are determined, up to scale, 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import flint
@@ -63,7 +63,7 @@ def _exact(layer: SingleLayer, z: Array, tolerance: float) -> Identification:
         )
         for row in z.reshape(layer.d_out, -1).tolist()
     ]
-    first = next(c for c, form in enumerate(forms) if form != 0)
+    first = next(c for c, form in enumerate(forms) if not form.is_zero())
     linear = [g for g, _ in forms[first].factor()[1] if g.total_degree() == 1]
     found = []
     for factor in linear:
@@ -119,11 +119,11 @@ def _signature(S: Array) -> tuple[int, int]:
     All roots of the characteristic polynomial are real, so Descartes' rule of signs counts the positive ones.
     """
     entries = [flint.fmpq(x.numerator, x.denominator) for x in S.ravel().tolist()]
-    coefficients = [x for x in flint.fmpq_mat(*S.shape, entries).charpoly().coeffs()]
+    coefficients = list(flint.fmpq_mat(len(S), len(S), entries).charpoly().coeffs())
     nonzero = [(n, x) for n, x in enumerate(coefficients) if x != 0]
 
     def changes(signs: list[bool]) -> int:
-        return sum(one != other for one, other in zip(signs, signs[1:], strict=False))
+        return sum(one != other for one, other in pairwise(signs))
 
     plus = changes([x > 0 for _, x in nonzero])
     return plus, len(S) - nonzero[0][0] - plus
@@ -201,7 +201,7 @@ class _Products:
         self.d = d
         self.quadrics = list(combinations_with_replacement(range(d), 2))
         self.cubics = list(combinations_with_replacement(range(d), 3))
-        place = {m: n for n, m in enumerate(self.cubics)}
+        place: dict[tuple[int, ...], int] = {m: n for n, m in enumerate(self.cubics)}
         # times[i, p] is the position of x_i·(quadratic monomial p) among the cubic ones.
         self.times = np.array(
             [[place[tuple(sorted((i, *m)))] for m in self.quadrics] for i in range(d)], dtype=np.intp
@@ -248,7 +248,7 @@ class _Products:
         return S
 
     def linear_candidates(self, f: Array, rng: np.random.Generator) -> list[Array]:
-        """The gradients of f at its real zeros on a random line: one is the linear factor, if there is one."""
+        """The gradients of f at its zeros on a random line: one is the linear factor, if there is one."""
         u, w = rng.standard_normal((2, self.d))
         times = np.arange(4.0) - 1.5
         values = [f @ self._monomials(u + s * w) for s in times]

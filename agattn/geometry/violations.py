@@ -80,13 +80,14 @@ def find_violation(
     """
     forms = Forms(layer, y)
     largest: Violation | None = None
+    so_far = threshold
     for found in _candidates(layer, forms, random.Random(seed), rank_only):
         if is_exact(y):
             if found.value:
                 return found
-        elif abs(found.value) > max(threshold, abs(largest.value) if largest else 0):
-            largest = found
-            if abs(found.value) > 0.01:
+        elif abs(float(found.value)) > so_far:
+            largest, so_far = found, abs(float(found.value))
+            if so_far > 0.01:
                 break
     if largest is None:
         raise UndecidableError("no violated equation was found: the tensor is in M̄, or too near to tell")
@@ -227,7 +228,7 @@ def _resultant(forms: Forms, first: Named, second: Named, u: Array, w: Array) ->
 
 
 def _rank_minors(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
-    """One nonzero (a + 1)-minor of the matrix with row b = all coefficients of all y_{c,b}, if there is one."""
+    """A nonzero (a + 1)-minor of the matrix with row b = all coefficients of all y_{c,b}, if any."""
     size = layer.a + 1
     flat = forms.upper.swapaxes(0, 1).reshape(layer.d, -1)
     if size > layer.d:

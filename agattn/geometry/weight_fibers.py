@@ -187,10 +187,12 @@ class WeightFiber:
         d_out = len(self.weights.V)
 
         def factorizations(s: int) -> int:
-            return max(a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1))
+            return max(
+                (int(a * m + (m - s) * (d - m) + d * (a - m)) for m in range(s, min(a, d) + 1)), default=0
+            )
 
         if self.case == "zero":
-            return max(factorizations(0) + d * d_out, 2 * a * d)
+            return max(factorizations(0) + int(d) * d_out, 2 * int(a) * int(d))
         return 1 + factorizations(self.rank_a.rank)
 
     @property
@@ -392,7 +394,8 @@ def _scale_between(component: Component, other: Weights, tolerance: float) -> An
         same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
         return s if same else None
     A, V, A2, V2 = map(as_floats, (A, V, A2, V2))
-    s = float((A * A2).sum() / (A**2).sum())
+    ratio: Any = (A * A2).sum() / (A**2).sum()
+    s = float(ratio)
     if s == 0:
         return None
     close = np.linalg.norm(A2 - s * A) <= tolerance * np.linalg.norm(A2)
@@ -465,8 +468,8 @@ def equivalent(first: Weights, second: Weights, tolerance: float = TOLERANCE) ->
 def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any]:
     """An input of 0s and ±1s on which two different functions of t ≥ 2 tokens differ most.
 
-    The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some Y(u)w
-    does, with u a unit vector or a sum of two, and w a unit vector.
+    The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
+    Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
     """
     d = len(first.A)
     best: tuple[Array, tuple[int, int], Any] | None = None

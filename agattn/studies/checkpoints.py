@@ -1,14 +1,15 @@
 """The heads of a checkpoint, one at a time, in the layouts of common models.
 
-- **plain**: arrays ``K``, ``Q``, ``V`` of one head (a × d, a × d, d' × d) or of several (h × a × d, ...), or
-  ``A`` and ``V``;
+- **plain**: arrays ``K``, ``Q``, ``V`` of one head (a × d, a × d, d' × d) or of several (h × a × d, ...),
+  or ``A`` and ``V``;
 - **bert**: ``...encoder.layer.I.attention.self.{query,key,value}.weight``, rows grouped by head;
-- **gpt2**: ``...h.I.attn.c_attn.weight``, a Conv1D: d × 3d, transposed, queries, keys and values side by side;
-- **llama**: ``...layers.I.self_attn.{q,k,v}_proj.weight``, where several query heads may share one head of keys
-  and values, or ``qkv_proj.weight`` with the three stacked.
+- **gpt2**: ``...h.I.attn.c_attn.weight``, a Conv1D: d × 3d, that is transposed, with queries, keys and
+  values side by side;
+- **llama**: ``...layers.I.self_attn.{q,k,v}_proj.weight``, where several query heads may share one head of
+  keys and values, or ``qkv_proj.weight`` with the three stacked.
 
-The numbers of heads are not in the tensors: they come from ``config.json`` beside the file, or are given. Biases,
-positions (also rotary ones), scales and normalizations are left out: what is read is the bilinear part KᵀQ, and V.
+The numbers of heads are not in the tensors: they come from ``config.json`` beside the file, or are given.
+Biases, positions (also rotary ones), scales and normalizations are left out: what is read is the bilinear part KᵀQ, and V.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,9 @@ class Checkpoint:
         wanted = {"fused"} if "fused" in names else {"q", "k", "v"}
         if missing := wanted - set(names):
             present = next(iter(names.values()))
-            raise InputError(f"layer {layer} has {present}, but no tensor of its {', '.join(sorted(missing))}")
+            raise InputError(
+                f"layer {layer} has {present}, but no tensor of its {', '.join(sorted(missing))}"
+            )
         for name in names.values():
             if len(self.file.shape(name)) != 2:
                 raise InputError(f"{name} has the shape {self.file.shape(name)}; it must be a matrix")
@@ -126,8 +128,8 @@ class Checkpoint:
             found = self.file.shape(names[letter])
             if found != shape or not size:
                 raise InputError(
-                    f"{names[letter]} is {found[0]} × {found[1]}; with {counts.heads} heads and {counts.shared} of keys"
-                    f" it should be {shape[0]} × {shape[1]}; give --heads and --kv-heads"
+                    f"{names[letter]} is {found[0]} × {found[1]}; with {counts.heads} heads"
+                    f" and {counts.shared} of keys it should be {shape[0]} × {shape[1]}; give --heads and --kv-heads"
                 )
 
     def _head(self, layer: int, head: int) -> Head:
@@ -172,7 +174,8 @@ def _recognise(file: WeightFile) -> tuple[str, dict[int, dict[str, str]]]:
         return "plain", {}
     some = ", ".join(list(file)[:4]) or "none"
     raise InputError(
-        f"has no attention weights in a layout that is read (BERT, GPT-2, Llama, or arrays K, Q, V); it has {some}"
+        f"has no attention weights in a layout that is read (BERT, GPT-2, Llama, or arrays K, Q, V);"
+        f" it has {some}"
     )
 
 
@@ -188,11 +191,14 @@ def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> Hea
     number = heads if heads is not None else config.get("num_attention_heads", config.get("n_head"))
     groups = shared if shared is not None else config.get("num_key_value_heads", number)
     if number is None:
-        raise InputError(f"the number of heads is in no config.json beside {file.paths[0].name}; give --heads")
+        raise InputError(
+            f"the number of heads is in no config.json beside {file.paths[0].name}; give --heads"
+        )
     size = config.get("head_dim")
     for name, value in (("heads", number), ("heads of keys and values", groups), ("head_dim", size or 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InputError(f"the number of {name} is {value!r}; it must be a whole number of at least 1")
+    assert isinstance(number, int) and isinstance(groups, int)
     if number % groups:
         raise InputError(f"{number} heads cannot share {groups} heads of keys and values")
     return HeadCounts(number, groups, size)

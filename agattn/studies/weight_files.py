@@ -196,7 +196,7 @@ def _safetensors_part(path: Path, name: str, part: tuple[slice, slice] | None) -
 
 
 def _bfloat16(path: Path, name: str, shape: tuple[int, ...]) -> Array:
-    """A tensor of bfloat16, which numpy lacks: the upper halves of float32. The library checked the header."""
+    """A tensor of bfloat16, which numpy lacks: the upper halves of float32; the header is checked before."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
         start, _ = json.loads(file.read(length))[name]["data_offsets"]
