@@ -8,8 +8,8 @@ in columns 2, ..., t, with Y(u) = (Vu)(Aᵀu)ᵀ: the first token enters the oth
 With u = e_i and e_i + e_k and the w a basis this gives all N coefficients in ⌈d/(t−1)⌉·(C(d+1,2) + 1)
 evaluations, exactly if the function is exact, and then membership is decided as for any tensor. Beyond
 `LARGEST_TENSOR` coefficients the action u ↦ Y(u) takes their place (:mod:`agattn.geometry.action`), with
-at most (6d + 22)·⌈d/(t−1)⌉ evaluations, where membership is checked at random points. At t = 1 the C(d+2, 3) points
-with whole coordinates and sum 3 determine the cubic forms.
+at most (6d + 22)·⌈d/(t−1)⌉ evaluations, where membership is checked at random points.
+At t = 1 the C(d+2, 3) points with whole coordinates and sum 3 determine the cubic forms.
 
 A table of inputs and outputs that were not chosen is linear in the coefficients.
 

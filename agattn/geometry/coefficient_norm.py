@@ -73,12 +73,14 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
 
 def value_gram(A: Array) -> Array:
     """(‖A‖²·1 + A Aᵀ)/2: the Gram matrix of V_c ↦ (V_c·A_b)_b, d × d."""
-    return ((A**2).sum() * np.eye(len(A)) + A @ A.T) / 2
+    gram: Array = ((A**2).sum() * np.eye(len(A)) + A @ A.T) / 2
+    return gram
 
 
 def attention_gram(V: Array) -> Array:
     """(‖V‖²·1 + VᵀV)/2: the Gram matrix of A_b ↦ (V_c·A_b)_c, d × d."""
-    return ((V**2).sum() * np.eye(V.shape[1]) + V.T @ V) / 2
+    gram: Array = ((V**2).sum() * np.eye(V.shape[1]) + V.T @ V) / 2
+    return gram
 
 
 def gram_root(V: Array) -> tuple[Array, Array]:

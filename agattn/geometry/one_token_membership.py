@@ -2,7 +2,8 @@ r"""One token: V and the symmetric part of A from the cubic forms z_c(x) = V_c(x
 
 A skew-symmetric part of A never shows, so A is returned symmetric: S = (A + Aᵀ)/2. Some A of rank ≤ a has
 this symmetric part if and only if S has at most a positive and at most a negative eigenvalues: pair the
-squares of a diagonal form as x² − y² = (x − y)(x + y), which is the symmetric part of a matrix of rank one, as is ±x².
+squares of a diagonal form as x² − y² = (x − y)(x + y), which is the symmetric part of a matrix of
+rank one, as is ±x².
 
 **Exact tensors.** Linear forms are prime in ℚ[x_1, ..., x_d], so V_c is, up to scale, a linear factor of a
 nonzero z_c, and S = z_c / V_c. If V has rank above 1, S is the greatest common divisor of two z_c, so it is
@@ -252,8 +253,7 @@ class _Products:
         u, w = rng.standard_normal((2, self.d))
         times = np.arange(4.0) - 1.5
         values = [f @ self._monomials(u + s * w) for s in times]
-        polynomial = np.polynomial.Polynomial.fit(times, values, 3, domain=[], window=[])
-        roots = polynomial.roots()
+        roots = np.roots(np.polyfit(times, values, 3))
         found = []
         for root in roots:
             gradient = self._gradient(f, u + root.real * w)

@@ -140,7 +140,8 @@ def as_floats(array: Array) -> Array:
 def flint_matrix(array: Array) -> flint.fmpq_mat:
     """An exact matrix as a FLINT matrix over ℚ."""
     entries = [flint.fmpq(x.numerator, x.denominator) for x in array.ravel().tolist()]
-    return flint.fmpq_mat(*array.shape, entries)
+    rows, columns = array.shape
+    return flint.fmpq_mat(rows, columns, entries)
 
 
 def fraction_matrix(table: flint.fmpq_mat) -> Array:

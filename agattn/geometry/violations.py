@@ -38,7 +38,7 @@ import numpy as np
 
 from agattn.architecture import SingleLayer
 from agattn.errors import UndecidableError
-from agattn.geometry.scalars import Array, decide_rank, flint_matrix, is_exact
+from agattn.geometry.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact
 
 _RANDOM_TRIES = 400
 _SIZES = (1, 2, 5, 20)
@@ -105,15 +105,19 @@ class Forms:
         self.pairs = np.triu_indices(d)
         self.two: Any = Fraction(2) if is_exact(y) else 2.0
 
+    def _like(self, vector: Array) -> Array:
+        """A vector of integers in the arithmetic of the tensor."""
+        return vector if is_exact(self.upper) else as_floats(vector)
+
     def at(self, u: Array) -> Array:
         """Y(u), d' × d."""
-        i, k = self.pairs
+        u, (i, k) = self._like(u), self.pairs
         result: Array = self.upper @ (u[i] * u[k])
         return result
 
     def combination(self, h: Array, q: Array) -> Array:
         """The coefficients, i ≤ k, of Σ h_c q_b y_{c,b}."""
-        result: Array = q @ np.tensordot(h, self.upper, axes=1)
+        result: Array = self._like(q) @ np.tensordot(self._like(h), self.upper, axes=1)
         return result
 
     def doubled(self, form: Array) -> Array:
@@ -126,7 +130,7 @@ class Forms:
 
     def on_plane(self, form: Array, u: Array, w: Array) -> tuple[Any, Any, Any]:
         """The coefficients of s², st, t² of the form at su + tw."""
-        matrix = self.doubled(form)
+        matrix, u, w = self.doubled(form), self._like(u), self._like(w)
         return (u @ matrix @ u) / self.two, u @ matrix @ w, (w @ matrix @ w) / self.two
 
 

@@ -390,7 +390,7 @@ def _scale_between(component: Component, other: Weights, tolerance: float) -> An
     A, V, A2, V2 = component.A, component.V, other.A, other.V
     if is_exact(A, V, A2, V2):
         place = next(index for index in np.ndindex(*A.shape) if A[index])
-        s = A2[place] / A[place]
+        s: Any = A2[place] / A[place]
         same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
         return s if same else None
     A, V, A2, V2 = map(as_floats, (A, V, A2, V2))

@@ -9,7 +9,8 @@
   keys and values, or ``qkv_proj.weight`` with the three stacked.
 
 The numbers of heads are not in the tensors: they come from ``config.json`` beside the file, or are given.
-Biases, positions (also rotary ones), scales and normalizations are left out: what is read is the bilinear part KᵀQ, and V.
+Biases, positions (also rotary ones), scales and normalizations are left out: what is read is the
+bilinear part KᵀQ, and V.
 """
 
 from __future__ import annotations
@@ -129,7 +130,8 @@ class Checkpoint:
             if found != shape or not size:
                 raise InputError(
                     f"{names[letter]} is {found[0]} × {found[1]}; with {counts.heads} heads"
-                    f" and {counts.shared} of keys it should be {shape[0]} × {shape[1]}; give --heads and --kv-heads"
+                    f" and {counts.shared} of keys it should be {shape[0]} × {shape[1]};"
+                    " give --heads and --kv-heads"
                 )
 
     def _head(self, layer: int, head: int) -> Head:
