@@ -74,6 +74,8 @@ class WeightFile(Mapping[str, Any]):
                 self._add(path.parent / shard)
 
     def _add_npz(self, path: Path) -> None:
+        if not path.is_file():
+            raise FileNotFoundError(path)
         if not zipfile.is_zipfile(path):
             raise InputError("is not a whole numpy file")
         with zipfile.ZipFile(path) as archive:

@@ -35,7 +35,7 @@ def two_lines(tmp_path):
 
 def test_fiber_of_exact_weights(two_lines, tmp_path):
     found = document("fiber", two_lines)
-    assert (found["case"], found["dimension"], found["dimension_with_keys"]) == ("two lines", 1, 4)
+    assert (found["case"], found["dimension"], found["dimension_with_keys"]) == ("two lines", 1, 2)
     assert found["evidence"] == "proved" and not found["generic"]
     assert [c["name"] for c in found["components"]] == ["rescaling", "swapped"]
     other = tmp_path / "swapped.json"

@@ -136,7 +136,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     jsonschema.validate(found, json.loads(schema_text("classify")))
-    special = [h for h in found["heads"] if (h["layer"], h["head"]) == (1, 0)][0]
+    special = next(h for h in found["heads"] if (h["layer"], h["head"]) == (1, 0))
     assert (special["r_v"], special["r_a"], special["r"]) == (1, 1, 1)
     assert special["singular"] and special["boundary"] and special["critical"]
     assert special["distance"] < 1e-7 and special["stable_rank_a"] == pytest.approx(1)
@@ -157,7 +157,10 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     ("change", "message"),
     [
         (lambda t: t.pop("model.layers.1.self_attn.k_proj.weight"), "no tensor of its k"),
-        (lambda t: t.update({"model.layers.0.self_attn.v_proj.weight": np.zeros((5, D), np.float32)}), "should be 6 × 12"),
+        (
+            lambda t: t.update({"model.layers.0.self_attn.v_proj.weight": np.zeros((5, D), np.float32)}),
+            "should be 6 × 12",
+        ),
         (lambda t: t.update({"h.0.attn.c_attn.weight": np.zeros((D, 36), np.float32)}), "several layouts"),
         (lambda t: t.clear() or t.update({"x": np.zeros(1, np.float32)}), "no attention weights"),
     ],
