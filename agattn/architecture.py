@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from math import comb
+from typing import Literal
 
 from agattn.errors import InputError
 
@@ -85,6 +86,153 @@ class SingleLayer:
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
+
+
+@dataclass(frozen=True)
+class DeepNetwork:
+    """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
+
+    A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
+    lightning layer and the softmax of each column at a temperature T for a normalized one. K_h and Q_h are
+    a_i × d_{i−1} and V_h is d_i × d_{i−1}, or a product O_h P_h through ``value_rank`` dimensions.
+
+    Attributes:
+        dims: the widths d_0, ..., d_l.
+        ranks: the attention dimensions a_1, ..., a_l, the numbers of rows of K and Q.
+        t: number of tokens.
+        heads: heads in every layer, or a sequence with one number for each; kept as a tuple of length l.
+        skip: whether each layer adds its input to its output; needs equal widths.
+        normalization: ``"none"`` (lightning) or ``"softmax"``.
+        temperature: T > 0, by which a softmax layer divides XᵀAX.
+        value_rank: the largest rank β of each V_h; ``None`` for no restriction.
+
+    Raises:
+        InputError: if a number is out of range, or if the numbers do not fit together.
+
+    Source: HMK, section 3.3 (lightning) and section 4 (normalized).
+
+    >>> DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax").parameters
+    280
+    >>> print(DeepNetwork((4, 3, 4), (2, 2), t=3))
+    M(4,3,4; 2,2), t = 3
+    >>> DeepNetwork((4, 3, 4), (2,), t=3)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: 1 rank for 2 layers; give one rank a_i for each layer, and one width more
+    """
+
+    dims: tuple[int, ...]
+    ranks: tuple[int, ...]
+    t: int = 3
+    heads: int | tuple[int, ...] = 1
+    skip: bool = False
+    normalization: Literal["none", "softmax"] = "none"
+    temperature: float = 1.0
+    value_rank: int | None = None
+
+    def __post_init__(self) -> None:
+        dims = tuple(positive_integer(f"d_{i}", d) for i, d in enumerate(self.dims))
+        ranks = tuple(positive_integer(f"a_{i}", a) for i, a in enumerate(self.ranks, 1))
+        if len(dims) < 2:
+            raise InputError(
+                f"{len(dims)} width{'s' * (len(dims) != 1)}; a network needs at least d_0 and d_1"
+            )
+        layers = len(dims) - 1
+        if len(ranks) != layers:
+            raise InputError(
+                f"{len(ranks)} rank{'s' * (len(ranks) != 1)} for {layers} layer{'s' * (layers != 1)};"
+                " give one rank a_i for each layer, and one width more"
+            )
+        given = self.heads if isinstance(self.heads, (tuple, list)) else (self.heads,)
+        heads = tuple(positive_integer("heads", h) for h in given)
+        if len(heads) == 1:
+            heads *= layers
+        if len(heads) != layers:
+            raise InputError(
+                f"{len(heads)} numbers of heads for {layers} layer{'s' * (layers != 1)};"
+                " give one for all layers or one for each"
+            )
+        if self.skip and len(set(dims)) > 1:
+            raise InputError(f"the widths {dims} differ; skip connections need equal widths")
+        if self.normalization not in ("none", "softmax"):
+            raise InputError(f"normalization is {self.normalization!r}; it must be 'none' or 'softmax'")
+        try:
+            usable = 0 < self.temperature < float("inf")
+        except TypeError:
+            usable = False
+        if not usable:
+            raise InputError(f"temperature is {self.temperature!r}; it must be a number above 0")
+        if self.value_rank is not None:
+            object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
+        object.__setattr__(self, "dims", dims)
+        object.__setattr__(self, "ranks", ranks)
+        object.__setattr__(self, "heads", heads)
+        object.__setattr__(self, "t", positive_integer("t", self.t))
+
+    @property
+    def layers(self) -> int:
+        """The number of layers l."""
+        return len(self.ranks)
+
+    @property
+    def heads_by_layer(self) -> tuple[int, ...]:
+        """The number of heads of each layer; what ``heads`` has become."""
+        return (self.heads,) * self.layers if isinstance(self.heads, int) else self.heads
+
+    @property
+    def is_lightning(self) -> bool:
+        """Whether no layer is normalized."""
+        return self.normalization == "none"
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all K, Q and V (or O and P where ``value_rank`` is given)."""
+        total = 0
+        for d, d_out, a, h in zip(self.dims, self.dims[1:], self.ranks, self.heads_by_layer, strict=False):
+            value = d * d_out if self.value_rank is None else self.value_rank * (d + d_out)
+            total += h * (2 * a * d + value)
+        return total
+
+    @property
+    def bottleneck(self) -> int | None:
+        """The width δ that d_1, ..., d_{l−1} all have, if δ ≤ d_0 and δ ≤ d_l; ``None`` otherwise.
+
+        This is the hypothesis of HMK's Lemma 3.5 and Corollary 3.8 on the widths. A single layer has no
+        inner width; min(d_0, d_1) stands in for it.
+        """
+        inner = set(self.dims[1:-1]) or {min(self.dims)}
+        delta = inner.pop()
+        return delta if not inner and delta <= min(self.dims[0], self.dims[-1]) else None
+
+    def __str__(self) -> str:
+        parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
+        heads = self.heads_by_layer
+        if set(heads) != {1}:
+            parts.append(f"heads {heads[0] if len(set(heads)) == 1 else ','.join(map(str, heads))}")
+        if self.value_rank is not None:
+            parts.append(f"rank V ≤ {self.value_rank}")
+        if self.skip:
+            parts.append("skip")
+        if not self.is_lightning:
+            parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
+        return ", ".join([*parts, f"t = {self.t}"])
+
+    def as_json(self) -> dict[str, object]:
+        """Return everything that defines the network, JSON-ready."""
+        return {
+            "dims": list(self.dims),
+            "ranks": list(self.ranks),
+            "t": self.t,
+            "heads": list(self.heads_by_layer),
+            "skip": self.skip,
+            "normalization": self.normalization,
+            "temperature": self.temperature,
+            "value_rank": self.value_rank,
+        }
+
+
+#: What a claim can be about.
+Architecture = SingleLayer | DeepNetwork
 
 
 def positive_integer(name: str, value: object) -> int:

@@ -209,7 +209,7 @@ class Polynomial:
             product = coefficient
             for value, exponent in zip(values, exponents, strict=True):
                 if exponent:
-                    product = product * value**exponent
+                    product = product * value ** int(exponent)
             total = total + product
         return total % self.ring.characteristic if self.ring.characteristic else total
 

@@ -25,7 +25,7 @@ from agattn.attention.coefficients import coordinate_ring, coordinates, weight_r
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.strata import strata
 from agattn.geometry.tangent import tangent_bounds
-from agattn.systems.points import strata_points
+from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
@@ -88,6 +88,8 @@ def build(
         InputError: if there is no such task, or it does not apply to the layer.
         TooLargeError: if the system is beyond the stated limit.
     """
+    if task == "virtual-fiber":
+        raise InputError("virtual-fiber is about a network; give --dims and --ranks")
     if task not in TASKS:
         close = difflib.get_close_matches(task, TASKS, n=1)
         raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
@@ -100,14 +102,7 @@ def build(
         raise InputError(f"{task} looks at no points; leave out --point")
     if entry.uses_target and target is None:
         raise InputError(f'{task} needs --point FILE, with {{"y": [...]}} or with weights A and V')
-    if characteristic and not is_prime(characteristic):
-        raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
-    if characteristic and characteristic < 100:
-        raise InputError(
-            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
-        )
-    if characteristic > 32749:
-        raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
+    check_field(characteristic)
     limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
     size = layer.ambient_dimension
     if size > limit and not force:
@@ -119,6 +114,22 @@ def build(
     given = points is not None or target is not None
     command = _command(problem, characteristic, given)
     return replace(problem, characteristic=characteristic, target=target or (), command=command)
+
+
+def check_field(characteristic: int) -> None:
+    """Refuse what is no usable field.
+
+    Raises:
+        InputError: if the characteristic is neither 0 nor a prime that says something and engines accept.
+    """
+    if characteristic and not is_prime(characteristic):
+        raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
+    if characteristic and characteristic < 100:
+        raise InputError(
+            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
+        )
+    if characteristic > 32749:
+        raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
 
 
 def is_prime(number: int) -> bool:
@@ -227,7 +238,7 @@ def _critical_locus(
         title,
         "Lemma A.3",
         results,
-        points=points or strata_points(layer),
+        points=points or (*zero_points(layer), *strata_points(layer, zero=False)),
         options={"strata": int(points is None)},
     )
 

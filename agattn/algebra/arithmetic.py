@@ -1,0 +1,127 @@
+"""Matrix arithmetic over three kinds of scalars behind one small interface.
+
+The maps of attention need products of stacks of matrices, entrywise products, and for normalized layers a
+softmax. Each kind of scalar here supplies them for numpy arrays:
+
+- :class:`ModularArithmetic`: residues modulo a prime, in float64 arrays (:mod:`agattn.algebra.residues`);
+- :class:`FloatArithmetic`: ordinary float64, fast, no guarantee;
+- :class:`BallArithmetic`: object arrays of ``flint.arb``, every result a ball that contains the true value;
+- :class:`RingArithmetic`: object arrays of anything with ``+`` and ``*``: ints, Fractions, polynomials.
+
+>>> import numpy as np
+>>> ModularArithmetic(7).matmul(np.array([[5.0, 6.0]]), np.array([[1.0], [1.0]]))
+array([[4.]])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import flint
+import numpy as np
+
+from agattn.algebra import residues
+
+Array = Any  # a numpy array whose entries are of the kind that the arithmetic is for
+
+
+class Arithmetic(Protocol):
+    """What a map needs from its scalars."""
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Stacks of matrices, (..., m, k) times (..., k, n), broadcast."""
+
+    def times(self, a: Array, b: Array) -> Array:
+        """Entrywise product, broadcast."""
+
+    def clean(self, a: Array) -> Array:
+        """Bring a sum or difference of a few results back into normal form."""
+
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, exp(a_j)/Σ_k exp(a_k); TypeError where the scalars have none."""
+
+    def identity(self, n: int) -> Array:
+        """The n × n identity matrix."""
+
+
+@dataclass(frozen=True)
+class ModularArithmetic:
+    """Residues modulo the prime p < 2³⁰."""
+
+    p: int
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """The product modulo p."""
+        return residues.matmul(a, b, self.p)
+
+    def times(self, a: Array, b: Array) -> Array:
+        """The entrywise product modulo p."""
+        return residues.hadamard(a, b, self.p)
+
+    def clean(self, a: Array) -> Array:
+        """Reduce modulo p."""
+        return residues.reduce(a, self.p)
+
+    def softmax(self, a: Array) -> Array:
+        """There is none over a finite field."""
+        raise TypeError("a softmax layer has no meaning over a finite field")
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix."""
+        return np.eye(n)
+
+
+class FloatArithmetic:
+    """Float64, without any guarantee."""
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """The product."""
+        return a @ b
+
+    def times(self, a: Array, b: Array) -> Array:
+        """The entrywise product."""
+        return a * b
+
+    def clean(self, a: Array) -> Array:
+        """Nothing to do."""
+        return a
+
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, shifted by the largest entry so that nothing overflows."""
+        weights = np.exp(a - a.max(axis=-2, keepdims=True))
+        return weights / weights.sum(axis=-2, keepdims=True)
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix."""
+        return np.eye(n)
+
+
+class RingArithmetic(FloatArithmetic):
+    """Python objects with ``+`` and ``*``, in object arrays."""
+
+    def softmax(self, a: Array) -> Array:
+        """There is none in a ring."""
+        raise TypeError("a softmax layer has no meaning over a ring without an exponential")
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix, of ints."""
+        return np.eye(n, dtype=int).astype(object)
+
+
+class BallArithmetic(FloatArithmetic):
+    """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
+
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column, as balls that contain it."""
+        weights: Array = np.frompyfunc(flint.arb.exp, 1, 1)(a)
+        return weights / weights.sum(axis=-2, keepdims=True)
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix, of exact balls."""
+        return to_balls(np.eye(n))
+
+
+def to_balls(a: Array) -> Array:
+    """The exact balls of radius 0 at the entries of an array of floats."""
+    return np.frompyfunc(flint.arb, 1, 1)(np.asarray(a, dtype=float))

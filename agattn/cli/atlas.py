@@ -1,0 +1,69 @@
+"""``agattn atlas``: small networks surveyed, as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agattn.cli.options import json_flag, one_blas_thread, seed
+from agattn.cli.output import print_json
+
+
+@click.command(epilog="Example: agattn atlas --max-width 3 --max-depth 2 -O atlas.md")
+@click.option("--max-width", type=click.IntRange(1, 8), default=5, show_default=True, help="Largest width.")
+@click.option("--max-depth", type=click.IntRange(1, 4), default=3, show_default=True, help="Most layers.")
+@click.option("--max-heads", type=click.IntRange(1, 8), default=3, show_default=True, help="Most heads.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=400, show_default=True,
+    help="Networks drawn from a family that has more.",
+)  # fmt: skip
+@click.option(
+    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write there."
+)
+@seed
+@json_flag
+def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
+    """Survey small networks: where equation 14, the general formula and the multi-head bounds are met."""
+    one_blas_thread()
+    from agattn.errors import InputError
+    from agattn.geometry.atlas import standard_families, survey_family
+    from agattn.reports.atlas_page import atlas_page
+
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"the folder {output.parent} does not exist")
+    surveys = []
+    for family in standard_families(max_width, max_depth, max_heads, limit, seed):
+        click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
+        surveys.append(survey_family(family, seed))
+    if as_json:
+        families = [
+            {
+                "title": s.family.title,
+                "networks": len(s.entries),
+                "total": s.family.total,
+                "proved": s.proved,
+                "formula_missed": [_entry(e) for e in s.formula_missed],
+                "paper_applies": len(s.paper_applies),
+                "paper_missed": [_entry(e) for e in s.paper_missed],
+            }
+            for s in surveys
+        ]
+        print_json({"seed": seed, "limit": limit, "families": families})
+        return
+    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
+    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
+    if output is None:
+        click.echo(page, nl=False)
+    else:
+        output.write_text(page, encoding="utf-8")
+
+
+def _entry(result) -> dict[str, object]:  # type: ignore[no-untyped-def]
+    return {
+        "architecture": result.network.as_json(),
+        "dimension": result.dimension,
+        "evidence": result.evidence.value,
+        "upper_bound": result.upper_bound,
+        "paper": result.paper,
+    }

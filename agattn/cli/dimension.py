@@ -1,0 +1,38 @@
+"""``agattn dimension``: the exact dimension of any network."""
+
+from __future__ import annotations
+
+import click
+
+from agattn.cli.options import json_flag, network, one_blas_thread, seed
+from agattn.cli.output import print_json
+
+
+@click.command(epilog="Example: agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
+@network
+@seed
+@click.option("--force", is_flag=True, help="Attempt networks beyond the size limits.")
+@json_flag
+def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
+    """Compute the dimension of a network's neuromanifold, with a proof from both sides where they meet."""
+    one_blas_thread()
+    from agattn.geometry.dimension import dimension
+
+    result = dimension(architecture, seed, force=force)
+    if as_json:
+        print_json(result.as_json())
+        return
+    click.echo(result)
+    click.echo(f"  at least {result.lower_bound}: rank of a Jacobian of shape {result.jacobian_shape}")
+    click.echo(f"  at most  {result.upper_bound}: {result.upper_bound_reason}")
+    if result.evidence.value == "modular":
+        ranks = ", ".join(f"{r.rank} modulo {r.prime}" for r in result.ranks)
+        click.echo(
+            f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
+        )
+    name = {True: "equation 14", False: "equation 16"}[architecture.is_lightning]
+    failing = result.paper_hypotheses_failing
+    hypotheses = f"does not apply (needs {', '.join(failing)})" if failing else "applies"
+    agreement = "agrees" if not result.defect else f"would give {result.paper}"
+    click.echo(f"  the paper's {name} {hypotheses}; it {agreement}")
+    click.echo(f"  {result.parameters} parameters, {result.seconds:.2f} s")

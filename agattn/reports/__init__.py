@@ -1,0 +1,1 @@
+"""Documents and figures made from computed results."""

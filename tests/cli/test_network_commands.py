@@ -1,0 +1,117 @@
+"""agattn dimension, figure and atlas: documents that satisfy their schemas, and one-line failures."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from agattn.cli import main
+from agattn.cli.output import schema_text
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return exit_.value.code, captured.out, captured.err
+
+
+def document(capsys, *arguments):
+    status, out, _ = run(capsys, *arguments, "--json")
+    assert status == 0
+    result = json.loads(out)
+    jsonschema.validate(result, json.loads(schema_text(arguments[0])))
+    return result
+
+
+def test_dimension(capsys):
+    result = document(
+        capsys, "dimension", "--dims", "10,10,10", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"
+    )
+    assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
+    result = document(capsys, "dimension", "--dims", "5,1", "--ranks", "3", "-t", "2", "--heads", "2")
+    assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
+
+
+def test_dimension_in_words(capsys):
+    status, out, _ = run(capsys, "dimension", "--dims", "3,3,3", "--ranks", "1,2")
+    assert status == 0
+    assert "dimension 18 (proved)" in out
+    assert "does not apply (needs a_i ≥ 2); it would give 20" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ("--dims 3,3 --ranks 2,2", "2 ranks for 1 layer"),
+        ("--dims 3,0,3 --ranks 2,2", "d_1 is 0"),
+        ("--dims 3,x --ranks 2", "d_1 is 'x'"),
+        ("--dims 3,3 --ranks 2 -t 0", "t is 0"),
+        ("--dims 3,3 --ranks 2 --heads 2,3", "2 numbers of heads"),
+        ("--dims 3,3 --ranks 2 --heads 0", "heads is 0"),
+        ("--dims 3,3 --ranks 2 --normalization softmax --temperature 0", "temperature is 0.0"),
+        ("--dims 3,3 --ranks 2 --normalization softmax --temperature -1", "temperature is -1.0"),
+        ("--dims 3,2 --ranks 2 --skip", "equal widths"),
+        ("--dims 500,500 --ranks 2", "--force"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, named):
+    status, out, err = run(capsys, "dimension", *arguments.split())
+    assert (status, out) == (2, "")
+    assert named in err
+    assert err.count("\n") == 1
+
+
+def test_figure_2(capsys):
+    result = document(capsys, "figure", "2", "--layers", "2")
+    assert result["product"] == "L X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X"
+    assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
+
+
+@pytest.mark.slow
+def test_figure_3(capsys):
+    rows = document(capsys, "figure", "3")["rows"]
+    assert [row["dimension"] for row in rows] == [25, 40, 57, 76, 97, 120, 145, 172]
+    assert {row["evidence"] for row in rows} == {"proved"}
+
+
+def test_atlas(capsys, tmp_path):
+    sizes = ["--max-width", "2", "--max-depth", "2", "--max-heads", "2"]
+    result = document(capsys, "atlas", *sizes)
+    assert all(f["networks"] == f["total"] >= f["proved"] > 0 for f in result["families"])
+    page = tmp_path / "atlas.md"
+    assert run(capsys, "atlas", *sizes, "-O", str(page))[0] == 0
+    assert page.read_text(encoding="utf-8").startswith("# Atlas of small networks")
+    assert run(capsys, "atlas", "-O", str(tmp_path / "no" / "atlas.md"))[0] == 2
+
+
+def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
+    from agattn.geometry.atlas import family, survey_family
+    from agattn.reports.atlas_page import family_section
+
+    page = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
+    for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
+        assert family_section(survey_family(part)).strip() in page
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_figures_are_the_same_files_every_time(tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    from agattn.geometry.figure3 import figure_3
+    from agattn.reports.deep_figures import draw_figure_2, draw_figure_3, save
+
+    for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
+        files = [tmp_path / f"{k}{suffix}" for k in range(2)]
+        for file in files:
+            save(draw(), file)
+        assert files[0].read_bytes() == files[1].read_bytes() != b""
+
+
+def test_figures_need_a_known_format(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    status, _, err = run(capsys, "figure", "2", "-O", str(tmp_path / "figure.gif"))
+    assert status == 2
+    assert ".pdf" in err
