@@ -1,10 +1,11 @@
 r"""The generic fiber of a deep lightning network, with its symmetries as callables.
 
-The function depends on the weights through the virtual weights M_i = L_{i−1}ᵀ A_i L_{i−1} and L alone, which
-the changes of basis between the layers leave as they are. If t ≥ 3, L ≠ 0, and every M_i has rank at least 2 and
-is not skew-symmetric, the functions of (M, L) and (M', L') agree exactly if M'_i = μ_i M_i and L' = λL with
-λ Π μ_i^{3^{l−i}} = 1 (HMK, Theorem 3.7). In (A, V) space, where the inner widths are all δ ≤ d_0, d_l and L has
-rank δ, nothing else has the same virtual weights (HMK, Lemma 3.5), so the fiber has dimension l + (l − 1)δ².
+The function depends on the weights through the virtual weights M_i = L_{i−1}ᵀ A_i L_{i−1} and L alone,
+which the changes of basis between the layers leave as they are. If t ≥ 3, L ≠ 0, and every M_i has rank at
+least 2 and is not skew-symmetric, the functions of (M, L) and (M', L') agree exactly if M'_i = μ_i M_i and
+L' = λL with λ Π μ_i^{3^{l−i}} = 1 (HMK, Theorem 3.7). In (A, V) space, where the inner widths are all δ ≤
+d_0, d_l and L has rank δ, nothing else has the same virtual weights (HMK, Lemma 3.5), so the fiber has
+dimension l + (l − 1)δ².
 
 >>> A = [[[1, 2], [0, 1]], [[1, 1], [0, 2]]]
 >>> V = [[[1, 1], [0, 1]], [[2, 1], [1, 1]]]
@@ -56,7 +57,10 @@ class DeepFiber:
     @cached_property
     def virtual(self) -> tuple[list[Array], Array]:
         """(M, L)."""
-        return virtual_weights(self.A, self.V)
+        M, L = virtual_weights(self.A, self.V)
+        if is_exact(*self.A, *self.V):
+            return M, L
+        return [as_floats(M_i) for M_i in M], as_floats(L)
 
     @cached_property
     def ranks(self) -> list[RankDecision]:
@@ -82,7 +86,7 @@ class DeepFiber:
         )
         if not self.hypotheses_hold or not bottleneck:
             return None
-        return len(self.A) + sum(d * d for d in self.dims[1:-1])
+        return len(self.A) + sum(int(d) ** 2 for d in self.dims[1:-1])
 
     def change_basis(self, C: Sequence[Any]) -> Layers:
         """V_i → C_i V_i C_{i−1}⁻¹ and A_i → C_{i−1}⁻ᵀ A_i C_{i−1}⁻¹ for C_1, ..., C_{l−1} (HMK, equation 9).
@@ -140,7 +144,7 @@ class DeepFiber:
                 not isinstance(gap, int) and not is_exact(L, L2) and abs(gap) < 1e3 * self.tolerance
             ):
                 return True
-        return False if self.hypotheses_hold and other.hypotheses_hold else None
+        return False if self.hypotheses_hold else None
 
     def _ratio(self, one: Array, other: Array) -> Any:
         """The s ≠ 0 with other = s·one, or ``None``."""
