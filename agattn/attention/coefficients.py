@@ -74,15 +74,14 @@ def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
     A, V = as_array(A, "A"), as_array(V, "V")
     if A.shape != (layer.d, layer.d) or V.shape != (layer.d_out, layer.d):
         raise InputError(f"A is {A.shape} and V is {V.shape}; {layer} needs d × d and d' × d")
-    products = np.multiply.outer(V, A)  # V_{c,i} A_{k,b} at [c, i, k, b]
     if layer.t == 1:
+        products = np.multiply.outer(V, A)  # V_{c,i} A_{k,b} at [c, i, k, b]
         return np.array([_cubic(products, *index) for index in coordinates(layer)], dtype=products.dtype)
-    symmetric = products + products.swapaxes(1, 2)
-    diagonal = np.arange(layer.d)
-    symmetric[:, diagonal, diagonal, :] = products[:, diagonal, diagonal, :]
-    index = np.array(coordinates(layer)) - 1
-    result: Array = symmetric[index[:, 0], index[:, 2], index[:, 3], index[:, 1]]
-    return result
+    i, k = np.triu_indices(layer.d)
+    result: Array = V[:, None, i] * A.T[None, :, k]  # in the order c, b, i ≤ k
+    mixed = i < k
+    result[:, :, mixed] += V[:, None, k[mixed]] * A.T[None, :, i[mixed]]
+    return result.ravel()
 
 
 def _cubic(products: Array, c: int, *indices: int) -> Any:

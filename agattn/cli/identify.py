@@ -1,0 +1,70 @@
+"""``agattn identify``: the weights of a coefficient tensor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agattn.architecture import SingleLayer
+from agattn.cli.fiber import finite, table, tolerance_option
+from agattn.cli.options import json_flag, single_layer
+from agattn.cli.output import print_json
+from agattn.errors import InputError
+
+
+@click.command(epilog="Example: agattn identify tensor.npy -d 2 -o 1")
+@click.argument("file", type=click.Path(path_type=Path))
+@single_layer
+@tolerance_option(1e-8)
+@json_flag
+def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bool) -> None:
+    """Recover (A, V) from a coefficient tensor, or say why it is not in M and give the nearest point found.
+
+    FILE is .npy, .npz, .safetensors or .json with one array: the N compact coefficients in the order that
+    `agattn emit` uses, or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t)
+    are read as a table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
+    """
+    from agattn.geometry.black_box import identify_table
+    from agattn.geometry.membership import identify
+    from agattn.studies.weight_files import WeightFile
+
+    arrays = WeightFile([file])
+    if {"X", "Y"} <= set(arrays):
+        found = identify_table(architecture, arrays["X"], arrays["Y"], tolerance)
+    else:
+        if len(arrays) != 1 and "y" not in arrays:
+            names = ", ".join(list(arrays)[:6]) or "none"
+            raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
+        found = identify(architecture, arrays["y" if "y" in arrays else next(iter(arrays))], tolerance)
+    document: dict[str, Any] = {
+        "architecture": architecture.as_json(),
+        "in_neuromanifold": found.in_neuromanifold,
+        "in_zariski_closure": found.in_zariski_closure,
+        "a": None if found.A is None else table(found.A),
+        "v": None if found.V is None else table(found.V),
+        "residual": finite(found.residual),
+        "reason": found.reason,
+        "evidence": found.evidence.value,
+        "preimages": found.preimages,
+        "violation": None
+        if found.violation is None
+        else {
+            "equation": found.violation.equation,
+            "degree": found.violation.degree,
+            "value": str(found.violation.value),
+        },
+    }
+    if as_json:
+        print_json(document)
+        return
+    click.echo(f"{found} ({found.evidence})")
+    for name, M in (("A", found.A), ("V", found.V)):
+        if M is not None and M.size <= 100:
+            rows = "\n    ".join(
+                "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) for row in M.tolist()
+            )
+            click.echo(f"{name} = {rows}")
+    if not found.in_neuromanifold:
+        click.echo(f"these weights are at the relative distance {found.residual:.6g}")

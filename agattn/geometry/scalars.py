@@ -1,0 +1,180 @@
+"""Exact or floating: which arithmetic a matrix or tensor asks for, and how a rank was decided in it.
+
+Integers and rationals are computed with exactly. Everything else is float64, where a rank is a decision:
+singular values below ``tolerance`` times the largest count as zero. The *margin* of the decision is the
+factor by which the nearest singular value is away from that threshold; a margin near 1 means that another
+tolerance would have given another rank.
+
+>>> decide_rank([[1, 2], [2, 4]])
+RankDecision(rank=1, tolerance=None, margin=None)
+>>> decide_rank([[1.0, 0.0], [0.0, 1e-3]], tolerance=1e-9)
+RankDecision(rank=2, tolerance=1e-09, margin=1000000.0)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+
+from agattn.algebra.entries import read_number
+from agattn.errors import InputError
+
+Array = npt.NDArray[Any]
+
+TOLERANCE = 1e-9
+"""Relative size below which a singular value counts as zero in floating point, unless said otherwise."""
+
+
+@dataclass(frozen=True)
+class RankDecision:
+    """A rank and how safely it was decided.
+
+    Attributes:
+        rank: the rank.
+        tolerance: the threshold relative to the largest singular value; ``None`` for exact arithmetic.
+        margin: the factor, above 1, between the threshold and the singular value nearest to it; ``None``
+            for exact arithmetic, and ``inf`` if there is nothing but zeros on the other side.
+    """
+
+    rank: int
+    tolerance: float | None
+    margin: float | None
+
+
+def scalars(values: Any, name: str) -> Array:
+    """An array of Fractions (dtype ``object``) if all entries are integers or rationals, else of float64.
+
+    Raises:
+        InputError: if the entries form no array, or one of them is not a finite real number.
+
+    >>> scalars([[1, "1/3"]], "A")
+    array([[Fraction(1, 1), Fraction(1, 3)]], dtype=object)
+    >>> scalars([1.5, float("nan")], "y")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: y has the entry nan; all entries must be finite real numbers
+    """
+    for method in ("tolist", "table"):
+        if not isinstance(values, np.ndarray) and hasattr(values, method):
+            values = getattr(values, method)()
+            break
+    try:
+        array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        if array.dtype == object and array.size:
+            # A ragged nesting leaves lists inside.
+            bad = next((x for x in array.flat if isinstance(x, (list, tuple, np.ndarray))), None)
+            if bad is not None:
+                raise ValueError
+    except ValueError as error:
+        raise InputError(f"{name} has rows of different lengths") from error
+    if array.dtype.kind == "f":
+        return _finite(array.astype(np.float64), name)
+    if array.dtype.kind not in "biuO":
+        raise InputError(f"{name} has entries of type {array.dtype}; all entries must be real numbers")
+    flat = array.ravel().tolist()
+    if any(isinstance(x, (float, np.floating)) for x in flat):
+        try:
+            floats = np.array([float(x) for x in flat]).reshape(array.shape)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} holds something that is not a number") from error
+        return _finite(floats, name)
+    entries = np.empty(len(flat), dtype=object)
+    for n, x in enumerate(flat):
+        try:
+            middle, radius = read_number(x)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+        if radius:
+            raise InputError(f"{name} has the entry {x}, a ball; give rationals or plain floats")
+        entries[n] = Fraction(int(middle.p), int(middle.q))
+    return entries.reshape(array.shape)
+
+
+def _finite(array: Array, name: str) -> Array:
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise InputError(
+            f"{name} has the entry {array[bad].flat[0]}; all entries must be finite real numbers"
+        )
+    return array
+
+
+def matrix(values: Any, name: str) -> Array:
+    """The same for a matrix with at least one row and one column.
+
+    Raises:
+        InputError: also if it is no such matrix.
+    """
+    array = scalars(values, name)
+    if array.ndim != 2 or not array.size:
+        raise InputError(f"{name} has the shape {array.shape}; it must be a matrix with rows and columns")
+    return array
+
+
+def is_exact(*arrays: Array) -> bool:
+    """Whether all arrays hold exact numbers.
+
+    >>> is_exact(scalars([1], "y")), is_exact(scalars([0.5], "y"))
+    (True, False)
+    """
+    return all(array.dtype == object for array in arrays)
+
+
+def as_floats(array: Array) -> Array:
+    """The array in float64.
+
+    Raises:
+        InputError: if an exact entry is too large for it.
+    """
+    try:
+        return array.astype(np.float64)
+    except OverflowError as error:
+        raise InputError("an entry is too large for floating point; scale the input") from error
+
+
+def flint_matrix(array: Array) -> flint.fmpq_mat:
+    """An exact matrix as a FLINT matrix over ℚ."""
+    entries = [flint.fmpq(x.numerator, x.denominator) for x in array.ravel().tolist()]
+    rows, columns = array.shape
+    return flint.fmpq_mat(rows, columns, entries)
+
+
+def fraction_matrix(table: flint.fmpq_mat) -> Array:
+    """A FLINT matrix as an array of Fractions."""
+    result = np.empty((table.nrows(), table.ncols()), dtype=object)
+    for n, x in enumerate(table.entries()):
+        result.flat[n] = Fraction(int(x.p), int(x.q))
+    return result
+
+
+def decide_rank(values: Any, tolerance: float = TOLERANCE) -> RankDecision:
+    """The rank of a matrix: exactly for exact entries, else by singular values."""
+    array = matrix(values, "the matrix")
+    if is_exact(array):
+        return RankDecision(int(flint_matrix(array).rank()), None, None)
+    return decide_from_singular_values(np.linalg.svd(array, compute_uv=False), tolerance)
+
+
+def decide_from_singular_values(
+    sigma: Array, tolerance: float = TOLERANCE, scale: float | None = None
+) -> RankDecision:
+    """How many of the falling singular values are above ``tolerance`` times ``scale``, the largest of them.
+
+    >>> import numpy as np
+    >>> decide_from_singular_values(np.array([4.0, 1e-12]))
+    RankDecision(rank=1, tolerance=1e-09, margin=4000.0)
+    """
+    largest = (float(sigma[0]) if len(sigma) else 0.0) if scale is None else scale
+    threshold = tolerance * largest
+    if threshold == 0:
+        return RankDecision(0, tolerance, float("inf"))
+    rank = int((sigma > threshold).sum())
+    ratios = [float(sigma[rank - 1]) / threshold] if rank else []
+    if rank < len(sigma):
+        ratios.append(threshold / float(sigma[rank]) if sigma[rank] > 0 else float("inf"))
+    return RankDecision(rank, tolerance, float(f"{min(ratios):.6g}"))

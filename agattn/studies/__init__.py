@@ -1,0 +1,1 @@
+"""Studies of many layers at once: the heads of real models."""

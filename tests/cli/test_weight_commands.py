@@ -1,0 +1,177 @@
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coefficients
+from agattn.attention.lightning import phi
+from agattn.cli.main import cli, main
+from agattn.cli.output import schema_text
+
+
+def document(command, *arguments):
+    result = CliRunner().invoke(cli, [command, *map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, json.loads(schema_text(command)))
+    return found
+
+
+def text(command, *arguments):
+    result = CliRunner().invoke(cli, [command, *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def two_lines(tmp_path):
+    path = tmp_path / "w.json"
+    path.write_text('{"K": [[1, "1/2"]], "Q": [[0, 3]], "V": [[1, 0], [2, 0]]}')
+    return path
+
+
+def test_fiber_of_exact_weights(two_lines, tmp_path):
+    found = document("fiber", two_lines)
+    assert (found["case"], found["dimension"], found["dimension_with_keys"]) == ("two lines", 1, 2)
+    assert found["evidence"] == "proved" and not found["generic"]
+    assert [c["name"] for c in found["components"]] == ["rescaling", "swapped"]
+    other = tmp_path / "swapped.json"
+    other.write_text('{"A": [[0, 3], [0, 0]], "V": [[1, "1/2"], [2, 1]]}')
+    answer = document("fiber", two_lines, "--other", other)["equivalent"]
+    assert answer["equal"] and answer["component"] == "swapped" and answer["s"] not in ("0", None)
+    other.write_text('{"A": [[0, 3], [0, 0]], "V": [[1, "1/3"], [2, 1]]}')
+    answer = document("fiber", two_lines, "--other", other)["equivalent"]
+    assert not answer["equal"] and answer["input"] and answer["difference"] != "0"
+    assert "two lines (proved)" in text("fiber", two_lines) and "different" in text(
+        "fiber", two_lines, "--other", other
+    )
+
+
+def test_fiber_of_floating_weights_in_every_kind_of_file(tmp_path):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    rng = np.random.default_rng(0)
+    arrays = {letter: rng.standard_normal((2, 5)) for letter in "KQV"}
+    np.savez(tmp_path / "w.npz", **arrays)
+    save_file(arrays, tmp_path / "w.safetensors")
+    for letter, M in arrays.items():
+        np.save(tmp_path / f"layer_{letter.lower()}.npy", M)
+    several = [tmp_path / f"layer_{letter}.npy" for letter in "kqv"]
+    found = [
+        document("fiber", *files) for files in ([tmp_path / "w.npz"], [tmp_path / "w.safetensors"], several)
+    ]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["generic"] and found[0]["ranks"]["r_a"]["margin"] > 1e6
+
+
+def test_identify(tmp_path):
+    y = coefficients(SingleLayer(2, 1), [[1, 2], [3, 4]], [[5, 7]])
+    np.save(tmp_path / "y.npy", y.astype(np.int64))
+    found = document("identify", tmp_path / "y.npy", "-d", 2, "-o", 1)
+    assert (
+        found["in_neuromanifold"] and found["a"] == [["1", "2"], ["3", "4"]] and found["evidence"] == "proved"
+    )
+    np.save(tmp_path / "y.npy", y.astype(float) / 3)
+    found = document("identify", tmp_path / "y.npy", "-d", 2, "-o", 1)
+    assert found["in_neuromanifold"] and found["evidence"] == "numerical" and found["residual"] < 1e-14
+    (tmp_path / "y.json").write_text('{"y": [1, 0, "1/2", 0, 0, 0]}')
+    found = document("identify", tmp_path / "y.json", "-d", 2, "-o", 1)
+    assert (found["in_neuromanifold"], found["in_zariski_closure"]) == (False, True)
+    (tmp_path / "y.json").write_text('{"y": [1, 0, 0, 0, 0, 1]}')
+    found = document("identify", tmp_path / "y.json", "-d", 2, "-o", 1)
+    assert (
+        found["violation"]["degree"] == 4 and found["violation"]["value"] == "1" and found["residual"] > 0.1
+    )
+    assert "relative distance" in text("identify", tmp_path / "y.json", "-d", 2, "-o", 1)
+    X = np.random.default_rng(0).integers(-3, 4, (6, 2, 2))
+    Y = np.stack([phi([[1, 2], [3, 4]], [[5, 7]], x) for x in X]).astype(np.int64)
+    np.savez(tmp_path / "table.npz", X=X, Y=Y)
+    assert document("identify", tmp_path / "table.npz", "-d", 2, "-o", 1)["a"] == [["1", "2"], ["3", "4"]]
+
+
+class Malice:
+    def __reduce__(self):
+        return (print, ("this must never be printed",))
+
+
+def _write(path, kind):
+    if kind == "pickle.npy":
+        np.save(path, np.array([Malice()], dtype=object), allow_pickle=True)
+    elif kind == "pickle.npz":
+        np.savez(path, A=np.array([Malice()], dtype=object), V=np.eye(1))
+    elif kind.startswith("truncated"):
+        whole = path.with_name("whole" + path.suffix)
+        if path.suffix == ".safetensors":
+            pytest.importorskip("safetensors.numpy").save_file({"A": np.eye(9), "V": np.eye(9)}, whole)
+        elif path.suffix == ".npz":
+            np.savez(whole, A=np.eye(9), V=np.eye(9))
+        else:
+            np.save(whole, np.eye(9))
+        path.write_bytes(whole.read_bytes()[:-200])
+    elif kind == "nan.npz":
+        np.savez(path, A=np.array([[np.nan]]), V=np.eye(1))
+    elif kind == "shapes.npz":
+        np.savez(path, A=np.eye(3), V=np.eye(2))
+    elif kind == "names.npz":
+        np.savez(path, weight=np.eye(3))
+    elif kind == "text.json":
+        path.write_text('{"A": [[1]], "V": [["__import__"]]}')
+    elif kind == "list.json":
+        path.write_text("[1, 2]")
+    elif kind == "deep.json":
+        path.write_text("[" * 100000)
+    elif kind == "huge.safetensors":
+        path.write_bytes((2**62).to_bytes(8, "little") + b"{}")
+    elif kind == "string.npz":
+        np.savez(path, A=np.array([["x"]]), V=np.eye(1))
+    elif kind == "other.bin":
+        path.write_bytes(b"\x80\x04")
+
+
+@pytest.mark.parametrize("command", ["fiber", "classify", "identify"])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("pickle.npy", "Python objects"),
+        ("pickle.npz", "Python objects"),
+        ("truncated.npy", ""),
+        ("truncated.npz", ""),
+        ("truncated.safetensors", "safetensors"),
+        ("nan.npz", ""),
+        ("shapes.npz", ""),
+        ("names.npz", ""),
+        ("text.json", ""),
+        ("list.json", "not a JSON object"),
+        ("deep.json", ""),
+        ("huge.safetensors", "safetensors"),
+        ("string.npz", ""),
+        ("other.bin", "cannot read .bin"),
+        ("missing.npz", "no such file"),
+        ("missing.safetensors", "no such file"),
+    ],
+)
+def test_bad_files_are_one_line(command, kind, message, tmp_path, capsys):
+    if kind.endswith(".safetensors"):
+        pytest.importorskip("safetensors")
+    path = tmp_path / kind
+    _write(path, kind)
+    with pytest.raises(SystemExit) as stop:
+        main([command, str(path), *(["-d", "2", "-o", "1"] if command == "identify" else [])])
+    output = capsys.readouterr()
+    assert stop.value.code == 2, output
+    assert message in output.err and output.err.count("\n") == 1 and "Traceback" not in output.err
+    assert "never be printed" not in output.out
+
+
+def test_bad_options_are_one_line(tmp_path, capsys, two_lines):
+    for arguments in (
+        ["classify", two_lines, "-O", "x.txt"],
+        ["fiber", two_lines, "--tolerance", "2"],
+        ["fiber"],
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(list(map(str, arguments)))
+        assert stop.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
