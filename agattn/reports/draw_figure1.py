@@ -95,10 +95,13 @@ def draw_figure_1(figure: Figure1) -> Figure:
         ) from error
     canvas = Canvas(figsize=(5.4, 5.2))
     axes: Any = canvas.add_axes((0.0, 0.02, 1.0, 0.98), projection="3d", computed_zorder=False)
-    for triangles, colour, alpha in zip(figure.triangles, (_SURFACE, _PALE), (0.93, 0.35), strict=True):
+    for triangles, colour, alpha in zip(figure.triangles, (_SURFACE, _PALE), (1.0, 0.35), strict=True):
         if len(triangles):
+            colours = _shaded(triangles, colour, alpha)
+            # Edges in the colour of their triangle, or seams would show between them.
+            edges = colours if alpha == 1 else "none"
             collection = Poly3DCollection(
-                triangles, facecolors=_shaded(triangles, colour, alpha), edgecolors="none", zorder=1
+                triangles, facecolors=colours, edgecolors=edges, linewidths=0.3, zorder=1
             )
             collection.set_rasterized(True)
             axes.add_collection3d(collection)
@@ -256,11 +259,13 @@ def drawing(figure: Figure1) -> dict[str, Any]:
     shown: set[bool] = set()
     for in_m, ends in _pieces(figure):
         name = "singular, in M" if in_m else "singular, only in the Zariski closure"
-        line = _line(np.round(ends.T, 6).tolist(), _RED, 7) | {"showlegend": in_m not in shown, "name": name}
+        if in_m:
+            piece = _mesh(_tube(ends, 0.012 * figure.radius), _RED, name)
+        else:
+            dots = np.linspace(*ends, max(3, int(18 * np.linalg.norm(ends[1] - ends[0]) / figure.radius)))
+            piece = _points(dots[1:], {"size": 4, "color": _RED}, name)
+        data.append(piece | {"showlegend": in_m not in shown})
         shown.add(in_m)
-        if not in_m:
-            line["line"]["dash"] = "dot"
-        data.append(line)
     for points, filled in zip(figure.curve, (True, False), strict=True):
         if len(points):
             chosen = points if filled else points[::3]
@@ -281,7 +286,7 @@ def drawing(figure: Figure1) -> dict[str, Any]:
     layout = {
         "scene": {
             **axes, "aspectmode": "cube", "dragmode": "orbit",
-            "camera": {"eye": {"x": 1.15, "y": -1.5, "z": 0.75}},
+            "camera": {"eye": {"x": 1.25, "y": -1.65, "z": 0.75}},
         },
         "font": {"color": _INK, "family": "system-ui, sans-serif"},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -298,9 +303,24 @@ def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:
     lighting = {"ambient": 0.65, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6, "fresnel": 0.05}
     return {
         "type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "color": colour, "name": name,
-        "opacity": 1.0 if name == "in M" else 0.4, "lighting": lighting, "hoverinfo": "skip", "showlegend": True,
+        "opacity": 0.4 if colour == _PALE else 1.0, "lighting": lighting, "hoverinfo": "skip", "showlegend": True,
         "flatshading": False, "lightposition": {"x": 300, "y": -600, "z": 1000},
     }  # fmt: skip
+
+
+def _tube(ends: Array, radius: float) -> Array:
+    """A segment as a thin tube, which a surface through it hides from no side."""
+    along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    across = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    across /= np.linalg.norm(across)
+    around = np.cross(along, across)
+    angle = np.linspace(0, 2 * np.pi, 13)[:, None]
+    circle = radius * (np.cos(angle) * across + np.sin(angle) * around)
+    a, b = ends[0] + circle, ends[1] + circle
+    triangles: Array = np.concatenate(
+        [np.stack([a[:-1], a[1:], b[1:]], axis=1), np.stack([a[:-1], b[1:], b[:-1]], axis=1)]
+    )
+    return triangles
 
 
 def _line(xyz: list[list[float]], colour: str, width: float) -> dict[str, Any]:
