@@ -12,6 +12,7 @@ from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.attention.identities import outputs_are_products
 from agattn.claims.claim import Claim, Hypothesis, Outcome
+from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.questions import (
     BASE_LOCUS,
     CLOSURE,
@@ -379,7 +380,7 @@ def _list(names: list[str]) -> str:
     return ", ".join(names) or "no stratum"
 
 
-SINGULAR_QUESTIONS = (IDEAL, TANGENTS, FIBERS, CRITICAL)
+SINGULAR_QUESTIONS = (IDEAL, TANGENTS, FIBERS, CRITICAL, GENERIC_RANK)
 
 CORRECTED = (
     "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
@@ -557,6 +558,7 @@ _CLAIMS = (
         _predict_closure,
         _judge_closure,
     ),
+    HILBERT_FUNCTION,
 )
 
 CLAIMS = {claim.id: claim for claim in _CLAIMS}

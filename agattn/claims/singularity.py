@@ -58,7 +58,7 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     lower = findings.get(GENERIC_RANK)
     if tangents is not None:
         ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
-        lower = max(rank for rank in (lower, *ranks) if rank is not None)
+        lower = max((rank for rank in (lower, *ranks) if rank is not None), default=None)
     if ideal is not None:
         if lower == upper != ideal.dimension:
             raise DisagreementError(

@@ -21,10 +21,13 @@ from agattn.errors import AgattnError
 # Name and one-line help of every command, so that the overview needs none of their imports.
 COMMANDS = {
     "atlas": "Survey small networks: where the dimension formulas are met.",
+    "audit": "Put every claim to every small architecture, and state the pattern.",
+    "check": "Verify a certificate with integers alone.",
     "dimension": "Compute the exact dimension of any network.",
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
     "figure": "Recompute the paper's figures.",
+    "ideal": "Find the equations of the neuromanifold, with their symmetry.",
     "rank": "Find the rank of a matrix, and say how it is known.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",

@@ -9,7 +9,7 @@ import click
 
 from agattn.architecture import SingleLayer
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_report
+from agattn.cli.output import print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
     from agattn.evidence import Verdict
@@ -39,6 +39,10 @@ STRATA_LEGEND = (
     "--report", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Save verdicts, scripts and transcripts there.",
 )  # fmt: skip
+@click.option(
+    "--certificate", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write integers that prove the verdicts there; see agattn check.",
+)  # fmt: skip
 @options.json_flag
 def command(
     architecture: SingleLayer,
@@ -51,6 +55,7 @@ def command(
     force: bool,
     seed: int,
     report: Path | None,
+    certificate: Path | None,
     as_json: bool,
 ) -> int:
     """Check the paper's claims, and this project's, for one layer."""
@@ -73,6 +78,11 @@ def command(
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_report(report, result.as_json(), _text(result))
+    if certificate is not None:
+        from agattn.certificate import certify, dump
+
+        write_file(certificate, dump(certify(architecture, claims, result.verdicts)) + "\n")
+        click.echo(f"wrote {certificate}", err=True)
     if as_json:
         print_json(result.as_json())
     else:

@@ -67,6 +67,7 @@ def run(
     limits: Limits = DEFAULT_LIMITS,
     keep: Path | None = None,
     cancelled: threading.Event | None = None,
+    script: str | None = None,
 ) -> Run:
     """Solve a problem with an engine.
 
@@ -76,6 +77,7 @@ def run(
         limits: of time and memory.
         keep: a folder in which the script is saved, and the transcript of a program that ended by itself.
         cancelled: when this is set, from another thread, the engine is killed.
+        script: what to run instead of the script that the problem's template gives.
 
     Raises:
         EngineTimeoutError: if the time limit was reached.
@@ -84,7 +86,7 @@ def run(
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
     engine = installation.engine
-    script = emit(problem, engine)
+    script = emit(problem, engine) if script is None else script
     name = f"{engine.title} ({installation.path}), {problem.task}"
     saved = None if keep is None else keep / f"{problem.task}-{engine.name}"
     try:

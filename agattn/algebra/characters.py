@@ -1,0 +1,189 @@
+"""Characters of the general linear groups: partitions, dimensions, Kostka and Littlewood-Richardson numbers.
+
+A polynomial representation of GL(n) is a sum of Schur modules S_λ(ℂⁿ), one for each partition λ with at
+most n parts. Its character, the dimension of each weight space, is symmetric, so the dominant weights
+determine it; and since the weight μ occurs in S_λ only for λ ≥ μ in dominance order, peeling from the top
+finds the multiplicity of every S_λ. The same works for a product of such groups, one partition for each
+factor.
+
+>>> schur_dimension((2, 1), 3)
+8
+>>> decompose({((2,),): 1, ((1, 1),): 2})       # the character of ℂ² ⊗ ℂ²
+{((2,),): 1, ((1, 1),): 1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import prod
+
+Partition = tuple[int, ...]
+
+
+def partitions(size: int, max_parts: int | None = None, max_part: int | None = None) -> Iterator[Partition]:
+    """Yield the partitions of ``size`` with at most ``max_parts`` parts, in decreasing lexicographic order.
+
+    >>> list(partitions(4, max_parts=2))
+    [(4,), (3, 1), (2, 2)]
+    """
+    if size == 0:
+        yield ()
+        return
+    if max_parts == 0:
+        return
+    rest = None if max_parts is None else max_parts - 1
+    for first in range(min(size, size if max_part is None else max_part), 0, -1):
+        for tail in partitions(size - first, rest, first):
+            yield (first, *tail)
+
+
+def conjugate(partition: Partition) -> Partition:
+    """The transposed partition: the lengths of the columns.
+
+    >>> conjugate((3, 1))
+    (2, 1, 1)
+    """
+    return tuple(sum(part > column for part in partition) for column in range(max(partition, default=0)))
+
+
+def schur_dimension(partition: Partition, n: int) -> int:
+    """The dimension of S_λ(ℂⁿ), by the hook content formula; 0 if λ has more than n parts.
+
+    >>> schur_dimension((2,), 768), schur_dimension((1, 1, 1), 2)
+    (295296, 0)
+    """
+    columns = conjugate(partition)
+    numerator = denominator = 1
+    for row, length in enumerate(partition):
+        for column in range(length):
+            numerator *= n + column - row
+            denominator *= length - column + columns[column] - row - 1
+    return numerator // denominator
+
+
+def specht_dimension(partition: Partition) -> int:
+    """The number of standard tableaux of this shape, by the hook length formula.
+
+    >>> specht_dimension((3, 2))
+    5
+    """
+    columns = conjugate(partition)
+    value = 1
+    for k in range(1, sum(partition) + 1):
+        value *= k
+    return value // prod(
+        length - column + columns[column] - row - 1
+        for row, length in enumerate(partition)
+        for column in range(length)
+    )
+
+
+def horizontal_strips(shape: Partition, size: int) -> Iterator[Partition]:
+    """The partitions left when a horizontal strip of this size is removed from the shape."""
+
+    def rows(row: int, left: int) -> Iterator[Partition]:
+        if row == len(shape):
+            if left == 0:
+                yield ()
+            return
+        below = shape[row + 1] if row + 1 < len(shape) else 0
+        for removed in range(min(left, shape[row] - below) + 1):
+            for tail in rows(row + 1, left - removed):
+                yield (shape[row] - removed, *tail)
+
+    for rest in rows(0, size):
+        yield tuple(part for part in rest if part)
+
+
+@cache
+def kostka(shape: Partition, weight: Partition) -> int:
+    """The Kostka number: the dimension of this weight space of S_shape; the weight need not be dominant.
+
+    >>> kostka((2, 1), (1, 1, 1)), kostka((2, 2), (3, 1))
+    (2, 0)
+    """
+    if not weight:
+        return int(not shape)
+    return sum(kostka(rest, weight[:-1]) for rest in horizontal_strips(shape, weight[-1]))
+
+
+@cache
+def littlewood_richardson(outer: Partition, first: Partition, second: Partition) -> int:
+    """The multiplicity of S_outer in S_first ⊗ S_second.
+
+    Counted by the Jacobi-Trudi expansion of S_second into products of symmetric powers, and Pieri's rule.
+
+    >>> littlewood_richardson((3, 2, 1), (2, 1), (2, 1))
+    2
+    """
+    if sum(outer) != sum(first) + sum(second):
+        return 0
+    if not second:
+        return int(outer == first)
+    return sum(
+        sign * _strip_chains(outer, first, sizes) for sign, sizes in _jacobi_trudi(second) if min(sizes) >= 0
+    )
+
+
+@cache
+def _strip_chains(outer: Partition, inner: Partition, sizes: tuple[int, ...]) -> int:
+    """The number of ways down from ``outer`` to ``inner`` by horizontal strips of these sizes."""
+    if not sizes:
+        return int(outer == inner)
+    return sum(_strip_chains(rest, inner, sizes[:-1]) for rest in horizontal_strips(outer, sizes[-1]))
+
+
+def _jacobi_trudi(shape: Partition) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The terms of det(h_{λ_i − i + j}), as signs and degrees of complete symmetric functions."""
+
+    def terms(row: int, columns: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+        if row == len(shape):
+            yield 1, ()
+            return
+        for position, column in enumerate(columns):
+            for sign, tail in terms(row + 1, columns[:position] + columns[position + 1 :]):
+                yield sign * (-1) ** position, (shape[row] - row + column, *tail)
+
+    yield from terms(0, tuple(range(len(shape))))
+
+
+def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Partition, ...], int]:
+    """The multiplicities of the irreducible modules in a character of a product of general linear groups.
+
+    Args:
+        character: the dimension of the weight space of each dominant weight, a tuple of partitions with one
+            for each factor of the group. Weights that are missing count as 0.
+
+    Returns:
+        The nonzero multiplicities, in the order of the weights, highest first.
+
+    Raises:
+        ValueError: if a multiplicity comes out negative, so that this is not the character of a module.
+    """
+    left = dict(character)
+    found: dict[tuple[Partition, ...], int] = {}
+    # A weight that dominates another is lexicographically larger, in each factor.
+    for top in sorted(left, reverse=True):
+        multiplicity = left[top]
+        if multiplicity < 0:
+            raise ValueError(
+                f"not a character: the module of highest weight {top} would occur {multiplicity} times"
+            )
+        if multiplicity == 0:
+            continue
+        found[top] = multiplicity
+        for weight in left:
+            left[weight] -= multiplicity * prod(
+                kostka(shape, part) for shape, part in zip(top, weight, strict=True)
+            )
+    return found
+
+
+def module_dimension(shapes: Sequence[Partition], sizes: Sequence[int]) -> int:
+    """The dimension of the tensor product of the S_λ(ℂⁿ), over pairs of λ and n.
+
+    >>> module_dimension([(1, 1), (2,)], [2, 3])
+    6
+    """
+    return prod(schur_dimension(shape, size) for shape, size in zip(shapes, sizes, strict=True))

@@ -1,0 +1,169 @@
+"""Specht modules: the irreducible representations of the symmetric groups, by integer matrices.
+
+The Specht module S^λ of a partition λ of n is spanned, inside the permutation module on words with λ_r
+letters r, by the polytabloids e_T, T a standard tableau:
+
+    e_T = Σ_σ sgn(σ) · (the word that has at each entry of σT the row of that entry),
+
+σ running over the permutations that preserve the columns of T. Words of length n are tensors in E^{⊗n}, and
+S^λ is the space of highest weight vectors of weight λ in it (James' kernel intersection theorem; Schur-Weyl
+duality).
+
+>>> module = specht_module((2, 1))
+>>> module.tableaux
+(((0, 1), (2,)), ((0, 2), (1,)))
+>>> module.transposition(0, 1)
+array([[ 1, -1],
+       [ 0, -1]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from agattn.algebra.characters import Partition, conjugate
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Tableau = tuple[tuple[int, ...], ...]
+
+
+class SpechtModule:
+    """The Specht module of a partition of n, in the basis of standard polytabloids.
+
+    The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words.
+
+    Attributes:
+        shape: the partition.
+        tableaux: the standard tableaux, each as its rows; they index the basis.
+    """
+
+    def __init__(self, shape: Partition) -> None:
+        self.shape = shape
+        self.size = sum(shape)
+        self.tableaux: tuple[Tableau, ...] = tuple(_standard_tableaux(shape))
+        self._transpositions: dict[tuple[int, int], FloatArray] = {}
+
+    def __len__(self) -> int:
+        """The dimension."""
+        return len(self.tableaux)
+
+    @cached_property
+    def _columns(self) -> list[tuple[int, IntArray]]:
+        """For each column of the shape its height h, and the h entries of it in each tableau."""
+        return [
+            (height, np.array([[t[row][column] for row in range(height)] for t in self.tableaux]))
+            for column, height in enumerate(conjugate(self.shape))
+        ]
+
+    def coefficients(self, words: IntArray) -> IntArray:
+        """The coefficients of all polytabloids at some words.
+
+        Args:
+            words: shape (m, n), one word with entries in 0, 1, ... in each row.
+
+        Returns:
+            Shape (dimension, m), with entries 0, 1 and −1.
+        """
+        result = np.ones((len(self), len(words)), dtype=np.int64)
+        for height, entries in self._columns:
+            rows = [words[:, entries[:, k]].T for k in range(height)]
+            # The entries of a column must lie in the rows 0, ..., h − 1 in some order, whose sign counts.
+            for k in range(height):
+                result *= rows[k] < height
+                for j in range(k):
+                    result *= np.sign(rows[k] - rows[j])
+        return result
+
+    @cached_property
+    def _standard_words(self) -> IntArray:
+        words = np.zeros((len(self), self.size), dtype=np.int64)
+        for index, tableau in enumerate(self.tableaux):
+            for row, entries in enumerate(tableau):
+                words[index, list(entries)] = row
+        return words
+
+    @cached_property
+    def _inverse(self) -> FloatArray:
+        """Turns coefficients at the standard words into coordinates; an integer matrix of determinant ±1."""
+        matrix = self.coefficients(self._standard_words)
+        # Unitriangular in an order that refines dominance, so the inverse is integral, and checked below.
+        floats = matrix.astype(np.float64)
+        inverse = np.rint(np.linalg.inv(floats))
+        if np.abs(inverse).max() >= 2.0**32 or not np.array_equal(floats @ inverse, np.eye(len(self))):
+            raise ArithmeticError(
+                f"the polytabloids of shape {self.shape} could not be inverted in floating point"
+            )
+        return np.asarray(inverse)
+
+    @cached_property
+    def _simple(self) -> FloatArray:
+        """The matrices of (0 1), (1 2), ..., (n−2 n−1): shape (n − 1, dimension, dimension)."""
+        swapped = []
+        for i in range(self.size - 1):
+            words = self._standard_words.copy()
+            words[:, [i, i + 1]] = words[:, [i + 1, i]]
+            swapped.append(words)
+        values = self.coefficients(np.concatenate(swapped)).reshape(len(self), self.size - 1, len(self))
+        result: FloatArray = np.matmul(values.swapaxes(0, 1).astype(np.float64), self._inverse)
+        return result
+
+    def transposition(self, i: int, j: int) -> IntArray:
+        """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T."""
+        return self.action(i, j).astype(np.int64)
+
+    def action(self, i: int, j: int) -> FloatArray:
+        """The same matrix of integers as floats, for the speed of BLAS; its entries are far below 2^53."""
+        i, j = min(i, j), max(i, j)
+        if (i, j) not in self._transpositions:
+            if j == i + 1:
+                matrix = self._simple[i]
+            else:
+                matrix = self._simple[j - 1] @ self.action(i, j - 1) @ self._simple[j - 1]
+            self._transpositions[i, j] = matrix
+        return self._transpositions[i, j]
+
+    @cached_property
+    def words(self) -> IntArray:
+        """All words with λ_r letters r, shape (n!/Πλ_r!, n), in lexicographic order."""
+        return np.array(list(_words(self.shape)), dtype=np.int64).reshape(-1, self.size)
+
+    @cached_property
+    def tensors(self) -> IntArray:
+        """The polytabloids as tensors: shape (dimension, number of :attr:`words`)."""
+        return self.coefficients(self.words)
+
+
+@cache
+def specht_module(shape: Partition) -> SpechtModule:
+    """The Specht module of this shape; the same object for the same shape."""
+    return SpechtModule(shape)
+
+
+def _standard_tableaux(shape: Partition) -> Iterator[Tableau]:
+    def fill(left: Partition) -> Iterator[list[list[int]]]:
+        if not sum(left):
+            yield [[] for _ in shape]
+            return
+        for row in reversed(range(len(left))):
+            if left[row] > (left[row + 1] if row + 1 < len(left) else 0):
+                for rows in fill((*left[:row], left[row] - 1, *left[row + 1 :])):
+                    rows[row].append(sum(left) - 1)
+                    yield rows
+
+    yield from (tuple(map(tuple, rows)) for rows in fill(shape))
+
+
+def _words(content: Partition) -> Iterator[tuple[int, ...]]:
+    if not sum(content):
+        yield ()
+        return
+    for letter, count in enumerate(content):
+        if count:
+            for tail in _words((*content[:letter], count - 1, *content[letter + 1 :])):
+                yield (letter, *tail)

@@ -1,0 +1,46 @@
+"""The project's own claim about the Hilbert function for d = 2."""
+
+from __future__ import annotations
+
+from agattn.architecture import SingleLayer
+from agattn.claims.claim import Claim, Hypothesis, Outcome
+from agattn.claims.questions import Findings
+from agattn.evidence import Evidence
+from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
+
+#: The degree to which the claim is checked: a second; the tests go on to 12.
+CHECKED_DEGREE = 8
+
+TWO_DIMENSIONAL = Hypothesis("d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2)
+
+
+def _predict(layer: SingleLayer) -> list[int] | None:
+    if not TWO_DIMENSIONAL.holds(layer):
+        return None
+    return [gluing_bound(layer, n) for n in range(CHECKED_DEGREE + 1)]
+
+
+def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
+    if not TWO_DIMENSIONAL.holds(layer):
+        return Outcome(False, None, "no formula is claimed for this layer")
+    # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
+    if gluing_is_sharp(layer.alpha, CHECKED_DEGREE):
+        witness = f"functions of every weight, as many as the bound allows, in degrees up to {CHECKED_DEGREE}"
+        return Outcome(True, _predict(layer), witness, Evidence.PROVED)
+    return Outcome(
+        False, None, f"a weight space of degree at most {CHECKED_DEGREE} is smaller", Evidence.MODULAR
+    )
+
+
+HILBERT_FUNCTION = Claim(
+    "agattn.hilbert-function",
+    f"For d = 2, in degrees up to {CHECKED_DEGREE}, the functions on M̄ are those on the source that agree on the "
+    "preimages of points of rank one",
+    r"h_{\overline{\mathcal{M}}}(n) = \binom{n+2d'-1}{n} h_{D_\alpha}(n)"
+    r" - \binom{n+d'-1}{n} (n+1) \binom{n+1}{2}",
+    "agattn",
+    (TWO_DIMENSIONAL,),
+    (),
+    _predict,
+    _judge,
+)

@@ -1,0 +1,41 @@
+"""``agattn audit``: every claim for every small architecture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agattn.cli import options
+from agattn.cli.output import print_json, progress, write_file
+
+
+@click.command(epilog="Example: agattn audit --max-d 4 --max-out 4 -O audit.md")
+@click.option("--max-d", default="4", show_default=True, metavar="D", help="Largest embedding dimension d.")
+@click.option("--max-out", default="4", show_default=True, metavar="D'", help="Largest output dimension d'.")
+@click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
+@click.option(
+    "-O", "--output", "path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write the Markdown page there.  [default: stdout]",
+)  # fmt: skip
+@options.json_flag
+def command(max_d: str, max_out: str, claims: tuple[str, ...], path: Path | None, as_json: bool) -> int:
+    """Put every claim to all architectures up to a size, natively; print a Markdown page.
+
+    The page has one table, architecture by claim, and the shortest condition that describes where each fails.
+    """
+    from agattn.architecture import positive_integer
+    from agattn.audit import audit, markdown
+
+    with progress("audit") as update:
+        largest_d = positive_integer("max-d", options.whole_number(max_d))
+        largest_out = positive_integer("max-out", options.whole_number(max_out))
+        table = audit(largest_d, largest_out, claims, update)
+    if path is not None:
+        write_file(path, markdown(table))
+        click.echo(f"wrote {path}", err=True)
+    if as_json:
+        print_json(table.as_json())
+    elif path is None:
+        click.echo(markdown(table), nl=False)
+    return table.exit_status

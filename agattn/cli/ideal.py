@@ -1,0 +1,187 @@
+"""``agattn ideal``: the equations of the neuromanifold, their number and their symmetry."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agattn.architecture import SingleLayer
+from agattn.cli import options
+from agattn.cli.output import print_json, progress, write_file
+from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.geometry.ideal import Ideal
+
+#: A degree with more digits than this is left out: JSON readers refuse such integers.
+MOST_DIGITS = 4000
+
+
+@click.command(epilog="Example: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2 --format macaulay2")
+@options.single_layer
+@click.option(
+    "--max-degree", type=click.IntRange(min=1), default=4, show_default=True, metavar="N", help="Last degree."
+)
+@click.option(
+    "--method", type=click.Choice(["native", "macaulay2", "singular"]), default="native", show_default=True,
+    help="Modules by native linear algebra, or elimination in an engine.",
+)  # fmt: skip
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Processes."
+)
+@click.option(
+    "-O", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Write all minimal generators found to FILE.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "json"]), default="macaulay2",
+    show_default=True, help="Format of FILE.",
+)  # fmt: skip
+@click.option("--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal.")
+@click.option(
+    "--engine", "engine_name", type=click.Choice(["macaulay2", "singular"]), default="macaulay2",
+    show_default=True, help="Engine for --complete.",
+)  # fmt: skip
+@options.field
+@options.limits
+@options.seed
+@options.force
+@options.json_flag
+def command(
+    architecture: SingleLayer, max_degree: int, method: str, workers: int, output: Path | None, form: str,
+    complete: bool, engine_name: str, field_name: str | None, timeout: float, memory: int, seed: int,
+    force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Find the equations of the Zariski closure of the neuromanifold up to a degree.
+
+    Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
+    index that V and A share. The field matters only to an engine; native results hold over ℚ.
+    """
+    from agattn.engines.run import Limits
+
+    characteristic, limits = options.characteristic(field_name), Limits(timeout, memory)
+    document = _header(architecture)
+    if method != "native":
+        if complete or output is not None:
+            raise InputError(f"--complete and -O need --method native; {method} finds the whole ideal itself")
+        document |= _eliminated(architecture, max_degree, method, characteristic, limits, force)
+        _show(document, as_json)
+        return
+    # The matrices are small: threads of BLAS would only get in each other's way.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from agattn.geometry.ideal import compute_ideal
+    from agattn.geometry.ideal_export import export
+
+    with progress(f"{architecture}: equations to degree {max_degree}") as step:
+        ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
+        document |= {"method": "native", **ideal.as_json(), "generators": _generators(ideal)}
+        if output is not None:
+            step("writing out all equations")
+            write_file(output, export(ideal, form, characteristic))
+        if complete:
+            step("asking the engine")
+            document["complete"] = _examined(ideal, engine_name, characteristic, limits)
+    _show(document, as_json)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
+
+
+def _header(layer: SingleLayer) -> dict[str, Any]:
+    from agattn.geometry.neuromanifold import Neuromanifold
+
+    neuromanifold = Neuromanifold.of(layer)
+    degree = neuromanifold.degree
+    if degree is not None and degree >= 10**MOST_DIGITS:
+        degree = None
+    return {
+        "architecture": layer.as_json(),
+        "ambient": neuromanifold.ambient_dimension,
+        "dimension": neuromanifold.dimension,
+        "degree": degree,
+    }
+
+
+def _generators(ideal: Ideal) -> list[dict[str, object]]:
+    return [
+        {
+            "degree": module.degree,
+            "highest_weight": [list(part) for part in module.shapes],
+            "dimension": module.dimension,
+            "name": module.name,
+            "equation": str(module.highest),
+            "evidence": "proved",
+        }
+        for module in ideal
+    ]
+
+
+def _eliminated(
+    layer: SingleLayer, max_degree: int, method: str, characteristic: int, limits: Any, force: bool
+) -> dict[str, Any]:
+    from math import comb
+
+    from agattn.engines.elimination import eliminate
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
+
+    installation = locate(engine_named(method))
+    with progress(f"{installation.engine.title}: elimination for {layer}"):
+        found = eliminate(
+            layer, max_degree, installation, characteristic=characteristic, limits=limits, force=force
+        )
+    counts = found.minimal_generators()
+    degrees = [
+        {
+            "degree": n,
+            "ideal_dimension": comb(layer.ambient_dimension + n - 1, n) - value,
+            "hilbert_function": value,
+            "minimal_generators": counts.get(n, 0),
+            "modules": None,
+            "evidence": "modular" if characteristic else "proved",
+        }
+        for n, value in enumerate(found.hilbert_function, 1)
+    ]
+    return {
+        "method": method,
+        "dimension": found.dimension,
+        "degree": found.degree,
+        "degrees": degrees,
+        "generators": None,
+    }
+
+
+def _examined(ideal: Ideal, engine_name: str, characteristic: int, limits: Any) -> dict[str, object]:
+    from agattn.engines.elimination import examine
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
+
+    installation = locate(engine_named(engine_name))
+    return examine(ideal, installation, characteristic=characteristic, limits=limits).as_json()
+
+
+def _show(document: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    layer = document["architecture"]
+    shown = SingleLayer(layer["d"], layer["d_out"], layer["a"], layer["t"])
+    degree = "" if document["degree"] is None else f", degree {document['degree']}"
+    click.echo(f"{shown}{degree}")
+    click.echo("\nn   equations   Hilbert function   minimal generators   evidence")
+    for piece in document["degrees"]:
+        click.echo(
+            f"{piece['degree']:<3} {piece['ideal_dimension']:<11} {piece['hilbert_function']:<18} "
+            f"{piece['minimal_generators']:<20} {piece['evidence']}"
+        )
+    for module in document["generators"] or []:
+        weights = "⊗".join(f"S({','.join(map(str, part))})" for part in module["highest_weight"])
+        click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {weights}")
+        if module["name"]:
+            click.echo(f"  {module['name']}")
+        equation = module["equation"]
+        click.echo(f"  {equation if len(equation) <= 1000 else equation[:1000] + ' ...'}")
+    if "complete" in document:
+        click.echo(f"\n{document['complete']['conclusion']} (over {document['complete']['field']})")

@@ -1,0 +1,199 @@
+"""The ideal by elimination in an engine, and what an engine says about equations found otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agattn.algebra.polynomial import Polynomial
+from agattn.architecture import SingleLayer
+from agattn.engines.locate import Installation
+from agattn.engines.run import DEFAULT_LIMITS, Limits, run
+from agattn.errors import EngineMemoryError, EngineTimeoutError
+from agattn.geometry.degree import expected_degree
+from agattn.geometry.ideal import Ideal
+from agattn.geometry.ideal_export import export
+from agattn.systems.catalogue import build
+from agattn.systems.problem import Kind, Problem, Result
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The kernel of the parametrization, computed by an engine.
+
+    Attributes:
+        dimension: of the affine cone M̄.
+        degree: of M̄.
+        generators: minimal generators of the whole ideal, of every degree.
+        hilbert_function: the dimension of the coordinate ring in degrees 1, ..., the largest asked for.
+        characteristic: 0 for ℚ, or the prime of the field.
+    """
+
+    dimension: int
+    degree: int
+    generators: tuple[Polynomial, ...]
+    hilbert_function: tuple[int, ...]
+    characteristic: int
+
+    def minimal_generators(self) -> dict[int, int]:
+        """The number of minimal generators by degree."""
+        return dict(sorted(Counter(f.degree() for f in self.generators).items()))
+
+
+def eliminate(
+    layer: SingleLayer,
+    max_degree: int,
+    installation: Installation,
+    *,
+    characteristic: int = 0,
+    limits: Limits = DEFAULT_LIMITS,
+    force: bool = False,
+) -> Elimination:
+    """Compute the whole ideal by elimination, and the Hilbert function to a degree.
+
+    Raises:
+        EngineError: if the engine does not finish.
+        TooLargeError: if there are more coordinates than elimination can be expected to handle.
+    """
+    first = build("implicit-ideal", layer, characteristic=characteristic, force=force)
+    second = build(
+        "hilbert-function",
+        layer,
+        characteristic=characteristic,
+        options={"max_degree": max_degree},
+        force=force,
+    )
+    ideal = run(first, installation, limits).answer
+    values = run(second, installation, limits).answer
+    return Elimination(
+        ideal.integers["dimension"],
+        ideal.integers["degree"],
+        ideal.polynomials["generators"],
+        tuple(values.integers[f"value@{n + 1}"] for n in range(1, max_degree + 1)),
+        characteristic,
+    )
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """What was established about the equations found: do they generate the whole ideal?
+
+    Attributes:
+        dimension: of the variety they cut out, as a cone; None if the engine did not finish.
+        degree: its degree; None if the engine did not finish.
+        expected_dimension: the dimension of M̄.
+        expected_degree: the degree of M̄; None for t = 1.
+        prime: whether they generate a prime ideal; None if that was not decided.
+        characteristic: the field of the engine's computation.
+    """
+
+    dimension: int | None
+    degree: int | None
+    expected_dimension: int
+    expected_degree: int | None
+    prime: bool | None
+    characteristic: int
+
+    @property
+    def conclusion(self) -> str:
+        """The strongest statement that follows, in words.
+
+        The equations hold on M̄, which is irreducible; so with the dimension and degree of M̄ they cut out
+        M̄ and possibly components of lower dimension, and a prime ideal of that dimension is the ideal of M̄.
+        """
+        if self.dimension is None:
+            return "undecided: the engine did not finish"
+        if self.dimension != self.expected_dimension:
+            return f"not the whole ideal: they cut out a variety of dimension {self.dimension}"
+        if self.prime:
+            return "the whole ideal: prime, and of the dimension of M̄"
+        if self.degree == self.expected_degree:
+            return "same top-dimensional part: of the dimension and the degree of M̄"
+        return "same dimension as M̄"
+
+    def as_json(self) -> dict[str, object]:
+        """The findings as JSON-ready data."""
+        return {
+            "dimension": self.dimension,
+            "degree": self.degree,
+            "expected_dimension": self.expected_dimension,
+            "expected_degree": self.expected_degree,
+            "prime": self.prime,
+            "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
+            "conclusion": self.conclusion,
+            "evidence": "modular" if self.characteristic else "proved",
+        }
+
+
+def examine(
+    ideal: Ideal, installation: Installation, *, characteristic: int = 0, limits: Limits = DEFAULT_LIMITS
+) -> Completeness:
+    """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
+
+    Raises:
+        EngineError: if the engine crashes; running out of time or memory is an answer.
+    """
+    dimension = degree = prime = None
+    try:
+        dimension, degree = _ask(ideal, ("dimension", "degree"), installation, characteristic, limits)
+        [decided] = _ask(ideal, ("prime",), installation, characteristic, limits)
+        prime = bool(decided)
+    except (EngineTimeoutError, EngineMemoryError):
+        pass
+    expected = None if ideal.layer.t == 1 else expected_degree(ideal.layer)
+    return Completeness(dimension, degree, ideal.layer.expected_dimension, expected, prime, characteristic)
+
+
+_QUESTIONS = {
+    "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"},
+    # Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one.
+    "singular": {
+        "dimension": "dim(G)",
+        "degree": "mult(G)",
+        "prime": "isPrime(I)",
+    },
+}
+
+
+def _ask(
+    ideal: Ideal, questions: Sequence[str], installation: Installation, characteristic: int, limits: Limits
+) -> list[int]:
+    problem = Problem(
+        "complete-ideal",
+        "Do the equations found generate the whole ideal?",
+        "Proposition A.5",
+        ideal.layer,
+        characteristic,
+        tuple(Result(name, Kind.INTEGER, name) for name in questions),
+        options={"max_degree": ideal.max_degree},
+    )
+    name = installation.engine.name
+    begin, end = f"agattn-data 1 {problem.task} {problem.digest}", f"agattn-end {len(questions)}"
+    answers = _QUESTIONS[name]
+    if name == "macaulay2":
+        said = [f'<< "integer {q} " | toString({answers[q]}) << endl' for q in questions]
+        lines = [f'<< "{begin}" << endl', *said, f'<< "{end}" << endl']
+    else:
+        said = [f'"integer {q} " + string({answers[q]});' for q in questions]
+        lines = [
+            'LIB "primdec.lib";',
+            "ideal G = std(I);",
+            _SINGULAR_PRIME,
+            f'"{begin}";',
+            *said,
+            f'"{end}";',
+            "quit;",
+        ]
+    text = export(ideal, name, characteristic) + "\n".join(lines) + "\n"
+    found = run(problem, installation, limits, script=text)
+    return [found.answer.integers[q] for q in questions]
+
+
+_SINGULAR_PRIME = """proc isPrime(ideal I)
+{
+  list primes = minAssGTZ(I);
+  if (size(primes) != 1) { return(0); }
+  ideal P = primes[1];
+  return(size(reduce(P, std(I))) == 0);
+}"""

@@ -1,0 +1,256 @@
+"""Equations of the neuromanifold: this package against Macaulay2 and Singular, on this machine, in one run.
+
+    python benchmarks/implicitization.py [--limit SECONDS] [--case D,D_OUT,A,DEGREE ...] [--output FILE]
+
+Each rival finds the minimal generators up to the same degree over the same prime field. This package proves
+the numbers over ℚ, and finds the modules and their highest weight vectors over ℤ; it writes out the other
+vectors of each module only in the time called "all". Rivals:
+
+    naive       Macaulay2: kernel of the ring map, all variables of degree 1
+    graded      Macaulay2: the same with the y in the degree of their images, so that Hilbert functions help;
+                and the same truncated: a Gröbner basis of the graph only up to the degree wanted
+    multigraded Macaulay2: componentsOfKernel of the package MultigradedImplicitization, where it is installed
+    preimage    Singular: preimage of the zero ideal; it knows no degree limit
+
+A rival that is stopped at the limit counts as at least that slow. Process start-up is part of every rival's
+time, and of the first of ours, that of a fresh Python process; our time inside a running one, with empty
+caches, is shown beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coefficients, coordinate_ring
+from agattn.engines.engine import engine_named
+from agattn.engines.locate import Installation, locate
+from agattn.errors import EngineNotFoundError
+from agattn.geometry.ideal import Ideal, compute_ideal
+from agattn.geometry.weights import generic_point
+
+PRIME = 32003
+CASES = ["3,1,3,4", "3,1,2,4", "3,2,1,4", "3,2,2,4", "3,3,3,4", "4,4,4,3"]
+RIVALS = {
+    "naive": "macaulay2",
+    "graded": "macaulay2",
+    "graded, truncated": "macaulay2",
+    "multigraded": "macaulay2",
+    "preimage": "singular",
+}
+
+NATIVE = """
+import sys
+from agattn.geometry.neuromanifold import Neuromanifold
+d, d_out, a, degree = map(int, sys.argv[1:])
+ideal = Neuromanifold(d, d_out, a).ideal(degree)
+generators = ideal.generators
+print([piece.minimal_generators for piece in ideal.degrees])
+"""
+
+
+def macaulay2_script(layer: SingleLayer, degree: int, rival: str) -> str:
+    values = list(coefficients(layer, *generic_point(layer)))
+    source = ", ".join(v.macaulay2() for v in values[0].ring.variables)
+    target = ", ".join(v.macaulay2() for v in coordinate_ring(layer).variables)
+    images = ", ".join(f.macaulay2() for f in values)
+    image_degree = values[0].degree()
+    graded = rival.startswith("graded")
+    step = image_degree if graded else 1
+    degrees = f", Degrees => toList({len(values)}:{image_degree})" if graded else ""
+    head = f"R = ZZ/{PRIME}[{source}]\nS = ZZ/{PRIME}[{target}{degrees}]\nf = map(R, S, {{{images}}})\n"
+    if rival == "multigraded":
+        # It returns one list of generators for each multidegree.
+        return (
+            'needsPackage "MultigradedImplicitization"\n'
+            + head
+            + f"found = flatten values componentsOfKernel({degree}, f)\n"
+            + count("apply(found, g -> first degree g)", 1, degree)
+        )
+    if rival == "graded, truncated":
+        # The graph ideal, homogeneous in these degrees; a basis up to the degree wanted is enough.
+        names = [v.macaulay2() for v in coordinate_ring(layer).variables]
+        weights = f"join(toList({len(values[0].ring)}:1), toList({len(values)}:{image_degree}))"
+        graph = ", ".join(f"{y} - ({f.macaulay2()})" for y, f in zip(names, values, strict=True))
+        return (
+            f"T = ZZ/{PRIME}[{source}, {target}, Degrees => {weights},"
+            f" MonomialOrder => Eliminate {len(values[0].ring)}]\n"
+            f"G = gens gb(ideal({graph}), DegreeLimit => {step * degree})\n"
+            f"S = ZZ/{PRIME}[{target}{degrees}]\n"
+            "I = sub(ideal selectInSubring(1, G), S)\n"
+            + count("flatten degrees source mingens I", step, degree)
+        )
+    return head + "I = kernel f\n" + count("flatten degrees source mingens I", step, degree)
+
+
+def count(degrees: str, step: int, last: int) -> str:
+    wanted = ", ".join(str(step * n) for n in range(1, last + 1))
+    return f"t = tally {degrees}\n<< toString apply({{{wanted}}}, n -> if t#?n then t#n else 0) << endl\n"
+
+
+def singular_script(layer: SingleLayer, degree: int) -> str:
+    values = list(coefficients(layer, *generic_point(layer)))
+    source = ",".join(v.singular() for v in values[0].ring.variables)
+    target = ",".join(v.singular() for v in coordinate_ring(layer).variables)
+    images = ",".join(f.singular() for f in values)
+    return (
+        f"ring R = {PRIME},({source}),dp;\nideal images = {images};\nideal zero = 0;\n"
+        f"ring S = {PRIME},({target}),dp;\nideal I = minbase(preimage(R, images, zero));\n"
+        f"intvec c = 0:{degree + 1}; int j;\n"
+        f"for (j = 1; j <= size(I); j++)\n"
+        f"{{ if (deg(I[j]) <= {degree}) {{ c[deg(I[j])] = c[deg(I[j])] + 1; }} }}\n"
+        f'"[" + string(intvec(c[1..{degree}])) + "]";\nquit;\n'
+    )
+
+
+def timed(command: list[str], limit: float, folder: Path | None = None) -> tuple[float, str | None, str]:
+    """Seconds, what was printed (None if stopped), and what went wrong."""
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, cwd=folder)
+    except subprocess.TimeoutExpired:
+        return limit, None, "stopped at the limit"
+    seconds = time.perf_counter() - start
+    return seconds, done.stdout, "" if done.returncode == 0 else done.stderr.strip()[-200:] or "failed"
+
+
+def installations() -> dict[str, Installation]:
+    found = {}
+    for name in ("macaulay2", "singular"):
+        try:
+            found[name] = locate(engine_named(name))
+        except EngineNotFoundError as error:
+            print(error, file=sys.stderr)
+    return found
+
+
+def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
+    """Seconds in one cold run, and the part of it inside FLINT's exact ranks and echelon forms."""
+    from agattn.geometry import isotypic
+
+    spent = 0.0
+
+    def watched(function):  # type: ignore[no-untyped-def]
+        def call(*arguments):  # type: ignore[no-untyped-def]
+            nonlocal spent
+            start = time.perf_counter()
+            result = function(*arguments)
+            spent += time.perf_counter() - start
+            return result
+
+        return call
+
+    originals = isotypic.exact_rank, isotypic.pivots
+    isotypic.exact_rank, isotypic.pivots = map(watched, originals)
+    forget()
+    start = time.perf_counter()
+    compute_ideal(layer, degree)
+    total = time.perf_counter() - start
+    isotypic.exact_rank, isotypic.pivots = originals
+    return total, spent
+
+
+def forget() -> None:
+    """Empty every cache of the native method, so that the next run is a cold one."""
+    from agattn.algebra import specht
+    from agattn.geometry import isotypic
+
+    for cached in (
+        specht.specht_module, isotypic.component, isotypic.pair_invariants, isotypic.pair_transposition,
+        isotypic.outer_transposition,
+    ):  # fmt: skip
+        cached.cache_clear()
+
+
+def warm_seconds(layer: SingleLayer, degree: int) -> tuple[float, Ideal]:
+    """The time in a running process with empty caches, generators over ℤ and their proofs included."""
+    forget()
+    start = time.perf_counter()
+    ideal = compute_ideal(layer, degree)
+    assert all(module.highest.terms for module in ideal.generators)
+    return time.perf_counter() - start, ideal
+
+
+def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[str, object]:
+    d, d_out, a, degree = map(int, case.split(","))
+    layer = SingleLayer(d, d_out, a)
+    in_process, ideal = warm_seconds(layer, degree)
+    expected = [piece.minimal_generators for piece in ideal.degrees]
+    native, output, problem = timed([sys.executable, "-c", NATIVE, *case.split(",")], limit)
+    if output is None or output.strip() != str(expected):
+        raise SystemExit(f"{case}: the fresh process disagrees or failed: {output} {problem}")
+    total, flint_seconds = rank_seconds(layer, degree)
+    print(f"\nM({d},{d_out},{a}) to degree {degree}: minimal generators {expected}")
+    print(f"  {'agattn':22} {native:8.2f} s   as a process; {in_process:.3f} s inside one")
+    print(f"  {'of which FLINT':22} {flint_seconds:8.3f} s   in ranks, of {total:.3f} s for the numbers")
+    start = time.perf_counter()
+    written = sum(1 for _ in ideal.equations()) if sum(expected) <= 3000 else None
+    everything = in_process + time.perf_counter() - start
+    if written is not None:
+        print(f"  {'all':22} {everything:8.2f} s   with all {written} equations written out over ℤ")
+    rivals = {}
+    for rival, engine in RIVALS.items():
+        if engine not in engines:
+            continue
+        installation = engines[engine]
+        if engine == "macaulay2":
+            script = macaulay2_script(layer, degree, rival)
+        else:
+            script = singular_script(layer, degree)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"script.{installation.engine.suffix}")
+            file.write_text(script, encoding="utf-8")
+            command = [str(installation.path), *installation.engine.arguments, str(file)]
+            seconds, output, problem = timed(command, limit, Path(folder))
+        counts = None if output is None or problem else numbers(output)
+        agrees = counts == expected
+        mark = "≥" if output is None else " "
+        note = problem or ("agrees" if agrees else f"DISAGREES: {counts}")
+        ratios = f"{mark}{seconds / native:8.0f}×  {mark}{seconds / in_process:8.0f}×"
+        print(f"  {rival:22} {seconds:8.2f} s   {ratios}   {note}", flush=True)
+        rivals[rival] = {"seconds": seconds, "stopped": output is None, "agrees": agrees, "problem": problem}
+    return {
+        "case": case,
+        "generators": expected,
+        "process_seconds": native,
+        "in_process_seconds": in_process,
+        "all_equations_seconds": everything if written is not None else None,
+        "numbers_seconds": total,
+        "flint_seconds": flint_seconds,
+        "rivals": rivals,
+    }
+
+
+def numbers(output: str) -> list[int] | None:
+    """The last bracketed list of numbers that was printed."""
+    for line in reversed(output.splitlines()):
+        text = line.strip()
+        if text[:1] in "[{" and text[-1:] in "]}" and text:
+            return [int(x) for x in text[1:-1].split(",")]
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=float, default=120, help="seconds after which a rival is stopped")
+    parser.add_argument("--case", action="append", metavar="D,D_OUT,A,DEGREE")
+    parser.add_argument("--output", type=Path, help="write the numbers as JSON")
+    options = parser.parse_args()
+    engines = installations()
+    versions = ", ".join(f"{i.engine.title} {i.version}" for i in engines.values())
+    print(f"Python {platform.python_version()}, {platform.machine()}; {versions}; rivals over ZZ/{PRIME}")
+    print(f"Rivals are stopped after {options.limit:g} s. Ratios: to a fresh process, and to a running one.")
+    results = [run_case(case, options.limit, engines) for case in options.case or CASES]
+    if options.output:
+        options.output.write_text(json.dumps({"versions": versions, "cases": results}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

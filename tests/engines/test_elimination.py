@@ -1,0 +1,57 @@
+"""Engines against the native ideal: the same by elimination, and whether the equations found are all."""
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.engines.elimination import Completeness, eliminate, examine
+from agattn.engines.engine import engine_named
+from agattn.engines.locate import locate
+from agattn.engines.run import Limits
+from agattn.errors import EngineNotFoundError
+from agattn.geometry.ideal import compute_ideal
+
+
+@pytest.fixture(params=["macaulay2", "singular"])
+def installation(request):
+    try:
+        return locate(engine_named(request.param))
+    except EngineNotFoundError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1)], ids=str)
+def test_elimination_agrees_with_the_native_ideal(installation, layer):
+    found = eliminate(layer, 4, installation, characteristic=32003)
+    ideal = compute_ideal(layer, 4)
+    assert list(found.hilbert_function) == [piece.hilbert_function for piece in ideal.degrees]
+    counts = {piece.degree: piece.minimal_generators for piece in ideal.degrees if piece.minimal_generators}
+    assert found.minimal_generators() == counts
+
+
+@pytest.mark.engine
+def test_the_whole_ideal_is_recognized(installation):
+    complete = examine(compute_ideal(SingleLayer(2, 2, 1), 4), installation)
+    assert complete.prime is True
+    assert complete.conclusion == "the whole ideal: prime, and of the dimension of M̄"
+
+
+@pytest.mark.engine
+def test_missing_equations_are_recognized(installation):
+    complete = examine(compute_ideal(SingleLayer(2, 2, 1), 1), installation)
+    assert complete.conclusion.startswith("not the whole ideal")
+
+
+@pytest.mark.engine
+def test_out_of_time_is_undecided(installation):
+    complete = examine(compute_ideal(SingleLayer(3, 2, 1), 4), installation, limits=Limits(timeout=0.05))
+    assert complete.conclusion.startswith("undecided")
+
+
+def test_conclusions():
+    assert Completeness(7, 20, 6, 20, None, 0).conclusion.startswith("not the whole ideal")
+    assert Completeness(6, 20, 6, 20, True, 0).conclusion.startswith("the whole ideal")
+    same = Completeness(6, 20, 6, 20, None, 0)
+    assert same.conclusion.startswith("same top-dimensional part")
+    assert Completeness(6, 21, 6, 20, False, 0).conclusion == "same dimension as M̄"
+    assert Completeness(6, 21, 6, 20, None, 32003).as_json()["evidence"] == "modular"
