@@ -39,6 +39,17 @@ from agattn.errors import InputError
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
+# Where the converter writes what browsers do not set well: a bar that does not stretch, primes raised twice,
+# names and arrows without space.
+_SPACE = '<mspace width="0.28em"/>'
+_MATHML_CORE = (
+    (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
+    (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
+    (r"<mi>(dim|deg)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>'),
+    (r"<mo>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</mo>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
+)
+
+
 @dataclass(frozen=True)
 class Text:
     """A paragraph; ``note`` sets it apart, as something a reader must not miss."""
@@ -198,8 +209,9 @@ def mathml(latex: str, display: str = "inline") -> str:
         converted: str = convert(plain, display=display)
     except Exception:  # the converter raises many kinds of errors
         return f"<code>{escape(latex)}</code>"
-    # A bar drawn as a horizontal line does not stretch; a macron does.
-    return converted.replace("&#x02015;", "&#x000AF;")
+    for wrong, right in _MATHML_CORE:
+        converted = re.sub(wrong, right, converted)
+    return converted
 
 
 @lru_cache(maxsize=1)
@@ -214,6 +226,7 @@ def _environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     environment.filters["html_cell"] = _html_cell
+    environment.filters["is_wide"] = lambda cell: isinstance(cell, Lines)
     environment.filters["md_cell"] = _markdown_cell
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
     return environment
@@ -221,13 +234,13 @@ def _environment() -> jinja2.Environment:
 
 def _html_cell(cell: Cell) -> Markup:
     if isinstance(cell, Math):
-        return Markup(mathml(cell.latex))
+        return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
     if isinstance(cell, Word):
         return Markup(f'<span class="word {escape(cell.word)}">{escape(cell.word)}</span>')
     if isinstance(cell, Code):
         return Markup(f"<code>{escape(cell.code)}</code>")
     if isinstance(cell, Lines):
-        return Markup("<br>").join(_html_cell(part) for part in cell.parts)
+        return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
     return Markup(escape(cell))
 
 

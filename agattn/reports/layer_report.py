@@ -147,7 +147,7 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: dict[str, Claim] | dict[s
     for verdict in verdicts:
         if verdict.judgement is Judgement.REFUTED:
             grouped.setdefault(verdict.witness, []).append(verdict.claim)
-    blocks += [Text(f"Refuted: {', '.join(ids)}. {_sentence(why)}", note=True) for why, ids in grouped.items()]
+    blocks += [Text(f"Refuted: {', '.join(ids)}: {_sentence(why)}", note=True) for why, ids in grouped.items()]
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
         claim = claims.get(v.claim)
@@ -157,13 +157,16 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: dict[str, Claim] | dict[s
         computed = in_words(v.computed)
         if v.judgement is Judgement.REFUTED:
             computed += f" (predicted: {in_words(v.predicted)})"
-        why = Lines((_sentence(v.witness), f"Found by {v.engine}."))
+        refuted = v.judgement is Judgement.REFUTED
+        why = "The witness stands above." if refuted else _sentence(v.witness)
+        by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
+        finding = Lines(tuple(filter(None, (computed, why, by))))
         source = v.claim if claim is None else Lines((v.claim, claim.source))
-        rows.append((source, statement, Word(str(v.judgement)), Word(str(v.evidence or "")), computed, why))
+        rows.append((source, statement, Word(str(v.judgement)), Word(str(v.evidence or "")), finding))
     blocks += [
         Table(
             "Every claim, its verdict, and how it is known",
-            ("claim", "statement", "verdict", "evidence", "computed", "why"),
+            ("claim", "statement", "verdict", "evidence", "what was found"),
             tuple(rows),
         ),
         Text(EVIDENCE),
@@ -174,7 +177,7 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: dict[str, Claim] | dict[s
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 def in_words(value: object) -> str:
