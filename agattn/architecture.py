@@ -250,6 +250,10 @@ class DeepNetwork:
         }
 
 
+#: What a claim can be about.
+Architecture = SingleLayer | DeepNetwork
+
+
 def positive_integer(name: str, value: object) -> int:
     """Return ``value`` as an int, or raise an InputError that names it.
 

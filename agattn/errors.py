@@ -35,6 +35,10 @@ class EngineNotFoundError(EngineError):
     exit_status = 3
 
 
+class EngineVariableError(EngineNotFoundError):
+    """Raised when the environment variable of an engine names something that is no program."""
+
+
 class EngineTimeoutError(EngineError):
     """Raised when an engine was stopped at its time limit. Decides nothing: the verdict is undecided."""
 

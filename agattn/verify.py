@@ -18,19 +18,31 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 
-from agattn.architecture import SingleLayer
+from agattn.architecture import Architecture, DeepNetwork
 from agattn.claims.claim import Claim, select
+from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.questions import Finding, Findings, Question
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
-from agattn.errors import AgattnError, DisagreementError, EngineError, EngineNotFoundError, TooLargeError
+from agattn.errors import (
+    AgattnError,
+    DisagreementError,
+    EngineError,
+    EngineNotFoundError,
+    EngineVariableError,
+    TooLargeError,
+)
 from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.geometry.dimension import MAX_PARAMETERS
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
+from agattn.systems.network_catalogue import build_for_network
+from agattn.systems.problem import Problem
 
 # With more coordinates an engine takes minutes for what the native computation does in seconds.
 MAX_AUTO_COORDINATES = 100
@@ -44,7 +56,7 @@ class Settings:
 
     Attributes:
         engine: ``"auto"``: the first engine found, and what it cannot decide another way; the name of an
-            engine; ``"native"``: no engine at all; ``"all"``: every engine, which must agree.
+            engine; ``"native"``: no engine at all; ``"all"``: every engine, and those that answer must agree.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -64,9 +76,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """The verdicts for one layer, the engine runs behind them, and what went wrong on the way."""
+    """The verdicts for one layer or network, the engine runs behind them, and what went wrong on the way."""
 
-    layer: SingleLayer
+    layer: Architecture
     verdicts: tuple[Verdict, ...]
     runs: tuple[Run, ...]
     troubles: tuple[str, ...]
@@ -98,7 +110,9 @@ class Report:
         )
         heads = "".join(f"<th>{name}</th>" for name in ("claim", "verdict", "evidence", "why"))
         caption = escape(str(self.layer))
-        return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        return (
+            f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        )
 
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""
@@ -113,7 +127,7 @@ class Report:
 Progress = Callable[[str], None]
 
 
-def plan_of(layer: SingleLayer, claims: Sequence[Claim]) -> nx.DiGraph[object]:
+def plan_of(layer: Architecture, claims: Sequence[Claim[Any]]) -> nx.DiGraph[object]:
     """The graph of what needs what: from claims to questions to tasks."""
     plan: nx.DiGraph[object] = nx.DiGraph()
     for claim in claims:
@@ -127,22 +141,22 @@ def plan_of(layer: SingleLayer, claims: Sequence[Claim]) -> nx.DiGraph[object]:
     return plan
 
 
-def questions_of(plan: nx.DiGraph[object]) -> list[Question]:
+def questions_of(plan: nx.DiGraph[object]) -> list[Question[Any]]:
     """The questions of a plan, each once, in the order in which claims first ask them."""
     return [node for node in plan.nodes if isinstance(node, Question)]
 
 
 def verify(
-    layer: SingleLayer,
+    layer: Architecture,
     claims: Sequence[str] = (),
     settings: Settings | None = None,
     progress: Progress = lambda message: None,
 ) -> Report:
-    """Judge claims about a layer.
+    """Judge claims about a layer or a network.
 
     Args:
-        layer: the architecture.
-        claims: their ids; all of them if there are none.
+        layer: the architecture, a single layer or a network.
+        claims: their ids; if there are none, all claims about architectures of its kind.
         settings: how.
         progress: called with a line about each step.
 
@@ -154,13 +168,11 @@ def verify(
     """
     started = time.monotonic()
     settings = settings or Settings()
-    chosen = select(CLAIMS, tuple(claims))
-    if layer.ambient_dimension > MAX_LINEAR_COORDINATES and not settings.force:
-        raise TooLargeError(
-            f"{layer} has {layer.ambient_dimension} coordinates; the limit is {MAX_LINEAR_COORDINATES}. "
-            "Use --force to start all the same"
-        )
-    inquiry = _Inquiry(layer, settings, _installations(settings), progress)
+    chosen = claims_about(layer, tuple(claims))
+    if not settings.force:
+        _check_size(layer)
+    installations, troubles = _installations(settings)
+    inquiry = _Inquiry(layer, settings, installations, troubles, progress)
     findings = inquiry.pursue(questions_of(plan_of(layer, chosen)))
     verdicts = tuple(claim.verdict(layer, findings) for claim in chosen)
     return Report(
@@ -173,42 +185,71 @@ def verify(
     )
 
 
-def _installations(settings: Settings) -> list[Installation]:
-    """The engines to use, in order of preference."""
+def claims_about(layer: Architecture, ids: tuple[str, ...] = ()) -> Sequence[Claim[Any]]:
+    """The claims of these ids, or all claims about architectures of this kind.
+
+    Raises:
+        InputError: if there is no such claim, or it is about the other kind.
+    """
+    if isinstance(layer, DeepNetwork):
+        return select(NETWORK_CLAIMS, ids, dict.fromkeys(CLAIMS, "about a single layer; give -d and -o"))
+    return select(CLAIMS, ids, dict.fromkeys(NETWORK_CLAIMS, "about a network; give --dims and --ranks"))
+
+
+def _check_size(layer: Architecture) -> None:
+    if isinstance(layer, DeepNetwork):
+        size, limit, what = layer.parameters, MAX_PARAMETERS, "parameters"
+    else:
+        size, limit, what = layer.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates"
+    if size > limit:
+        raise TooLargeError(
+            f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
+        )
+
+
+def _installations(settings: Settings) -> tuple[list[Installation], list[str]]:
+    """The engines to use, in order of preference, and what was wrong with what the user named."""
     if settings.engine == "native":
-        return []
+        return [], []
     if settings.engine not in ("auto", "all"):
-        return [locate(engine_named(settings.engine))]
-    found = []
+        return [locate(engine_named(settings.engine))], []
+    found, troubles = [], []
     for engine in ENGINES.values():
         try:
             found.append(locate(engine))
-        except EngineNotFoundError:
+        except EngineNotFoundError as error:
             if settings.engine == "all":
                 raise
-    return found
+            if isinstance(error, EngineVariableError):
+                troubles.append(str(error))
+    return found, troubles
 
 
 class _Inquiry:
     """One pursuit of answers: puts questions to engines in parallel and remembers what came of it."""
 
     def __init__(
-        self, layer: SingleLayer, settings: Settings, installations: list[Installation], progress: Progress
+        self,
+        layer: Architecture,
+        settings: Settings,
+        installations: list[Installation],
+        troubles: list[str],
+        progress: Progress,
     ) -> None:
         self.layer = layer
         self.settings = settings
         self.installations = installations
         self.progress = progress
         self.runs: list[Run] = []
-        self.troubles: list[str] = []
+        self.troubles = troubles
         self.engine_failed = False
         self.cancelled = threading.Event()
 
-    def pursue(self, questions: Sequence[Question]) -> Findings:
-        found: dict[Question, Finding] = {}
-        missing: dict[Question, str] = {}
+    def pursue(self, questions: Sequence[Question[Any]]) -> Findings:
+        found: dict[Question[Any], Finding] = {}
+        missing: dict[Question[Any], str] = {}
         with ThreadPoolExecutor(max_workers=2) as pool:
-            pending: dict[Future[Finding | str], Question] = {
+            pending: dict[Future[Finding | str], Question[Any]] = {
                 pool.submit(self._answer, question): question for question in questions
             }
             try:
@@ -229,12 +270,12 @@ class _Inquiry:
         order = {question: n for n, question in enumerate(questions)}
         return Findings(dict(sorted(found.items(), key=lambda item: order[item[0]])), missing)
 
-    def _answer(self, question: Question) -> Finding | str:
+    def _answer(self, question: Question[Any]) -> Finding | str:
         """The finding for a question, or the reason why there is none."""
         if self.settings.engine == "all" and question.task:
             return self._ask_all(question)
         reasons: list[str] = []
-        refusal, size = self._refusal(question), self.layer.ambient_dimension
+        refusal, size = self._refusal(question), _coordinates(self.layer)
         if not question.task:
             if refusal:
                 return refusal
@@ -257,30 +298,34 @@ class _Inquiry:
             return self._compute(question, reasons)
         return "; ".join(reasons) or f"{question.name} can only be found by an engine"
 
-    def _refusal(self, question: Question) -> str:
+    def _refusal(self, question: Question[Any]) -> str:
         reason = question.refusal(self.layer)
+        if isinstance(self.layer, DeepNetwork):
+            return reason
         forced = self.settings.eliminate and self.layer.t >= 2
         return "" if forced else reason
 
-    def _ask_all(self, question: Question) -> Finding | str:
+    def _ask_all(self, question: Question[Any]) -> Finding | str:
+        """What every engine says; where some fail, the sources say that the others answered alone."""
         refusal = self._refusal(question)
         if refusal:
             return refusal
         results = [self._ask(question, installation) for installation in self.installations]
         findings = [result for result in results if isinstance(result, Finding)]
+        failures = [result for result in results if isinstance(result, str)]
         if not findings:
-            return "; ".join(str(result) for result in results)
+            return "; ".join(failures)
         for one, other in itertools.pairwise(findings):
             if one.value != other.value:
-                raise DisagreementError(
-                    f"{self.layer}: the engines disagree about {question.name}. "
-                    f"{one.source} says {one.value}; {other.source} says {other.value}"
-                )
+                said = "; ".join(f"{', '.join(f.sources)} says {f.value}" for f in (one, other))
+                raise DisagreementError(f"{self.layer}: the engines disagree about {question.name}. {said}")
         evidence = max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence
-        names = ", ".join(finding.source for finding in findings)
-        return Finding(findings[0].value, evidence, names, sum(f.seconds for f in findings))
+        sources = tuple(source for finding in findings for source in finding.sources)
+        if failures:
+            sources = tuple(f"{source} (alone: {'; '.join(failures)})" for source in sources)
+        return Finding(findings[0].value, evidence, sources, sum(f.seconds for f in findings))
 
-    def _ask(self, question: Question, installation: Installation) -> Finding | str:
+    def _ask(self, question: Question[Any], installation: Installation) -> Finding | str:
         """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
         fields = (
             [0, MODULAR_PRIME] if self.settings.characteristic is None else [self.settings.characteristic]
@@ -290,7 +335,7 @@ class _Inquiry:
             where = f"ZZ/{characteristic}" if characteristic else "QQ"
             self.progress(f"{installation.engine.title}: {question.task} over {where}")
             try:
-                problem = build(question.task, self.layer, characteristic=characteristic, force=True)
+                problem = self._problem(question.task, characteristic)
                 done = run(problem, installation, self.settings.limits, self.settings.keep, self.cancelled)
                 value = question.read(done.answer)
             except EngineError as error:
@@ -302,16 +347,30 @@ class _Inquiry:
                 continue
             self.runs.append(done)
             evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
-            return Finding(value, evidence, str(installation), done.seconds)
-        return "; ".join(reasons)
+            return Finding(value, evidence, (str(installation),), done.seconds)
+        return "; ".join(dict.fromkeys(reasons))  # over both fields, usually the same
 
-    def _compute(self, question: Question, reasons: list[str]) -> Finding | str:
+    def _problem(self, task: str, characteristic: int) -> Problem:
+        if isinstance(self.layer, DeepNetwork):
+            seed = self.settings.seed
+            return build_for_network(task, self.layer, characteristic=characteristic, seed=seed, force=True)
+        return build(task, self.layer, characteristic=characteristic, force=True)
+
+    def _compute(self, question: Question[Any], reasons: list[str]) -> Finding | str:
         self.progress(f"native: {question.name}")
         assert question.native is not None
         started = time.monotonic()
         try:
             value = question.native(self.layer, self.settings.seed)
+        except DisagreementError:
+            raise
         except AgattnError as error:
             return "; ".join([*reasons, str(error)])
-        source = f"native (because {'; '.join(reasons)})" if reasons else "native"
-        return Finding(value, Evidence.PROVED, source, time.monotonic() - started)
+        second_choice = reasons and self.settings.engine != "native"
+        source = f"native (because {'; '.join(reasons)})" if second_choice else "native"
+        return Finding(value, question.evidence(value), (source,), time.monotonic() - started)
+
+
+def _coordinates(layer: Architecture) -> int:
+    """The coordinates of the ambient space; of networks, whose systems are not in them, none."""
+    return layer.ambient_dimension if isinstance(layer, SingleLayer) else 0

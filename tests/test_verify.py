@@ -4,6 +4,7 @@ import pytest
 
 from agattn.architecture import SingleLayer
 from agattn.claims.claim import select
+from agattn.claims.questions import GENERIC_RANK
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
@@ -35,7 +36,11 @@ TANGENTS = {
         "(1,2,3)": 11,
         "(1,3,3)": 11,
     },
-}
+    SingleLayer(3, 2, 2): {
+        "(0,0,0)": 36, "(1,1,1)": 24, "(1,1,2)": 20, "(1,2,2)": 13, "(1,2,3)": 13, "(2,1,2)": 14,
+        "(2,1,3)": 14, "(2,2,2)": 13, "(2,2,3)": 13,
+    },
+}  # fmt: skip
 
 
 def by_id(report):
@@ -59,11 +64,12 @@ def test_the_main_example_by_both_engines(both_engines):
     check_known(report, 5, 4, {"4": 1})
     singular = by_id(report)["theorem-3.4.singular"]
     assert singular.judgement is CONFIRMED and singular.evidence is Evidence.PROVED
-    assert singular.engine == ", ".join(map(str, both_engines))
+    assert singular.engine == ", ".join([*map(str, both_engines), "native"])
+    assert by_id(report)["lemma-A.3"].engine == ", ".join(map(str, both_engines))
     assert singular.computed == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
     # Every question was put to both engines once, however many claims ask it.
     tasks = [(run.problem.task, run.installation.engine.name) for run in report.runs]
-    assert len(tasks) == len(set(tasks)) == 10
+    assert len(tasks) == len(set(tasks)) == 12
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_known_values(singular, monkeypatch, layer, values):
     assert {run.installation.path for run in report.runs} == {singular.path}
 
 
-@pytest.mark.parametrize("layer", [SingleLayer(2, 2), SingleLayer(2, 2, 1)], ids=str)
+@pytest.mark.parametrize("layer", [SingleLayer(2, 2)], ids=str)
 def test_known_values_by_every_macaulay2(macaulay2, monkeypatch, layer):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
     check_known(verify(layer, settings=Settings("macaulay2")), *KNOWN[layer])
@@ -121,8 +127,11 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
         assert sorted(set(verdict.computed) - set(verdict.predicted)) == ["(2,1,2)", "(2,1,3)"]
         assert "(2,1,2)" in verdict.witness and "(2,1,3)" in verdict.witness and "14 > 13" in verdict.witness
         tangents = verdict.details["tangent_dimension"]
-        # Curves prove the lower bound; the upper one is that of the equations at hand.
-        assert tangents["(2,1,2)"][0] == tangents["(2,1,3)"][0] == 14 and tangents["(2,2,3)"] == 13
+        # Curves prove the lower bounds; the source at the one reduced preimage proves the upper ones.
+        assert tangents == TANGENTS[SingleLayer(3, 2, 2)]
+        assert "its fiber is one reduced point, at which (A, V) have 14 tangent dimensions" in verdict.witness
+    assert found["agattn.tangent-dimension"].computed == TANGENTS[SingleLayer(3, 2, 2)]
+    assert found["agattn.zariski-singular-locus"].computed == {"dimension": 8, "degree": 315}
     assert "implicit-ideal" not in {run.problem.task for run in report.runs}
 
 
@@ -160,11 +169,16 @@ def test_one_dimension(singular, d_out, a):
     ],
     ids=str,
 )
-def test_one_token(singular, layer, dimension):
+def test_one_token(singular, monkeypatch, layer, dimension):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     report = verify(layer, settings=Settings("singular"))
     assert report.exit_status == 0
-    assert {v.judgement for v in report.verdicts} == {INAPPLICABLE}
-    assert by_id(report)["corollary-3.3"].computed == dimension == layer.expected_dimension
+    found = by_id(report)
+    assert found.pop("lemma-3.1").judgement is CONFIRMED  # it is about K and Q, not about tokens
+    assert {v.judgement for v in found.values()} == {INAPPLICABLE}
+    assert found["corollary-3.3"].computed == dimension == layer.expected_dimension
+    if layer.ambient_dimension <= 4:  # small enough for elimination, beside the generic rank
+        assert found["corollary-3.3"].engine == f"{singular}, native"
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -195,26 +209,79 @@ def test_a_chosen_finite_field_is_modular(singular):
     for verdict in report.verdicts:
         native = verdict.engine == "native"
         assert verdict.evidence is (Evidence.PROVED if native else Evidence.MODULAR), str(verdict)
-
-
-def test_natively_nothing_is_claimed_that_was_not_computed():
-    report = verify(SingleLayer(2, 1), settings=Settings("native"))
-    found = by_id(report)
-    assert report.exit_status == 3 and report.runs == ()
-    assert (
-        found["theorem-3.4.closed"].judgement is CONFIRMED and found["theorem-3.4.closed"].engine == "native"
-    )
-    assert found["agattn.degree"].judgement is Judgement.UNDECIDED
-    assert all(v.computed is None for v in report.verdicts if v.judgement is Judgement.UNDECIDED)
+    assert {v.claim for v in report.verdicts if v.engine == "native"} == {"lemma-3.1", "proposition-A.5"}
 
 
 # Without any engine -----------------------------------------------------------------------------------------
+
+NATIVE = [SingleLayer(d, d_out, a) for d in (1, 2, 3, 4) for d_out in (1, 2, 3) for a in range(1, d + 1)]
+
+
+@pytest.mark.parametrize("layer", NATIVE, ids=str)
+def test_natively_every_claim_is_decided(fakes, layer):
+    report = verify(layer, settings=Settings("native"))
+    assert report.runs == () and report.troubles == ()
+    wrong = {"theorem-3.4.singular", "corollary-A.4"}
+    false = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
+    assert report.exit_status == (1 if false else 0)
+    for verdict in report.verdicts:
+        if not verdict.hypotheses_hold:
+            assert verdict.judgement is INAPPLICABLE and verdict.engine in ("native", "none")
+        else:
+            assert (verdict.engine, verdict.evidence) == ("native", Evidence.PROVED), str(verdict)
+            refuted = false and verdict.claim in wrong
+            assert verdict.judgement is (Judgement.REFUTED if refuted else CONFIRMED), str(verdict)
+    found = by_id(report)
+    assert found["corollary-3.3"].computed == layer.expected_dimension
+    if layer in TANGENTS:
+        assert found["agattn.tangent-dimension"].computed == TANGENTS[layer]
+    if layer in KNOWN | WIDER:
+        dimension, degree, _ = (KNOWN | WIDER)[layer]
+        assert (found["corollary-3.3"].computed, found["agattn.degree"].computed) == (dimension, degree)
+        # Only elimination knows generators, so none are claimed.
+        assert "generators_by_degree" not in found["agattn.degree"].details
+
+
+@pytest.mark.parametrize(("d", "d_out", "dimension", "degree"), [
+    (2, 1, 4, 3), (2, 2, 5, 12), (2, 3, 6, 30), (3, 1, 7, 45), (3, 2, 8, 315),
+])  # fmt: skip
+def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree):
+    for a in range(1, d + 1):
+        report = verify(SingleLayer(d, d_out, a), ["agattn.zariski-singular-locus"], Settings("native"))
+        (verdict,) = report.verdicts
+        assert verdict.judgement is CONFIRMED and verdict.engine == "native"
+        assert verdict.computed == {"dimension": dimension, "degree": degree}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
+    # A claim must ask for all that its judgement looks at, and not live on what others ask.
+    for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
+        (alone,) = verify(layer, [claim], Settings("native")).verdicts
+        among = by_id(verify(layer, settings=Settings("native")))[claim]
+        assert (alone.judgement, alone.computed, alone.witness) == (
+            among.judgement,
+            among.computed,
+            among.witness,
+        )
+
+
+def test_the_seed_reaches_the_native_computation(monkeypatch):
+    seeds = []
+
+    def rank(layer, seed):
+        seeds.append(seed)
+        return 5
+
+    monkeypatch.setitem(vars(GENERIC_RANK), "native", rank)
+    report = verify(SingleLayer(2, 1), ["corollary-3.3"], Settings("native", seed=23))
+    assert seeds == [23] and report.verdicts[0].computed == 5
 
 
 def test_questions_are_asked_once():
     plan = plan_of(SingleLayer(2, 1), select(CLAIMS, ()))
     questions = questions_of(plan)
-    assert len(questions) == len({q.name for q in questions}) == 6
+    assert len(questions) == len({q.name for q in questions}) == 7
     assert {node for node, kind in plan.nodes(data="kind") if kind == "task"} == {
         q.task for q in questions
     } - {""}
@@ -234,7 +301,9 @@ def test_missing_engines(fakes):
         with pytest.raises(EngineNotFoundError):
             verify(SingleLayer(2, 1), settings=Settings(engine))
     report = verify(SingleLayer(2, 1), ["lemma-A.3", "corollary-A.1"])
-    assert report.exit_status == 3 and "pip install" in report.verdicts[0].witness
-    assert report.verdicts[1].judgement is CONFIRMED and report.verdicts[1].engine.startswith(
-        "native (because"
-    )
+    assert report.exit_status == 0 and report.troubles == ()
+    for verdict in report.verdicts:
+        assert verdict.judgement is CONFIRMED and verdict.evidence is Evidence.PROVED
+        assert verdict.engine.startswith(
+            "native (because no engine was found; install them with: pip install"
+        )

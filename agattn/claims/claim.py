@@ -1,24 +1,27 @@
-"""A claim: a statement about a layer, when it applies, what it predicts, and how findings judge it."""
+"""A claim: a statement about an architecture, when it applies, what it predicts, how findings judge it."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from agattn.architecture import SingleLayer
+from agattn.architecture import Architecture
 from agattn.claims.questions import Finding, Findings, Question, UndecidedError
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Judgement, Verdict, weakest
 
+A = TypeVar("A", bound=Architecture)
+AnyClaim = TypeVar("AnyClaim", bound="Claim[Any]")
+
 
 @dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(Generic[A]):
     """A condition under which a claim speaks: in words, and as a predicate."""
 
     text: str
-    holds: Callable[[SingleLayer], bool]
+    holds: Callable[[A], bool]
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,15 @@ class Outcome:
     """What a judgement came to, before it is known whether the hypotheses hold.
 
     Attributes:
-        holds: whether the computed value is what the claim predicts.
+        holds: whether the computed value is what the claim predicts; ``None`` if what was computed decides
+            nothing, though it is worth showing.
         computed: the value, JSON-ready.
         witness: the reason in words; where the claim fails, the point at which it does.
         evidence: of facts that no question was needed for.
         details: more JSON-ready data.
     """
 
-    holds: bool
+    holds: bool | None
     computed: object
     witness: str
     evidence: Evidence | None = None
@@ -41,8 +45,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A statement that can be checked.
+class Claim(Generic[A]):
+    """A statement about one kind of architecture that can be checked.
 
     Attributes:
         id: such as ``"theorem-3.4.singular"``.
@@ -51,7 +55,7 @@ class Claim:
         source: where it is stated.
         hypotheses: when it applies.
         questions: what must be found out; the judgement says which of them it cannot do without.
-        predict: what the claim says for a layer, JSON-ready.
+        predict: what the claim says for an architecture, JSON-ready.
         judge: compares findings with the claim.
     """
 
@@ -59,25 +63,25 @@ class Claim:
     statement: str
     latex: str
     source: str
-    hypotheses: tuple[Hypothesis, ...]
-    questions: tuple[Question, ...]
-    predict: Callable[[SingleLayer], Any]
-    judge: Callable[[SingleLayer, Findings], Outcome]
+    hypotheses: tuple[Hypothesis[A], ...]
+    questions: tuple[Question[A], ...]
+    predict: Callable[[A], Any]
+    judge: Callable[[A, Findings], Outcome]
 
-    def failing_hypotheses(self, layer: SingleLayer) -> list[str]:
-        """The hypotheses that do not hold for a layer."""
-        return [h.text for h in self.hypotheses if not h.holds(layer)]
+    def failing_hypotheses(self, architecture: A) -> list[str]:
+        """The hypotheses that do not hold for an architecture."""
+        return [h.text for h in self.hypotheses if not h.holds(architecture)]
 
-    def verdict(self, layer: SingleLayer, findings: Findings) -> Verdict:
+    def verdict(self, architecture: A, findings: Findings) -> Verdict:
         """Judge the claim by what has been found out.
 
         Outside the hypotheses the verdict is *inapplicable* and the computed value is shown all the same.
         """
-        failing = self.failing_hypotheses(layer)
+        failing = self.failing_hypotheses(architecture)
         mine = Findings(findings.found, findings.missing)
         outcome: Outcome | None = None
         try:
-            outcome = self.judge(layer, mine)
+            outcome = self.judge(architecture, mine)
             reason = outcome.witness
         except UndecidedError as undecided:
             reason = str(undecided)
@@ -87,7 +91,7 @@ class Claim:
         if failing:
             judgement = Judgement.INAPPLICABLE
             reason = f"it assumes {' and '.join(failing)}. {reason}"
-        elif outcome is None:
+        elif outcome is None or outcome.holds is None:
             judgement = Judgement.UNDECIDED
         else:
             judgement = Judgement.CONFIRMED if outcome.holds else Judgement.REFUTED
@@ -95,7 +99,7 @@ class Claim:
             claim=self.id,
             judgement=judgement,
             hypotheses_hold=not failing,
-            predicted=None if failing else self.predict(layer),
+            predicted=None if failing else self.predict(architecture),
             computed=outcome.computed if outcome else None,
             evidence=weakest(evidence) if outcome and evidence else None,
             witness=reason,
@@ -107,19 +111,29 @@ class Claim:
 
 def _sources(used: list[Finding]) -> str:
     """Who found what was used, each once."""
-    names = dict.fromkeys(name for finding in used for name in finding.source.split(", "))
+    names = dict.fromkeys(name for finding in used for name in finding.sources)
     return ", ".join(names) or "native"
 
 
-def select(claims: dict[str, Claim], ids: tuple[str, ...]) -> list[Claim]:
+def select(
+    claims: Mapping[str, AnyClaim], ids: tuple[str, ...], elsewhere: Mapping[str, str] | None = None
+) -> list[AnyClaim]:
     """The claims of these ids, or all of them.
+
+    Args:
+        claims: those to choose from.
+        ids: the ids; none for all claims.
+        elsewhere: ids of claims that are not among them, each with what to do to have it.
 
     Raises:
         InputError: if there is no claim of an id; the nearest one is suggested.
     """
+    others = elsewhere or {}
     for identifier in ids:
+        if identifier in others and identifier not in claims:
+            raise InputError(f"{identifier} is {others[identifier]}")
         if identifier not in claims:
-            close = difflib.get_close_matches(identifier, claims, n=1)
+            close = difflib.get_close_matches(identifier, [*claims, *others], n=1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(claims)}"
             raise InputError(f"there is no claim {identifier!r}{hint}")
     return [claims[i] for i in dict.fromkeys(ids)] if ids else list(claims.values())

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from agattn.architecture import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
-from agattn.claims.questions import Findings
-from agattn.evidence import Evidence
+from agattn.claims.questions import Findings, UndecidedError
+from agattn.errors import TooLargeError
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal import compute_ideal
 
 #: The degree to which the claim is checked: a second; the tests go on to 12.
 CHECKED_DEGREE = 8
 
-TWO_DIMENSIONAL = Hypothesis("d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2)
+#: The degree to which values are shown where nothing is claimed.
+SHOWN_DEGREE = 3
+
+TWO_DIMENSIONAL: Hypothesis[SingleLayer] = Hypothesis(
+    "d = 2 and t ≥ 2", lambda layer: layer.d == 2 and layer.t >= 2
+)
 
 
 def _predict(layer: SingleLayer) -> list[int] | None:
@@ -22,7 +29,7 @@ def _predict(layer: SingleLayer) -> list[int] | None:
 
 def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     if not TWO_DIMENSIONAL.holds(layer):
-        return Outcome(False, None, "no formula is claimed for this layer")
+        return _elsewhere(layer)
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
     if gluing_is_sharp(layer.alpha, CHECKED_DEGREE):
         witness = f"functions of every weight, as many as the bound allows, in degrees up to {CHECKED_DEGREE}"
@@ -32,10 +39,21 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     )
 
 
+def _elsewhere(layer: SingleLayer) -> Outcome:
+    """The first values for a layer about which nothing is claimed."""
+    try:
+        ideal = compute_ideal(layer, SHOWN_DEGREE)
+    except TooLargeError as error:
+        raise UndecidedError(str(error)) from error
+    values = [ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1)]
+    evidence = weakest(piece.evidence for piece in ideal.degrees)
+    return Outcome(False, values, f"values in degrees up to {SHOWN_DEGREE}", evidence)
+
+
 HILBERT_FUNCTION = Claim(
     "agattn.hilbert-function",
-    f"For d = 2, in degrees up to {CHECKED_DEGREE}, the functions on M̄ are those on the source that agree on the "
-    "preimages of points of rank one",
+    f"For d = 2, in degrees up to {CHECKED_DEGREE}, the functions on M̄ are those on the source that agree on "
+    "the preimages of points of rank one",
     r"h_{\overline{\mathcal{M}}}(n) = \binom{n+2d'-1}{n} h_{D_\alpha}(n)"
     r" - \binom{n+d'-1}{n} (n+1) \binom{n+1}{2}",
     "agattn",

@@ -1,4 +1,4 @@
-"""Questions: what claims want to know about a layer, however it is found out.
+"""Questions: what claims want to know about an architecture, however it is found out.
 
 A question can be put to an engine, as a :class:`~agattn.systems.problem.Problem` whose answer it knows how to
 read, or computed natively. Either way the value has the same type, so that two engines, or an engine and the
@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import flint
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architecture import SingleLayer
+from agattn.architecture import Architecture, SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.attention.lightning import Array
 from agattn.errors import EngineError, UndecidableError
@@ -39,23 +39,28 @@ MAX_ONE_TOKEN_COORDINATES = 12
 MAX_MINORS = 5000
 
 
+A = TypeVar("A", bound=Architecture)
+
+
 @dataclass(frozen=True)
-class Question:
+class Question(Generic[A]):
     """Something a claim wants to know.
 
     Attributes:
         name: a short name, for plans and messages.
         task: the task that puts it to an engine; empty if only the native computation knows.
         read: turns an engine's answer into the value.
-        refusal: the reason not to ask an engine about this layer, or an empty string.
+        refusal: the reason not to ask about this architecture, or an empty string.
         native: computes the value without an engine, with a seed; ``None`` if nothing native can.
+        evidence: how a value that was computed natively is known; exact computations prove it.
     """
 
     name: str
     task: str
     read: Callable[[Answer], Any]
-    refusal: Callable[[SingleLayer], str]
-    native: Callable[[SingleLayer, int], Any] | None = None
+    refusal: Callable[[A], str]
+    native: Callable[[A, int], Any] | None = None
+    evidence: Callable[[Any], Evidence] = lambda value: Evidence.PROVED
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -63,11 +68,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Finding:
-    """A value found for a question, how it is known, by whom, and how long it took."""
+    """A value found for a question, how it is known, by whom, and how long it took.
+
+    There are as many ``sources`` as engines that answered.
+    """
 
     value: Any
     evidence: Evidence
-    source: str
+    sources: tuple[str, ...]
     seconds: float
 
 
@@ -77,16 +85,16 @@ class UndecidedError(Exception):
 
 @dataclass(frozen=True)
 class Findings:
-    """What has been found out about a layer, and why other things have not.
+    """What has been found out about an architecture, and why other things have not.
 
     Every finding that a judgement looks at is remembered in ``used``: its evidence becomes the verdict's.
     """
 
-    found: Mapping[Question, Finding]
-    missing: Mapping[Question, str]
+    found: Mapping[Question[Any], Finding]
+    missing: Mapping[Question[Any], str]
     used: list[Finding] = field(default_factory=list)
 
-    def need(self, question: Question) -> Any:
+    def need(self, question: Question[Any]) -> Any:
         """The value found for a question.
 
         Raises:
@@ -96,7 +104,7 @@ class Findings:
             raise UndecidedError(self.missing.get(question, f"nothing was asked about {question.name}"))
         return self.get(question)
 
-    def get(self, question: Question) -> Any | None:
+    def get(self, question: Question[Any]) -> Any | None:
         """The value found for a question, or ``None``."""
         finding = self.found.get(question)
         if finding is None:
@@ -261,7 +269,13 @@ def _read_critical(answer: Answer) -> dict[Stratum, bool]:
             raise EngineError(
                 f"at {label} the kernel meets the tangent cone in lines, which were not counted"
             )
-    return {_stratum(label): cones[label] > 1 for label in kernels}
+    found: dict[Stratum, bool] = {}
+    for label, dimension in cones.items():
+        stratum = _stratum(label)
+        if 0 in (stratum.r_v, stratum.r_a):
+            stratum = ZERO  # critical only if all pairs (A, V) over it are
+        found[stratum] = found.get(stratum, True) and dimension > 1
+    return found
 
 
 def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:

@@ -35,9 +35,9 @@ from agattn.geometry.zariski import closure_dimension, predicted_degree
 from agattn.systems.points import known_preimages
 from agattn.systems.problem import matrix
 
-TWO_TOKENS = Hypothesis("t ≥ 2", lambda layer: layer.t >= 2)
-NOT_A_PRODUCT = Hypothesis("a > 1 or d' > 1", lambda layer: layer.a > 1 or layer.d_out > 1)
-WIDE = Hypothesis("d ≥ 2", lambda layer: layer.d >= 2)
+TWO_TOKENS = Hypothesis[SingleLayer]("t ≥ 2", lambda layer: layer.t >= 2)
+NOT_A_PRODUCT = Hypothesis[SingleLayer]("a > 1 or d' > 1", lambda layer: layer.a > 1 or layer.d_out > 1)
+WIDE = Hypothesis[SingleLayer]("d ≥ 2", lambda layer: layer.d >= 2)
 SECTION_3_2 = (TWO_TOKENS, NOT_A_PRODUCT, WIDE)
 
 VERSION = "as stated in version 2 of the paper"
@@ -380,14 +380,14 @@ def _list(names: list[str]) -> str:
     return ", ".join(names) or "no stratum"
 
 
-SINGULAR_QUESTIONS = (IDEAL, TANGENTS, FIBERS, CRITICAL, GENERIC_RANK)
+SINGULAR_QUESTIONS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
 
 CORRECTED = (
     "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
     "2 ≤ a < d and rk A < a; except for a = d' = 1, where it is iff d ≥ 3 and it is of type (1,1,1)"
 )
 
-_CLAIMS = (
+_CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "lemma-3.1",
         "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "

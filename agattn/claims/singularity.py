@@ -67,7 +67,7 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
             )
         return int(ideal.dimension)
     if lower is None:
-        findings.need(TANGENTS)
+        findings.need(GENERIC_RANK)
     if lower != upper:
         raise UndecidedError(f"the dimension lies between {lower} and {upper}")
     return upper

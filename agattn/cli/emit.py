@@ -17,7 +17,7 @@ from agattn.systems.problem import Problem
 @click.option("-O", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE.")
 @options.json_flag
 def command(problem: Problem, engine_name: str, output: Path | None, as_json: bool) -> None:
-    """Print a script that computes TASK for a layer; it stands alone and can be run by hand.
+    """Print a script that computes TASK for a layer or a network; it stands alone and can be run by hand.
 
     The script prints its results between two marks, one item a line, polynomials as exponent vectors.
     """

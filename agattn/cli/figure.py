@@ -41,7 +41,20 @@ if TYPE_CHECKING:
 @seed
 @json_flag
 def command(  # type: ignore[no-untyped-def]
-    number, output, d, d_out, a, slice_file, radius, engine_name, layers, timeout, memory, force, seed, as_json
+    number,
+    output,
+    d,
+    d_out,
+    a,
+    slice_file,
+    radius,
+    engine_name,
+    layers,
+    timeout,
+    memory,
+    force,
+    seed,
+    as_json,
 ):
     """Recompute figure NUMBER of the paper.
 
@@ -52,7 +65,11 @@ def command(  # type: ignore[no-untyped-def]
         from agattn.architecture import SingleLayer
         from agattn.engines.run import Limits
 
-        numbers = {"d": whole_number(d), "d_out": whole_number(d_out), "a": whole_number(d if a is None else a)}
+        numbers = {
+            "d": whole_number(d),
+            "d_out": whole_number(d_out),
+            "a": whole_number(d if a is None else a),
+        }
         options = {"engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force}
         _figure_1(SingleLayer(**numbers), slice_file, output, options, as_json)
     elif number == "2":

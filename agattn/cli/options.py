@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError
 
 Command = Callable[..., Any]
@@ -78,6 +78,76 @@ def network(command: Command) -> Command:
         return command(architecture=architecture, **others)
 
     return wrapped
+
+
+def layer_or_network(command: Command) -> Command:
+    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given."""
+
+    @click.option("-d", "--embed-dim", "d", metavar="D", help="Embedding dimension d of a single layer.")
+    @click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
+    @click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
+    @click.option(
+        "-t", "--tokens", "t", metavar="T", help="Number of tokens t.  [default: 2, for a network 3]"
+    )
+    @click.option("--dims", metavar="D0,...,DL", help="The widths d_0, ..., d_l of a network.")
+    @click.option("--ranks", metavar="A1,...,AL", help="Its attention dimensions a_1, ..., a_l.")
+    @click.option("--heads", metavar="H", help="Heads in every layer, or H1,...,HL.  [default: 1]")
+    @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
+    @click.option("--skip", is_flag=True, default=None, help="Each layer adds its input to its output.")
+    @click.option("--normalization", metavar="none|softmax", help="[default: none]")
+    @click.option("--temperature", metavar="T", help="Temperature of the softmax.  [default: 1]")
+    @functools.wraps(command)
+    def wrapped(
+        d: str | None, d_out: str | None, a: str | None, t: str | None, dims: str | None, ranks: str | None,
+        heads: str | None, value_rank: str | None, skip: bool | None, normalization: Any,
+        temperature: str | None, **others: Any,
+    ) -> Any:  # fmt: skip
+        of_layer = {"-d": d, "-o": d_out, "-a": a}
+        of_network = {
+            "--dims": dims, "--ranks": ranks, "--heads": heads, "--value-rank": value_rank, "--skip": skip,
+            "--normalization": normalization, "--temperature": temperature,
+        }  # fmt: skip
+        layer_given = [name for name, value in of_layer.items() if value is not None]
+        network_given = [name for name, value in of_network.items() if value is not None]
+        if layer_given and network_given:
+            raise click.UsageError(
+                f"{layer_given[0]} describes a single layer and {network_given[0]} a network; give -d and "
+                "-o, or --dims and --ranks"
+            )
+        needed = {**of_network, **of_layer}
+        for name in ("--dims", "--ranks") if network_given else ("-d", "-o"):
+            if needed[name] is None:
+                other = "" if layer_given or network_given else ", or for a network --dims and --ranks"
+                raise click.UsageError(f"Missing option '{name}'; give the architecture{other}")
+        architecture: Architecture
+        if network_given:
+            architecture = DeepNetwork(
+                whole_numbers(str(dims)),
+                whole_numbers(str(ranks)),
+                whole_number(t or "3"),
+                heads=whole_numbers(heads or "1"),
+                skip=bool(skip),
+                normalization=normalization or "none",
+                temperature=real_number(temperature or "1"),
+                value_rank=None if value_rank is None else whole_number(value_rank),
+            )
+        else:
+            numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": t or "2"}
+            architecture = SingleLayer(**{name: whole_number(str(n)) for name, n in numbers.items()})
+        return command(architecture=architecture, **others)
+
+    return wrapped
+
+
+def described(architecture: Architecture) -> str:
+    """The architecture and its size, for messages.
+
+    >>> described(SingleLayer(2, 1))
+    'M(2,1,2): dim 5 in ℝ⁶, t ≥ 2; 6 coordinates'
+    """
+    if isinstance(architecture, SingleLayer):
+        return f"{architecture}; {architecture.ambient_dimension} coordinates"
+    return f"{architecture}; {architecture.parameters} parameters"
 
 
 def one_blas_thread() -> None:
@@ -170,16 +240,18 @@ def problem(command: Command) -> Command:
     def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
             from agattn.systems.catalogue import TASKS
+            from agattn.systems.network_catalogue import NETWORK_TASKS
 
-            width = max(map(len, TASKS))
-            click.echo("\n".join(f"{task.name:{width}}  {task.summary}" for task in TASKS.values()))
+            tasks = {**{task.name: task.summary for task in TASKS.values()}, **NETWORK_TASKS}
+            width = max(map(len, tasks))
+            click.echo("\n".join(f"{name:{width}}  {summary}" for name, summary in tasks.items()))
             ctx.exit()
 
     @click.argument("task")
     @click.option(
         "--list", is_flag=True, is_eager=True, expose_value=False, callback=show_tasks, help="List the tasks."
     )
-    @single_layer
+    @layer_or_network
     @field
     @click.option(
         "--point",
@@ -198,15 +270,31 @@ def problem(command: Command) -> Command:
         help="For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
     )
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
+    @seed
     @force
     @functools.wraps(command)
     def wrapped(
-        task: str, architecture: SingleLayer, field_name: str | None, point: Path | None,
-        max_degree: int | None, slice_file: Path | None, prime: bool, force: bool, **others: Any,
+        task: str, architecture: Architecture, field_name: str | None, point: Path | None,
+        max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
         from agattn.systems.catalogue import TASKS, build
         from agattn.systems.points import read_point, read_slice, read_target
 
+        if isinstance(architecture, DeepNetwork):
+            unused = {
+                "--point": point is not None,
+                "--max-degree": max_degree is not None,
+                "--slice": slice_file is not None,
+                "--prime": prime,
+            }
+            for name in (name for name, given in unused.items() if given):
+                raise InputError(f"{name} is for tasks about a single layer; leave it out")
+            from agattn.systems.network_catalogue import build_for_network
+
+            built = build_for_network(
+                task, architecture, characteristic=characteristic(field_name), seed=seed, force=force
+            )
+            return command(problem=built, **others)
         options = {"prime": 1} if prime else {}
         on_target = task in TASKS and TASKS[task].uses_target
         if max_degree is not None:

@@ -20,9 +20,13 @@ from agattn.errors import InputError
 @click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
 @click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
 @click.option("-t", "--tokens", "t", metavar="T", help="Number of tokens t.  [default: 2; 3 for a network]")
-@click.option("--dims", metavar="D0,...,DL", help="Instead of -d and -o: the widths d_0, ..., d_l of a network.")
+@click.option(
+    "--dims", metavar="D0,...,DL", help="Instead of -d and -o: the widths d_0, ..., d_l of a network."
+)
 @click.option("--ranks", metavar="A1,...,AL", help="With --dims: the attention dimensions a_1, ..., a_l.")
-@click.option("--heads", default="1", metavar="H", show_default=True, help="With --dims: heads, or H1,...,HL.")
+@click.option(
+    "--heads", default="1", metavar="H", show_default=True, help="With --dims: heads, or H1,...,HL."
+)
 @click.option("--skip", is_flag=True, help="With --dims: each layer adds its input to its output.")
 @click.option(
     "--normalization", default="none", metavar="none|softmax", show_default=True, help="With --dims."
@@ -68,7 +72,10 @@ def command(
             options.whole_numbers(dims), options.whole_numbers(ranks), number(t or "3"),
             heads=options.whole_numbers(heads), skip=skip, normalization=normalization,
         )  # fmt: skip
-        words = [f"--dims {','.join(map(str, architecture.dims))}", f"--ranks {','.join(map(str, architecture.ranks))}"]
+        words = [
+            f"--dims {','.join(map(str, architecture.dims))}",
+            f"--ranks {','.join(map(str, architecture.ranks))}",
+        ]
         words += [f"-t {architecture.t}", *(["--skip"] if skip else [])]
         words += [f"--heads {heads}"] if set(architecture.heads_by_layer) != {1} else []
         words += [f"--normalization {normalization}"] if normalization != "none" else []
@@ -92,7 +99,9 @@ def command(
         else:
             from agattn.reports.network_report import network_report
 
-            document, claims, status = network_report(architecture, settings, command=written, progress=update)
+            document, claims, status = network_report(
+                architecture, settings, command=written, progress=update
+            )
         files = document.save(folder)
     if as_json:
         print_json(

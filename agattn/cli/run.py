@@ -24,19 +24,19 @@ from agattn.systems.problem import Problem
 def command(
     problem: Problem, engine_name: str, timeout: float, memory: int, keep: Path | None, as_json: bool
 ) -> None:
-    """Run TASK for a layer on an engine and print the answer, read back exactly."""
+    """Run TASK for a layer or a network on an engine and print the answer, read back exactly."""
     from agattn.engines.engine import engine_named
     from agattn.engines.locate import locate
     from agattn.engines.run import Limits, run
 
     installation = locate(engine_named(engine_name))
-    size = f"{problem.layer}; {problem.layer.ambient_dimension} coordinates, over {problem.field_name}"
-    with progress(f"{installation.engine.title}: {problem.task} for {size}"):
+    what = f"{options.described(problem.architecture)}, over {problem.field_name}"
+    with progress(f"{installation.engine.title}: {problem.task} for {what}"):
         done = run(problem, installation, Limits(timeout, memory), keep)
     document = {
         "task": problem.task,
         "engine": {"name": installation.engine.name, "version": installation.version},
-        "architecture": problem.layer.as_json(),
+        "architecture": problem.architecture.as_json(),
         "answer": done.answer.as_json(),
         "evidence": "modular" if problem.characteristic else "proved",
         "seconds": round(done.seconds, 3),

@@ -1,4 +1,4 @@
-"""``agattn verify``: every claim for one layer."""
+"""``agattn verify``: every claim for one layer or network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architecture import SingleLayer
+from agattn.architecture import Architecture, SingleLayer
 from agattn.cli import options
 from agattn.cli.output import print_json, progress, write_file, write_report
 
@@ -22,13 +22,13 @@ STRATA_LEGEND = (
 
 
 @click.command(
-    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify -d 3 -o 2 --claim corollary-A.4"
+    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3"
 )
-@options.single_layer
+@options.layer_or_network
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
 @click.option(
     "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
-    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
+    help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
 )  # fmt: skip
 @options.field
 @options.limits
@@ -45,7 +45,7 @@ STRATA_LEGEND = (
 )  # fmt: skip
 @options.json_flag
 def command(
-    architecture: SingleLayer,
+    architecture: Architecture,
     claims: tuple[str, ...],
     engine_name: str,
     field_name: str | None,
@@ -58,7 +58,8 @@ def command(
     certificate: Path | None,
     as_json: bool,
 ) -> int:
-    """Check the paper's claims, and this project's, for one layer."""
+    """Check the paper's claims, and this project's, for one layer or one network."""
+    options.one_blas_thread()
     from agattn.engines.run import Limits
     from agattn.errors import InputError
     from agattn.verify import CHOICES, Settings, verify
@@ -74,11 +75,13 @@ def command(
         seed=seed,
         keep=report,
     )
-    with progress(f"{architecture}; {architecture.ambient_dimension} coordinates") as update:
+    if certificate is not None and not isinstance(architecture, SingleLayer):
+        raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
+    with progress(options.described(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_report(report, result.as_json(), _text(result))
-    if certificate is not None:
+    if certificate is not None and isinstance(architecture, SingleLayer):
         from agattn.certificate import certify, dump
 
         write_file(certificate, dump(certify(architecture, claims, result.verdicts)) + "\n")
@@ -107,7 +110,7 @@ def _print(report: Report) -> None:
             verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
         )
     console.print(table)
-    if report.layer.t >= 2:
+    if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
         console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
@@ -122,7 +125,9 @@ def _short(verdict: Verdict) -> str:
         return "as stated" if value == verdict.predicted else "other dimensions"
     if isinstance(value, dict):
         return ", ".join(
-            f"{key}: {inner}" for key, inner in value.items() if not isinstance(inner, (dict, list))
+            f"{key}: {inner}"
+            for key, inner in value.items()
+            if inner is not None and not isinstance(inner, (dict, list))
         )
     if isinstance(value, list):
         return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
@@ -136,12 +141,22 @@ def _remarks(report: Report) -> list[str]:
         if verdict.judgement.value in ("refuted", "undecided"):
             grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
     lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+    lines += [f"\n{claim}: checked {scope}." for claim, scope in _scopes(report)]
     lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
     engines = dict.fromkeys(
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs
     )
     lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
     return lines
+
+
+def _scopes(report: Report) -> list[tuple[str, object]]:
+    """Confirmed claims that say more than was checked, and what was."""
+    return [
+        (v.claim, v.details["scope"])
+        for v in report.verdicts
+        if v.judgement.value == "confirmed" and "scope" in v.details
+    ]
 
 
 def _text(report: Report) -> str:
@@ -151,6 +166,7 @@ def _text(report: Report) -> str:
         lines.append(
             f"| {v.claim} | {v.judgement} | {v.evidence or ''} | {v.witness.replace('|', chr(92) + '|')} |"
         )
-    lines += ["", "Scripts and transcripts of the engines lie beside this file."]
+    lines += ["", *(f"{claim}: checked {scope}.\n" for claim, scope in _scopes(report))]
+    lines += ["Scripts and transcripts of the engines lie beside this file."]
     lines += [f"- {run_.problem.task}, {run_.installation}: `{run_.script_sha256}`" for run_ in report.runs]
     return "\n".join(lines) + "\n"

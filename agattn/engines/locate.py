@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agattn.engines.engine import Engine
 from agattn.engines.process import run_program
-from agattn.errors import EngineError, EngineNotFoundError
+from agattn.errors import EngineError, EngineNotFoundError, EngineVariableError
 
 INSTALL = "pip install 'agattn[engines]'"
 
@@ -54,14 +54,14 @@ def candidates(engine: Engine) -> list[Installation]:
     """Every installation of an engine that can be found, the preferred one first.
 
     Raises:
-        EngineNotFoundError: if the environment variable names something that is no program.
+        EngineVariableError: if the environment variable names something that is no program.
     """
     found: list[Installation] = []
     named = os.environ.get(engine.variable)
     if named:
         path = shutil.which(named)
         if path is None:
-            raise EngineNotFoundError(
+            raise EngineVariableError(
                 f"{engine.variable} is {named!r}, which is not a program that can be run"
             )
         found.append(Installation(engine, Path(path), engine.variable))
@@ -87,6 +87,7 @@ def locate(engine: Engine) -> Installation:
 
     Raises:
         EngineNotFoundError: if there is none; the message says how to install one.
+        EngineVariableError: if the environment variable names something that is no program.
     """
     found = candidates(engine)
     if not found:

@@ -186,7 +186,7 @@ def theorem_3_7_hypotheses(M: Sequence[Array], L: Array, t: int) -> list[str]:
     if not L.any():
         failing.append("L ≠ 0")
     for i, M_i in enumerate(M, 1):
-        if flint.fmpz_mat(M_i.astype(int).tolist()).rank() < 2:
+        if flint.fmpz_mat(M_i.tolist()).rank() < 2:
             failing.append(f"rk M_{i} ≥ 2")
         if (M_i == -M_i.T).all():
             failing.append(f"M_{i} is not skew-symmetric")
@@ -267,6 +267,21 @@ def fiber_equations(M: Sequence[Array], L: Array, t: int) -> list[Polynomial]:
             polynomial = small.from_terms(terms).primitive()
             equations.setdefault(str(polynomial), polynomial)
     return list(equations.values())
+
+
+def monomials_of_network(network: DeepNetwork) -> int:
+    """How many monomials in A, V and X the outputs of a lightning network have, counted with coefficients.
+
+    The sum of the coefficients of φ(X), which is its value where all entries of A, V and X are 1: how much
+    work it is to expand φ.
+
+    >>> monomials_of_network(DeepNetwork((2, 2, 2), (2, 2), t=3))
+    1990656
+    """
+    dims, t, entry = network.dims, network.t, 1
+    for d in dims[:-1]:
+        entry *= d * t * d * d * entry**2
+    return dims[-1] * t * entry
 
 
 def _check(

@@ -49,7 +49,9 @@ class Slice:
             3, len(self.origin), [flint.fmpq(c.numerator, c.denominator) for v in self.directions for c in v]
         )
         if matrix.rank() < 3:
-            raise InputError("the three directions of the slice are linearly dependent; give independent ones")
+            raise InputError(
+                "the three directions of the slice are linearly dependent; give independent ones"
+            )
         usable = all(isinstance(n, str) and len(n) == 1 and n.isascii() and n.islower() for n in self.names)
         if len(set(self.names)) != 3 or not usable:
             raise InputError(f"the slice's names are {self.names}; give three different small letters")
@@ -161,7 +163,9 @@ def section_from_equations(slice_: Slice, equations: Iterable[Polynomial]) -> Se
         raise InputError("the whole slice lies in the Zariski closure of M; choose one that does not")
     common = reduce(_gcd, equations)
     if common.degree() < 1:
-        raise InputError("the section is no surface: its equations have no common factor; choose another slice")
+        raise InputError(
+            "the section is no surface: its equations have no common factor; choose another slice"
+        )
     equation = _squarefree(common)
     ring = equation.ring
     partials = [equation.derivative(gen) for gen in ring.gens]

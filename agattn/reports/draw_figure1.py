@@ -38,7 +38,9 @@ def save_figure_1(figure: Figure1, path: Path) -> None:
 def alternative_text(figure: Figure1) -> str:
     """The figure in words, for those who cannot see it."""
     section = figure.section
-    text = f"The surface {pretty(str(section.equation))} = 0 in a three-dimensional slice of {_short(figure)}."
+    text = (
+        f"The surface {pretty(str(section.equation))} = 0 in a three-dimensional slice of {_short(figure)}."
+    )
     if section.line() is not None:
         inside = sum(piece.in_m for piece in figure.pieces)
         text += (
@@ -74,7 +76,9 @@ def _pieces(figure: Figure1) -> list[tuple[bool, Array]]:
     """The pieces of the singular line inside the cube, as pairs of points."""
     radius, found = float(figure.radius), []
     for piece in figure.pieces:
-        inside = [t for t in np.linspace(*piece.ends, 401) if np.abs(figure.on_line(t)).max() <= radius + 1e-9]
+        inside = [
+            t for t in np.linspace(*piece.ends, 401) if np.abs(figure.on_line(t)).max() <= radius + 1e-9
+        ]
         if len(inside) > 1:
             found.append((piece.in_m, np.array([figure.on_line(inside[0]), figure.on_line(inside[-1])])))
     return found
@@ -148,7 +152,9 @@ def _legend(axes: Any, figure: Figure1) -> None:
                    label=r"only in the Zariski closure")
         )  # fmt: skip
     if _visible_pinches(figure):
-        handles.append(Line2D([], [], color=_INK, marker="o", linestyle="", markersize=6, label="pinch point"))
+        handles.append(
+            Line2D([], [], color=_INK, marker="o", linestyle="", markersize=6, label="pinch point")
+        )
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
 
 

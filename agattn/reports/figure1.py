@@ -120,7 +120,13 @@ class Figure1:
             "singular": list(map(str, self.section.singular)),
             "line": None if line is None else {"point": _texts(line[0]), "direction": _texts(line[1])},
             "pieces": [
-                {"from": p.ends[0], "to": p.ends[1], "sample": str(p.sample), "in_m": p.in_m, "reason": p.reason}
+                {
+                    "from": p.ends[0],
+                    "to": p.ends[1],
+                    "sample": str(p.sample),
+                    "in_m": p.in_m,
+                    "reason": p.reason,
+                }
                 for p in self.pieces
             ],
             "pinch_points": [list(point) for point in self.pinch_points],
@@ -209,5 +215,7 @@ def section_of_run(done: Run, chosen: Slice) -> Section:
         what = "is empty" if dimension < 0 else f"has dimension {dimension}"
         raise InputError(f"the section {what}: it is no surface; choose another slice")
     singular = done.answer.polynomials["singular"]
-    ordered = sorted((f.primitive() for f in singular), key=lambda f: (f.degree(), [-e for e in max(f.terms)]))
+    ordered = sorted(
+        (f.primitive() for f in singular), key=lambda f: (f.degree(), [-e for e in max(f.terms)])
+    )
     return Section(chosen, equation[0].primitive(), tuple(ordered))

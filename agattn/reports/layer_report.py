@@ -147,7 +147,9 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: dict[str, Claim] | dict[s
     for verdict in verdicts:
         if verdict.judgement is Judgement.REFUTED:
             grouped.setdefault(verdict.witness, []).append(verdict.claim)
-    blocks += [Text(f"Refuted: {', '.join(ids)}: {_sentence(why)}", note=True) for why, ids in grouped.items()]
+    blocks += [
+        Text(f"Refuted: {', '.join(ids)}: {_sentence(why)}", note=True) for why, ids in grouped.items()
+    ]
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
         claim = claims.get(v.claim)
@@ -274,7 +276,13 @@ def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Secti
         ),
         Table(
             f"The ideal by degree ({ideal.degrees[0].evidence})",
-            ("degree", "equations", "Hilbert function", "minimal generators", "modules of minimal generators"),
+            (
+                "degree",
+                "equations",
+                "Hilbert function",
+                "minimal generators",
+                "modules of minimal generators",
+            ),
             rows,
         ),
     ]
@@ -337,7 +345,9 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
     ]
     try:
         blocks.append(
-            Attachment("figure1.html", interactive_figure_1(figure), "the same to be turned with the mouse", False)
+            Attachment(
+                "figure1.html", interactive_figure_1(figure), "the same to be turned with the mouse", False
+            )
         )
     except InputError as error:
         blocks.append(Text(f"No interactive figure: {error}."))
@@ -345,7 +355,9 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
 
 
 def _scripts(verified: Report) -> list[Section]:
-    runs = sorted(verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic))
+    runs = sorted(
+        verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
+    )
     if not runs and not verified.troubles:
         return []
     blocks: list[Block] = [
@@ -362,7 +374,9 @@ def _scripts(verified: Report) -> list[Section]:
         rows.append((Code(f"{stem}.{engine.suffix}"), str(run.installation), run.problem.field_name,
                      Code(run.script_sha256)))  # fmt: skip
         shown = len(run.script) <= _LONGEST_LISTING
-        blocks.append(Attachment(f"{stem}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}", shown))
+        blocks.append(
+            Attachment(f"{stem}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}", shown)
+        )
         shown = len(run.transcript) <= _LONGEST_LISTING
         name = f"{stem}.transcript.txt"
         blocks.append(Attachment(name, run.transcript, f"what {run.installation} printed", shown))
@@ -392,7 +406,9 @@ def provenance(settings: Settings, command: str, engines: Sequence[str]) -> Sect
     return Section(
         "How to reproduce it",
         (
-            Text("The same command with the same versions writes the same files, byte for byte, but for times."),
+            Text(
+                "The same command with the same versions writes the same files, byte for byte, but for times."
+            ),
             Table("Versions, seed and command", ("what", "value"), tuple(rows)),
         ),
     )

@@ -69,11 +69,17 @@ def _summary(found: Dimension) -> str:
     if not failing:
         verb = "gives the same" if not found.defect else f"gives {found.paper}"
         return f"{known}. {name} of HMK {verb}."
-    return f"{known}. {name} of HMK gives {found.paper}, but its hypotheses do not hold: {'; '.join(failing)}."
+    return (
+        f"{known}. {name} of HMK gives {found.paper}, but its hypotheses do not hold: {'; '.join(failing)}."
+    )
 
 
 def _question(network: DeepNetwork) -> Section:
-    form = r"X \mapsto \sum_h V_h X X^{\top} A_h X" if network.is_lightning else r"X \mapsto \sum_h V_h X S(X^{\top} A_h X)"
+    form = (
+        r"X \mapsto \sum_h V_h X X^{\top} A_h X"
+        if network.is_lightning
+        else r"X \mapsto \sum_h V_h X S(X^{\top} A_h X)"
+    )
     rows: list[tuple[Cell, ...]] = [
         ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, network.dims))),
         ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, network.ranks))),
@@ -101,7 +107,12 @@ def _dimension(found: Dimension) -> Section:
         hypotheses = Lines(("its hypotheses do not hold:", *found.paper_hypotheses_failing))
     rows: list[tuple[Cell, ...]] = [
         ("dimension", str(found.dimension), Word(str(found.evidence)), "the bounds below, where they meet"),
-        ("at least", str(found.lower_bound), Word("proved"), f"a nonzero minor of a Jacobian of shape {shape}"),
+        (
+            "at least",
+            str(found.lower_bound),
+            Word("proved"),
+            f"a nonzero minor of a Jacobian of shape {shape}",
+        ),
         ("at most", str(found.upper_bound), Word("proved"), found.upper_bound_reason),
         ("general formula", str(found.predicted), Word(""), "the count of parameters less symmetries"),
         (f"HMK, {_equation(found.network).lower()}", str(found.paper), Word(""), hypotheses),

@@ -44,7 +44,9 @@ def grid_triangles(parametrization: Callable[[Array, Array], Array], u: Array, v
 
 # The six tetrahedra 0, e_i, e_i + e_j, (1,1,1) into which the diagonal divides a cube.
 _TETRAHEDRA = [
-    np.array([[0, 0, 0], np.eye(3, dtype=int)[i], np.eye(3, dtype=int)[i] + np.eye(3, dtype=int)[j], [1, 1, 1]])
+    np.array(
+        [[0, 0, 0], np.eye(3, dtype=int)[i], np.eye(3, dtype=int)[i] + np.eye(3, dtype=int)[j], [1, 1, 1]]
+    )
     for i, j, _ in permutations(range(3))
 ]
 

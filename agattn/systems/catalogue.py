@@ -26,7 +26,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.geometry.section import Slice, standard_slice
 from agattn.geometry.strata import strata
 from agattn.geometry.tangent import tangent_bounds
-from agattn.systems.points import strata_points
+from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
@@ -93,6 +93,8 @@ def build(
         InputError: if there is no such task, or it does not apply to the layer.
         TooLargeError: if the system is beyond the stated limit.
     """
+    if task == "virtual-fiber":
+        raise InputError("virtual-fiber is about a network; give --dims and --ranks")
     if task not in TASKS:
         close = difflib.get_close_matches(task, TASKS, n=1)
         raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
@@ -106,17 +108,12 @@ def build(
     if slice is not None and not entry.uses_slice:
         raise InputError(f"{task} looks at no slice; leave out --slice")
     if slice is not None and len(slice.origin) != layer.ambient_dimension:
-        raise InputError(f"the slice is in {len(slice.origin)} coordinates; {layer} has {layer.ambient_dimension}")
+        raise InputError(
+            f"the slice is in {len(slice.origin)} coordinates; {layer} has {layer.ambient_dimension}"
+        )
     if entry.uses_target and target is None:
         raise InputError(f'{task} needs --point FILE, with {{"y": [...]}} or with weights A and V')
-    if characteristic and not is_prime(characteristic):
-        raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
-    if characteristic and characteristic < 100:
-        raise InputError(
-            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
-        )
-    if characteristic > 32749:
-        raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
+    check_field(characteristic)
     limit = MAX_ELIMINATION_COORDINATES if entry.eliminates else MAX_LINEAR_COORDINATES
     size = layer.ambient_dimension
     if size > limit and not force:
@@ -131,6 +128,22 @@ def build(
         results = tuple(replace(r, ring=slice.ring()) if r.ring else r for r in problem.results)
         problem, command = replace(problem, slice=slice, results=results), f"{command} --slice FILE"
     return replace(problem, characteristic=characteristic, target=target or (), command=command)
+
+
+def check_field(characteristic: int) -> None:
+    """Refuse what is no usable field.
+
+    Raises:
+        InputError: if the characteristic is neither 0 nor a prime that says something and engines accept.
+    """
+    if characteristic and not is_prime(characteristic):
+        raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
+    if characteristic and characteristic < 100:
+        raise InputError(
+            f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
+        )
+    if characteristic > 32749:
+        raise InputError(f"the prime {characteristic} is too large for older engines; use one up to 32749")
 
 
 def is_prime(number: int) -> bool:
@@ -239,7 +252,7 @@ def _critical_locus(
         title,
         "Lemma A.3",
         results,
-        points=points or strata_points(layer),
+        points=points or (*zero_points(layer), *strata_points(layer, zero=False)),
         options={"strata": int(points is None)},
     )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
+from agattn.geometry.critical import zero_pairs
+from agattn.geometry.parametrization import rational_matrix
 from agattn.geometry.section import Slice
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
@@ -29,6 +31,21 @@ def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]
             continue
         A, V = (matrix(rows) for rows in representative(layer, stratum))
         points.append(Point(str(stratum).strip("()"), A, V, known_preimages(A, V)))
+    return tuple(points)
+
+
+def zero_points(layer: SingleLayer) -> tuple[Point, ...]:
+    """One point for each orbit of pairs (A, V) with A = 0 or V = 0, which all have φ = 0.
+
+    They are labelled like strata, by rk V, rk A and the rank of both together.
+
+    >>> [p.label for p in zero_points(SingleLayer(2, 1))]
+    ['0,0,0', '1,0,1', '0,1,1', '0,2,2']
+    """
+    points = []
+    for A, V in zero_pairs(layer):
+        r_v, r_a = (rational_matrix(rows, layer.d).rank() for rows in (V, A))
+        points.append(Point(f"{r_v},{r_a},{r_v + r_a}", matrix(A), matrix(V)))
     return tuple(points)
 
 

@@ -1,7 +1,7 @@
 """A polynomial problem, engine-neutral, and the answer to one.
 
-A :class:`Problem` says what is asked about which layer over which field; an engine's template turns it into a
-script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
+A :class:`Problem` says what is asked about which layer or network over which field; an engine's template
+turns it into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 from fractions import Fraction
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architecture import SingleLayer
+from agattn.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.geometry.section import Slice
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -74,13 +74,14 @@ class Problem:
         task: the name of the task, such as ``"implicit-ideal"``.
         title: what is computed, in one line.
         reference: the statement of the literature this belongs to.
-        layer: the architecture.
+        architecture: the layer or network.
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
         results: what a script must print, in order.
         points: the points at which something is computed.
         equations: polynomials that vanish on the neuromanifold, for bounds on its tangent spaces.
         target: all coordinates of a point of the ambient space, for membership.
         slice: an affine space of dimension three in the ambient space, to intersect with.
+        virtual_weights: M_1, ..., M_l and L, where the task is about the fiber of a network over them.
         options: anything else the script needs, as name and integer.
         command: the command line that writes the script.
     """
@@ -88,22 +89,45 @@ class Problem:
     task: str
     title: str
     reference: str
-    layer: SingleLayer
+    architecture: Architecture
     characteristic: int
     results: tuple[Result, ...]
     points: tuple[Point, ...] = ()
     equations: tuple[Polynomial, ...] = ()
     target: tuple[Fraction, ...] = ()
     slice: Slice | None = None
+    virtual_weights: tuple[Matrix, ...] = ()
     options: Mapping[str, int] = field(default_factory=dict)
     command: str = ""
 
     @property
+    def layer(self) -> SingleLayer:
+        """The architecture, for tasks about a single layer.
+
+        Raises:
+            TypeError: if the task is about a network.
+        """
+        if not isinstance(self.architecture, SingleLayer):
+            raise TypeError(f"{self.task} is about the network {self.architecture}, not about a single layer")
+        return self.architecture
+
+    @property
+    def network(self) -> DeepNetwork:
+        """The architecture, for tasks about a network.
+
+        Raises:
+            TypeError: if the task is about a single layer.
+        """
+        if not isinstance(self.architecture, DeepNetwork):
+            raise TypeError(f"{self.task} is about the layer {self.architecture}, not about a network")
+        return self.architecture
+
+    @property
     def digest(self) -> str:
         """A fingerprint of the question, which the script prints back: no answer is taken for another's."""
-        question = {
+        question: dict[str, object] = {
             "task": self.task,
-            "layer": self.layer.as_json(),
+            "layer": self.architecture.as_json(),
             "characteristic": self.characteristic,
             "points": [(p.label, _plain(p.A), _plain(p.V)) for p in self.points],
             "equations": [f.macaulay2() for f in self.equations],
@@ -112,6 +136,8 @@ class Problem:
         }
         if self.slice is not None:
             question["slice"] = _plain((self.slice.origin, *self.slice.directions))
+        if self.virtual_weights:
+            question["virtual_weights"] = [_plain(matrix) for matrix in self.virtual_weights]
         text = json.dumps(question, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

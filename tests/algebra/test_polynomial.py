@@ -51,7 +51,7 @@ def test_numbers_act_as_constants(ring, data, number):
     assert f * number == number * f == f * constant
     assert number - f == constant - f == -(f - number)
     assert constant == number
-    if number:
+    if constant:
         assert f / number * number == f
 
 

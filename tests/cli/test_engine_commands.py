@@ -7,6 +7,7 @@ import subprocess
 import jsonschema
 import pytest
 
+import agattn.verify
 from agattn.architecture import SingleLayer
 from agattn.claims.single_layer import CLAIMS
 from agattn.cli.main import COMMANDS, main
@@ -212,7 +213,8 @@ def test_verify_main_example_by_both_engines(capsys, both_engines):
         "confirmed",
         "proved",
     )
-    assert found["theorem-3.4.singular"]["engine"] == ", ".join(map(str, both_engines))
+    assert found["theorem-3.4.singular"]["engine"] == ", ".join([*map(str, both_engines), "native"])
+    assert found["lemma-A.3"]["engine"] == ", ".join(map(str, both_engines))
 
 
 def test_verify_refutes(capsys, by_singular):
@@ -232,7 +234,9 @@ def test_verify_refutes(capsys, by_singular):
     (claim,) = document(capsys, *arguments, status=1)["claims"]
     assert claim["verdict"] == "refuted" and "(2,1,2)" in claim["witness"]
     code, out, _ = call(capsys, *arguments)
-    assert code == 1 and "corollary-A.4 is refuted: at (2,1,2) M is singular" in out
+    point = "A = [[1, 0, 0], [0, 0, 0], [0, 0, 0]], V = [[1, 0, 0], [0, 1, 0]], of the stratum (2,1,2)"
+    assert code == 1 and f"\ncorollary-A.4, refuted: at {point}, M is singular: " in out
+    assert "dimension 14 > 13" in out and "so it is at (2,1,3)." in out
 
 
 def test_verify_prints_a_table(capsys, by_singular):
@@ -263,3 +267,74 @@ def test_the_same_seed_gives_the_same_output(capsys, by_singular, seed):
     arguments = ["verify", "-d", "2", "-o", "2", "--engine", "singular", "--seed", seed]
     one, other = (timeless(document(capsys, *arguments)) for _ in range(2))
     assert json.dumps(one) == json.dumps(other)
+
+
+def test_verify_natively(capsys, fakes):
+    # No engine is there, and none is missed.
+    result = document(capsys, "verify", "-d", "2", "-o", "1", "--engine", "native")
+    assert [(c["verdict"], c["evidence"], c["engine"]) for c in result["claims"]] == [
+        ("confirmed", "proved", "native")
+    ] * len(CLAIMS)
+    assert result["troubles"] == []
+    code, out, err = call(capsys, "verify", "-d", "2", "-o", "1", "--engine", "native")
+    assert (code, err) == (0, "") and "\nComputed by exact linear algebra in " in out
+
+
+def test_the_seed_is_passed_on(capsys, monkeypatch):
+    seen = []
+
+    def verify(layer, claims, settings, progress):
+        seen.append(settings.seed)
+        return real(layer, claims, settings, progress)
+
+    real = agattn.verify.verify
+    monkeypatch.setattr(agattn.verify, "verify", verify)
+    arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
+    for words in ([], ["--seed", "11"]):
+        assert call(capsys, *arguments, *words)[0] == 0
+    assert seen == [0, 11]
+
+
+def test_a_variable_that_names_no_program_is_told(capsys, by_singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_M2", "/no/such/program")
+    arguments = ["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.2"]
+    result = document(capsys, *arguments)
+    told = "AGATTN_M2 is '/no/such/program', which is not a program that can be run"
+    assert result["troubles"] == [told]
+    assert result["claims"][0]["engine"] == str(by_singular)
+    code, out, _ = call(capsys, *arguments)
+    assert code == 0 and f"\ntrouble: {told}\n" in out
+
+
+# membership -------------------------------------------------------------------------------------------------
+
+MEMBERSHIP = ["run", "membership", "-d", "2", "-o", "1", "--engine", "singular"]
+
+
+@pytest.mark.parametrize(
+    ("text", "member"),
+    [
+        ('{"y": [1, 0, 1, 0, 0, 0]}', 1),  # u² + v²: in the closure, and not in M
+        ('{"y": [1, 2, 3, 4, "5/7", 6]}', 0),
+        ('{"A": [[1, "1/2"], [3, -4]], "V": [[5, 6]]}', 1),
+        ('{"K": [[1, 2], [0, 1]], "Q": [[1, "1/3"], [1, 1]], "V": [[0, -1]]}', 1),
+    ],
+)
+def test_membership(capsys, by_singular, tmp_path, text, member):
+    file = tmp_path / "point.json"
+    file.write_text(text)
+    result = document(capsys, *MEMBERSHIP, "--point", str(file))
+    assert result["answer"]["member"] == member and result["evidence"] == "proved"
+
+
+def test_membership_of_what(capsys, tmp_path):
+    code, out, err = call(capsys, *MEMBERSHIP)
+    assert (code, out) == (2, "") and "membership needs --point FILE" in err and err.count("\n") == 1
+    file = tmp_path / "point.json"
+    for text, told in (
+        ("{", "is not JSON"), ('{"y": [1, 2]}', "must be 1 × 6"), ('{"y": 3}', "must be 1 × 6"),
+        ('{"y": [1, 0, 1, 0, 0, 0.5]}', "write exact ones"), ('{"x": []}', "must hold"),
+    ):  # fmt: skip
+        file.write_text(text)
+        code, out, err = call(capsys, *MEMBERSHIP, "--point", str(file))
+        assert (code, out) == (2, "") and told in err and "point.json" in err and err.count("\n") == 1

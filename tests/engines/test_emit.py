@@ -1,4 +1,5 @@
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -24,12 +25,18 @@ COMMENT = {"macaulay2": "--", "singular": "//"}
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 
+def problem_of(task, layer):
+    """The problem, for membership with a target that no neuromanifold but a linear space contains."""
+    target = tuple(Fraction(n * n - 7, 3) for n in range(layer.ambient_dimension))
+    return build(task, layer, target=target if TASKS[task].uses_target else None)
+
+
 def problems():
     for task in TASKS.values():
         for layer in LAYERS:
             impossible = layer.d == 1 and task.name == "zariski-singular-locus"
             if not impossible and (layer.t > 1 or task.one_token):
-                yield build(task.name, layer)
+                yield problem_of(task.name, layer)
     yield build("implicit-ideal", SingleLayer(2, 1), options={"prime": 1})
     yield build("implicit-ideal", SingleLayer(2, 1, 1), characteristic=32003)
     yield build("hilbert-function", SingleLayer(2, 1), options={"max_degree": 0})
@@ -72,6 +79,9 @@ def test_points_appear_exactly(engine, tmp_path):
     layer = SingleLayer(2, 1)
     script = emit(build("fiber", layer, points=(read_point(file, layer),)), engine)
     assert "-2/3" in script and "13/17" in script and "--point FILE" in script
+    target = (Fraction(-2, 3), *map(Fraction, range(4)), Fraction(13, 17))
+    script = emit(build("membership", layer, target=target), engine)
+    assert "-2/3,0,1,2,3,13/17" in script.replace(", ", ",") and "--point FILE" in script
 
 
 def test_unknown_engines_are_named():
@@ -102,6 +112,10 @@ QUICK = [
         "failures": 0, "differential-rank@1,2,2": 5, "curve-rank@1,1,1": 6,
     }),
     ("zariski-singular-locus", SingleLayer(2, 1), {"dimension": 4, "degree": 3, "failures": 0}),
+    ("tangent-cone", SingleLayer(2, 1), {
+        "dimension@0,0,0": 5, "multiplicity@0,0,0": 4, "multiplicity@1,1,1": 2, "multiplicity@1,2,2": 1,
+    }),
+    ("membership", SingleLayer(2, 1), {"member": 0}),
 ]  # fmt: skip
 
 
@@ -109,7 +123,7 @@ QUICK = [
     ("task", "layer", "expected"), QUICK, ids=lambda x: x if isinstance(x, str) else None
 )
 def test_every_task_on_every_singular(singular, task, layer, expected):
-    answer = run(build(task, layer), singular, Limits(60)).answer
+    answer = run(problem_of(task, layer), singular, Limits(60)).answer
     assert {name: answer.integers[name] for name in expected} == expected
 
 
@@ -119,11 +133,13 @@ ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed
 
 @pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
 def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
-    answer = run(build(task, layer), macaulay2, Limits(60)).answer
+    answer = run(problem_of(task, layer), macaulay2, Limits(60)).answer
     assert {name: answer.integers[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("task", ["fiber", "singular-locus", "critical-locus", "strata-tangents"])
+@pytest.mark.parametrize(
+    "task", ["fiber", "singular-locus", "critical-locus", "strata-tangents", "tangent-cone"]
+)
 def test_points_of_the_user(singular, tmp_path, task):
     file = tmp_path / "point.json"
     file.write_text('{"A": [[2, 4], [-1, -2]], "V": [["3/5", "1/5"]]}')
@@ -133,6 +149,7 @@ def test_points_of_the_user(singular, tmp_path, task):
         "fiber": ("points", 2),
         "singular-locus": ("jacobian-rank", 0),
         "critical-locus": ("cone-dimension", 1),
+        "tangent-cone": ("multiplicity", 2),
     }
     if task in expected:
         name, value = expected[task]
@@ -175,7 +192,7 @@ def test_the_engines_agree_on_every_integer(both_engines, problem):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("layer", [SingleLayer(3, 1, 1), SingleLayer(2, 1, 9)], ids=lambda x: f"a={x.a}")
 def test_other_shapes(singular, task, layer):
-    answer = run(build(task, layer), singular, Limits(60)).answer
+    answer = run(problem_of(task, layer), singular, Limits(60)).answer
     assert answer.integers
     if task == "implicit-ideal":
         assert (answer.integers["dimension"], answer.integers["degree"]) == (

@@ -4,7 +4,7 @@ import pytest
 
 from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.locate import INSTALL, candidates, locate
-from agattn.errors import EngineNotFoundError
+from agattn.errors import EngineNotFoundError, EngineVariableError
 
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
@@ -79,7 +79,7 @@ def test_the_variable_may_choose_the_wheel(fakes, engine, tmp_path, monkeypatch)
 def test_a_variable_that_names_no_program_is_an_error(fakes, engine, monkeypatch):
     fakes.write(engine.executable, "true")
     monkeypatch.setenv(engine.variable, "/no/such/program")
-    with pytest.raises(EngineNotFoundError, match=f"{engine.variable} is '/no/such/program'"):
+    with pytest.raises(EngineVariableError, match=f"{engine.variable} is '/no/such/program'"):
         locate(engine)
 
 

@@ -143,10 +143,16 @@ def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["run", "fiber", "--engine", "singular"], ["verify"]], ids=lambda c: c[0]
+    ("command", "sent"),
+    [
+        (["run", "fiber", "--engine", "singular"], signal.SIGINT),
+        (["verify"], signal.SIGINT),
+        (["verify"], signal.SIGTERM),
+    ],
+    ids=lambda x: x[0] if isinstance(x, list) else x.name,
 )
-def test_interrupt_leaves_no_process_and_no_directory(fakes, tmp_path, command):
-    # Ctrl-C on the command line, while an engine with children of its own is at work.
+def test_interrupt_leaves_no_process_and_no_directory(fakes, tmp_path, command, sent):
+    # Ctrl-C, or a scheduler's request to end, while an engine with children of its own is at work.
     note = tmp_path / "pids"
     for name in ("M2", "Singular"):
         fakes.write(name, f'echo $$ >> "{note}"; sleep 300 & echo $! >> "{note}"; trap "" INT; wait')
@@ -159,7 +165,7 @@ def test_interrupt_leaves_no_process_and_no_directory(fakes, tmp_path, command):
     )  # fmt: skip
     assert eventually(lambda: note.exists() and len(note.read_text().split()) >= 2, 20)
     assert list(temporary.iterdir())
-    child.send_signal(signal.SIGINT)
+    child.send_signal(sent)
     output, errors = child.communicate(timeout=20)
     assert child.returncode == 130
     assert errors.strip() == "agattn: interrupted; nothing was left behind" and output == ""

@@ -21,6 +21,7 @@ from agattn.errors import (
     EngineMemoryError,
     EngineNotFoundError,
     EngineTimeoutError,
+    EngineVariableError,
     InputError,
     TranscriptError,
 )
@@ -50,6 +51,13 @@ def fibers(**changes):
     return right | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
 
 
+CRITICAL_VALUES = {
+    f"{name}@{label}": value
+    for label, value in {
+        "0,0,0": 6, "1,0,1": 2, "0,1,1": 4, "0,2,2": 4, "1,1,1": 2, "1,1,2": 1, "1,2,2": 1,
+    }.items()
+    for name in ("kernel-dimension", "cone-dimension")
+}  # fmt: skip
 OTHER = build("fiber", SingleLayer(2, 1, 1))
 
 # What a program does · the error · the exit status of a command that depends on it · what the message says.
@@ -135,7 +143,7 @@ def test_verify_exits_as_it_should_and_prints_no_verdict(fakes, capsys, name):
     assert message in document["troubles"][0] and native["verdict"] == "confirmed"
     code, out, err = command_line(capsys, *arguments)
     assert code == status and "Traceback" not in err
-    assert f"{CLAIM} is undecided" in out and "trouble: " in out
+    assert f"\n{CLAIM}, undecided: " in out and "\ntrouble: " in out
 
 
 # Memory -----------------------------------------------------------------------------------------------------
@@ -209,12 +217,101 @@ def test_equations_that_do_not_vanish_are_refused(fakes):
     assert any("does not vanish on M(2,1,2)" in trouble for trouble in report.troubles)
 
 
+# Who answers alone with --engine all: the other's misdeed, what the verdict says of it, and the exit status
+# had the other been all there is.
+ALONE = ["sleeps", "is killed", "garbage", "impossible"]
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("failing", ["M2", "Singular"])
+def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, name):
+    body, _, status, message = MISDEEDS[name]
+    names = {"M2": "macaulay2 9.9.9", "Singular": "singular 9.9.9"}
+    fakes.write(failing, body)
+    (answering,) = names.keys() - {failing}
+    replay(fakes, answering, PROBLEM, fibers())
+    report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
+    (verdict,) = report.verdicts
+    assert (verdict.judgement, report.exit_status) == (Judgement.CONFIRMED, 0)
+    assert verdict.engine.startswith(f"{names[answering]} (alone: ") and verdict.engine.endswith(")")
+    assert verdict.engine.count(message) == 1 and names[failing] not in verdict.engine
+    assert "\n" not in verdict.engine
+    assert len(report.troubles) == (2 if status == 3 else 1)
+    assert report.engine_failed is (status == 4)
+
+
+def test_with_all_a_verdict_names_the_failure_once_however_many_findings_share_it(fakes):
+    # Two findings of the same engine, of which the other's failures differ: both are told whole.
+    fakes.write("M2", "kill -9 $$")
+    fakes.write_python(
+        "Singular",
+        f"""
+values = {fibers()!r} if "agattn-data 1 fiber" in script else {CRITICAL_VALUES!r}
+head = next(line for line in script.split('"') if line.startswith("agattn-data"))
+print(head)
+for name, value in values.items():
+    print("integer", name, value)
+print("agattn-end", len(values))
+""",
+    )
+    report = verify(LAYER, ["theorem-3.4.boundary"], Settings("all"))
+    assert report.verdicts[0].judgement is Judgement.CONFIRMED and report.exit_status == 0
+    engine = report.verdicts[0].engine
+    assert engine.count("singular 9.9.9 (alone: ") == 2 and engine.count("killed by signal 9)") == 2
+    assert engine.count("critical-locus: ") == engine.count("fiber: ") == 1
+
+
+def test_with_all_and_both_failing_nothing_is_decided(fakes):
+    fakes.write("M2", "kill -9 $$")
+    fakes.write("Singular", "sleep 300")
+    report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
+    (verdict,) = report.verdicts
+    assert (verdict.judgement, verdict.engine, report.exit_status) == (Judgement.UNDECIDED, "none", 4)
+    assert "killed by signal 9" in verdict.witness and verdict.witness.count("time limit") == 1
+
+
 def test_with_auto_the_other_engine_decides(fakes):
     fakes.write("M2", "kill -9 $$")
     replay(fakes, "Singular", PROBLEM, fibers())
     report = verify(LAYER, [CLAIM])
     assert report.exit_status == 0 and report.verdicts[0].engine == "singular 9.9.9"
     assert len(report.troubles) == 1 and "killed by signal 9" in report.troubles[0]
+
+
+@pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "impossible"])
+def test_with_auto_the_native_computation_decides_where_engines_fail(fakes, capsys, name):
+    body, _, status, message = MISDEEDS[name]
+    for engine in ("M2", "Singular"):
+        fakes.write(engine, body)
+    code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
+    document = json.loads(out)
+    (claim,) = document["claims"]
+    assert (code, claim["verdict"], claim["evidence"]) == (0, "confirmed", "proved")
+    assert claim["engine"].startswith("native (because ") and claim["engine"].count(message) == 2
+    assert len(document["troubles"]) == (4 if status == 3 else 2)
+
+
+@pytest.mark.parametrize("variable", ["AGATTN_M2", "AGATTN_SINGULAR"])
+def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(fakes, monkeypatch, variable):
+    others = {"AGATTN_M2": "singular 9.9.9", "AGATTN_SINGULAR": "macaulay2 9.9.9"}
+    for name in ("M2", "Singular"):
+        replay(fakes, name, PROBLEM, fibers())
+    monkeypatch.setenv(variable, "/no/such/program")
+    told = f"{variable} is '/no/such/program', which is not a program that can be run"
+    report = verify(LAYER, [CLAIM])
+    assert report.troubles == (told,) and report.exit_status == 0
+    assert report.verdicts[0].engine == others[variable]
+    with pytest.raises(EngineVariableError, match=told):
+        verify(LAYER, [CLAIM], Settings("all"))
+    assert verify(LAYER, [CLAIM], Settings("native")).troubles == ()
+
+
+def test_variables_that_name_no_program_leave_the_native_computation(fakes, monkeypatch):
+    for variable in ("AGATTN_M2", "AGATTN_SINGULAR"):
+        monkeypatch.setenv(variable, "/no/such/program")
+    report = verify(LAYER, [CLAIM])
+    assert len(report.troubles) == 2 and report.exit_status == 0
+    assert report.verdicts[0].engine.startswith("native (because no engine was found")
 
 
 def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
@@ -227,8 +324,10 @@ def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
 
 
 def test_no_engine_at_all(fakes, capsys):
-    code, out, err = command_line(capsys, "verify", "--claim", CLAIM)
-    assert code == 3 and "pip install 'agattn[engines]'" in out + err
+    code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
+    (claim,) = json.loads(out)["claims"]
+    because = "native (because no engine was found; install them with: pip install 'agattn[engines]')"
+    assert (code, claim["verdict"], claim["engine"]) == (0, "confirmed", because)
     for arguments in (["verify", "--engine", "singular"], ["verify", "--engine", "all"], ["run", "fiber"]):
         code, out, err = command_line(capsys, *arguments)
         assert (code, out) == (3, "")

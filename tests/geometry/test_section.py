@@ -35,7 +35,10 @@ def test_the_resultant_vanishes_exactly_where_there_is_a_preimage(s):
     assert (resultant_section(LAYER, FIGURE_1).equation(*s) == 0) == (preimages(LAYER, y).number > 0)
 
 
-@given(st.lists(st.lists(small, min_size=6, max_size=6), min_size=4, max_size=4), st.lists(small, min_size=3, max_size=3))
+@given(
+    st.lists(st.lists(small, min_size=6, max_size=6), min_size=4, max_size=4),
+    st.lists(small, min_size=3, max_size=3),
+)
 def test_any_slice_of_the_quartic(vectors, s):
     origin, *directions = (tuple(map(Fraction, v)) for v in vectors)
     try:
@@ -50,7 +53,9 @@ def test_any_slice_of_the_quartic(vectors, s):
     assert all(f(*s) == 0 for f in section.singular) == singular
 
 
-@pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 3), SingleLayer(3, 1, 2), SingleLayer(3, 2)])
+@pytest.mark.parametrize(
+    "layer", [SingleLayer(2, 1), SingleLayer(2, 3), SingleLayer(3, 1, 2), SingleLayer(3, 2)]
+)
 @given(s=st.lists(small, min_size=3, max_size=3))
 def test_the_standard_slice_is_the_umbrella_for_every_layer(layer, s):
     x, y, w = s
@@ -75,12 +80,18 @@ def test_membership_changes_at_the_pinch_point_and_nowhere_else():
     pieces = pieces_of_line(LAYER, FIGURE_1, AXIS, 3)
     assert [(p.ends, p.in_m) for p in pieces] == [((-3.0, 0.0), True), ((0.0, 3.0), False)]
     assert is_pinch(LAYER, FIGURE_1, AXIS, Fraction(0))
-    assert not is_pinch(LAYER, FIGURE_1, AXIS, Fraction(-1)) and not is_pinch(LAYER, FIGURE_1, AXIS, Fraction(1))
+    assert not is_pinch(LAYER, FIGURE_1, AXIS, Fraction(-1)) and not is_pinch(
+        LAYER, FIGURE_1, AXIS, Fraction(1)
+    )
     with pytest.raises(InputError, match="not in the Zariski closure"):
         pieces_of_line(LAYER, FIGURE_1, ((1, 1, 0), (0, 0, 1)), 1)
 
 
-@given(st.lists(small, min_size=2, max_size=2), st.lists(small, min_size=3, max_size=3), st.lists(small, min_size=8, max_size=8))
+@given(
+    st.lists(small, min_size=2, max_size=2),
+    st.lists(small, min_size=3, max_size=3),
+    st.lists(small, min_size=8, max_size=8),
+)
 def test_the_floating_point_criterion_agrees_with_the_exact_one(q, form, weights):
     a, b, c = form
     tensor = [q[0] * a, q[0] * b, q[0] * c, q[1] * a, q[1] * b, q[1] * c]

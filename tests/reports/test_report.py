@@ -11,7 +11,20 @@ from agattn.architecture import DeepNetwork, SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
 from agattn.evidence import Evidence, Judgement, Verdict
-from agattn.reports.document import Attachment, Code, Document, Lines, Math, Section, Table, Text, Word, html, markdown, mathml
+from agattn.reports.document import (
+    Attachment,
+    Code,
+    Document,
+    Lines,
+    Math,
+    Section,
+    Table,
+    Text,
+    Word,
+    html,
+    markdown,
+    mathml,
+)
 from agattn.reports.layer_report import claims_blocks, layer_report, summary
 from agattn.reports.network_report import network_report
 from agattn.verify import Settings
@@ -50,7 +63,9 @@ def test_the_report_of_the_counterexample(refuting):
         assert f"| {verdict.claim} <br>" in text
     assert "dimension 14 > 13" in text and "**refuted** | **proved**" in text
     assert "agattn report -d 3 -o 2 -a 2" in text
-    [ideal] = [t for s in document.sections if s.title == "Equations" for t in s.blocks if isinstance(t, Table)][:1]
+    [ideal] = [
+        t for s in document.sections if s.title == "Equations" for t in s.blocks if isinstance(t, Table)
+    ][:1]
     assert [row[1] for row in ideal.rows] == ["0", "45"]
 
 
@@ -81,7 +96,13 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
     for n, document in enumerate(documents):
         files = replace(document, clock="").save(tmp_path / str(n))
         saved.append({path.name: path.read_bytes() for path in files})
-    assert saved[0] == saved[1] and {"report.html", "report.md", "strata.svg", "figure1.png", "figure1.html"} <= set(saved[0])
+    assert saved[0] == saved[1] and {
+        "report.html",
+        "report.md",
+        "strata.svg",
+        "figure1.png",
+        "figure1.html",
+    } <= set(saved[0])
 
 
 def test_what_is_hostile_is_shown_as_text():
@@ -99,7 +120,10 @@ def test_undecided_and_modular_are_said():
     modular = replace(base, judgement=Judgement.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
     assert summary([base, modular]) == "Of 2 claims: 1 confirmed, 1 undecided."
     [table] = [b for b in claims_blocks([base, modular], {}) if isinstance(b, Table)]
-    assert [row[2:4] for row in table.rows] == [(Word("undecided"), Word("")), (Word("confirmed"), Word("modular"))]
+    assert [row[2:4] for row in table.rows] == [
+        (Word("undecided"), Word("")),
+        (Word("confirmed"), Word("modular")),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -117,14 +141,29 @@ def test_networks(network, status, words):
 
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
-    arguments = ["report", "-d", "2", "-o", "1", "--engine", "native", "--max-degree", "2", "--out", str(folder), "--json"]
+    arguments = [
+        "report",
+        "-d",
+        "2",
+        "-o",
+        "1",
+        "--engine",
+        "native",
+        "--max-degree",
+        "2",
+        "--out",
+        str(folder),
+        "--json",
+    ]
     result = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert not result.exception, result.exception
     document = json.loads(result.stdout)
     jsonschema.validate(document, json.loads(schema_text("report")))
     assert sorted(document["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
     assert {claim["verdict"] for claim in document["claims"]} <= {"confirmed", "inapplicable"}
-    result = CliRunner().invoke(cli, ["report", "--dims", "3,3,3", "--ranks", "1,2", "--out", str(folder)], standalone_mode=False)
+    result = CliRunner().invoke(
+        cli, ["report", "--dims", "3,3,3", "--ranks", "1,2", "--out", str(folder)], standalone_mode=False
+    )
     assert result.output.startswith("Dimension 18, proved.")
 
 
@@ -143,10 +182,18 @@ def test_bad_input(arguments, message, tmp_path):
 
 
 def test_figure_1_on_the_command_line(tmp_path):
-    result = CliRunner().invoke(cli, ["figure", "1", "--engine", "native", "--json", "-O", str(tmp_path / "f.svg")], standalone_mode=False)
+    result = CliRunner().invoke(
+        cli,
+        ["figure", "1", "--engine", "native", "--json", "-O", str(tmp_path / "f.svg")],
+        standalone_mode=False,
+    )
     document = json.loads(result.stdout)
     jsonschema.validate(document, json.loads(schema_text("figure")))
-    assert (document["equation"], document["singular"], document["engine"]) == ("x^2*w + y^2", ["x", "y"], "native")
+    assert (document["equation"], document["singular"], document["engine"]) == (
+        "x^2*w + y^2",
+        ["x", "y"],
+        "native",
+    )
     assert (tmp_path / "f.svg").exists()
 
 
@@ -154,6 +201,13 @@ def test_in_notebooks():
     from agattn.geometry.survey import survey
 
     assert SingleLayer(3, 2, 2)._repr_latex_().startswith(r"$\mathcal{M}(3,2,2) \subset \mathbb{R}^{36}")
-    assert DeepNetwork((3, 3), (2,), heads=2)._repr_latex_() == r"$\mathcal{M}(3,3; 2), \ \text{heads 2}, t = 3$"
-    assert Verdict("<b>", Judgement.UNDECIDED, True, 5, None, None, "a < b", "none", 1.0)._repr_html_().count("&lt;") == 2
+    assert (
+        DeepNetwork((3, 3), (2,), heads=2)._repr_latex_() == r"$\mathcal{M}(3,3; 2), \ \text{heads 2}, t = 3$"
+    )
+    assert (
+        Verdict("<b>", Judgement.UNDECIDED, True, 5, None, None, "a < b", "none", 1.0)
+        ._repr_html_()
+        .count("&lt;")
+        == 2
+    )
     assert survey(SingleLayer(2, 1))._repr_html_().count("<tr>") == 5

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -17,6 +18,7 @@ from agattn.systems.problem import Point, matrix
 
 LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in (1, 2, 3)]
 LAYER = SingleLayer(2, 1)
+TARGET = tuple(Fraction(n, 3) for n in range(6))
 POINT = Point("point", matrix([[1, 2], [3, 4]]), matrix([[5, 6]]))
 tasks = pytest.mark.parametrize("task", TASKS)
 
@@ -25,11 +27,17 @@ def possible(task, layer):
     return not (task == "zariski-singular-locus" and layer.d == 1)
 
 
+def needed(task, layer):
+    """What a task cannot do without: a point of the ambient space, for membership."""
+    return {"target": (Fraction(1, 3),) * layer.ambient_dimension} if TASKS[task].uses_target else {}
+
+
 def test_the_tasks_of_the_contract_are_there():
     assert {
         "implicit-ideal", "hilbert-function", "singular-locus", "critical-locus", "base-locus", "fiber",
-        "strata-tangents", "zariski-singular-locus",
+        "strata-tangents", "tangent-cone", "zariski-singular-locus", "membership",
     } <= set(TASKS)  # fmt: skip
+    assert [name for name, task in TASKS.items() if task.uses_target] == ["membership"]
 
 
 @tasks
@@ -37,7 +45,7 @@ def test_every_task_for_every_layer(task):
     for layer in LAYERS:
         if not possible(task, layer):
             continue
-        problem = build(task, layer)
+        problem = build(task, layer, **needed(task, layer))
         assert (problem.task, problem.layer, problem.characteristic) == (task, layer, 0)
         assert len({r.name for r in problem.results}) == len(problem.results) > 0
         assert problem.command.startswith(f"agattn emit {task} --engine ENGINE -d {layer.d}")
@@ -50,9 +58,10 @@ def test_the_digest_changes_with_the_question_and_only_with_it():
         for layer in LAYERS:
             if possible(task, layer):
                 for p in (0, 101, 32003):
-                    problem = build(task, layer, characteristic=p)
+                    problem = build(task, layer, characteristic=p, **needed(task, layer))
                     assert seen.setdefault(problem.digest, problem) is problem
-                    assert build(task, layer, characteristic=p).digest == problem.digest
+                    again = build(task, layer, characteristic=p, **needed(task, layer))
+                    assert again.digest == problem.digest
     ideal = build("implicit-ideal", LAYER)
     different = [
         ideal,
@@ -65,6 +74,10 @@ def test_the_digest_changes_with_the_question_and_only_with_it():
         build("fiber", LAYER, points=(replace(POINT, V=matrix([[5, 7]])),)),
         build("implicit-ideal", SingleLayer(2, 1, t=1)),
         build("implicit-ideal", SingleLayer(2, 1, t=3)),
+        build("membership", LAYER, target=TARGET),
+        build("membership", LAYER, target=TARGET[::-1]),
+        build("tangent-cone", LAYER),
+        build("tangent-cone", LAYER, points=(POINT,)),
     ]
     assert len({problem.digest for problem in different}) == len(different)
     assert replace(ideal, title="other words", command="").digest == ideal.digest
@@ -96,7 +109,8 @@ def test_force():
 def test_one_token(task):
     layer = SingleLayer(2, 1, t=1)
     if TASKS[task].one_token:
-        assert build(task, layer).command.split(" -a 2 ")[1].startswith("-t 1")
+        command = build(task, layer, **needed(task, layer)).command
+        assert command.split(" -a 2 ")[1].startswith("-t 1")
     else:
         with pytest.raises(InputError, match=f"^{task} needs t ≥ 2"):
             build(task, layer)
@@ -110,6 +124,14 @@ def test_points(task):
     else:
         with pytest.raises(InputError, match=f"^{task} looks at no points"):
             build(task, LAYER, points=(POINT,))
+
+
+def test_membership_needs_a_target_and_nothing_else_does():
+    with pytest.raises(InputError, match=r"^membership needs --point FILE"):
+        build("membership", LAYER)
+    problem = build("membership", LAYER, target=TARGET)
+    assert problem.target == TARGET and problem.points == () and problem.command.endswith(" --point FILE")
+    assert build("fiber", LAYER).target == ()
 
 
 def test_the_fiber_over_zero_is_another_task():

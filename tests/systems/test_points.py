@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
+from agattn.geometry.parametrization import rational_matrix
 from agattn.geometry.strata import Stratum, strata, stratum_of
 from agattn.systems.points import (
     critical_factors,
@@ -15,7 +16,9 @@ from agattn.systems.points import (
     outer,
     rank_one_factors,
     read_point,
+    read_target,
     strata_points,
+    zero_points,
 )
 from agattn.systems.problem import matrix
 
@@ -58,6 +61,20 @@ def test_critical_factors(layer):
     k, q, h = (tuple(x for (x,) in factor) for factor in critical_factors(points))
     critical = next(p for p in points if p.label == "1,1,1")
     assert (outer(k, q), outer(h, k)) == (critical.A, critical.V)
+
+
+@pytest.mark.parametrize(
+    "layer", [SingleLayer(1, 1), SingleLayer(2, 1), SingleLayer(3, 2, 1), SingleLayer(2, 3, 5)], ids=str
+)
+def test_the_pairs_over_zero(layer):
+    points = zero_points(layer)
+    ranks = [(r_v, 0) for r_v in range(min(layer.d, layer.d_out) + 1)]
+    ranks += [(0, r_a) for r_a in range(1, layer.alpha + 1)]
+    assert [p.rank_data for p in points] == [(r_v, r_a, r_v + r_a) for r_v, r_a in ranks]
+    for point, (r_v, r_a) in zip(points, ranks, strict=True):
+        assert rational_matrix(point.V, layer.d).rank() == r_v
+        assert rational_matrix(point.A, layer.d).rank() == r_a
+        assert not any(coefficients(layer, point.A, point.V))
 
 
 # Files ------------------------------------------------------------------------------------------------------
@@ -132,3 +149,39 @@ def test_missing_and_unreadable_files(tmp_path):
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not JSON"):
         read_point(tmp_path / "binary.json", LAYER)
+
+
+def test_reads_targets(tmp_path):
+    layer = SingleLayer(2, 1)
+    y = read_target(write(tmp_path, {"y": [1, 0, "-2/3", "4", 0, 7]}), layer)
+    assert y == (1, 0, Fraction(-2, 3), 4, 0, 7) and all(isinstance(value, Fraction) for value in y)
+    weights = {"A": [[1, "1/2"], [3, -4]], "V": [[5, 6]]}
+    point = read_point(write(tmp_path, weights), layer)
+    assert read_target(write(tmp_path, weights), layer) == tuple(coefficients(layer, point.A, point.V))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("{", "is not JSON"),
+        ([1, 0, 1, 0, 0, 0], "must hold"),
+        ({"y": [1, 2, 3, 4, 5]}, "y in .* must be 1 × 6"),
+        ({"y": [1, 2, 3, 4, 5, 6, 7]}, "y in .* must be 1 × 6"),
+        ({"y": 6}, "y in .* must be 1 × 6"),
+        ({"y": [[1, 0, 1, 0, 0, 0]]}, "y in .* must be 1 × 6"),
+        ({"y": [1, 0, 1, 0, 0, 0.5]}, "y in .* has the entry 0.5; write exact ones"),
+        ({"y": [1, 0, 1, 0, 0, True]}, "y in .* has the entry true; write exact ones"),
+        ({"y": [1, 0, 1, 0, 0, [0]]}, "y in .* has the entry .*; write exact ones"),
+        ({"y": [1, 0, 1, 0, 0, "1/0"]}, "y in .* has the entry .*; write exact ones"),
+        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "has rank 2; with a = 1 it is at most 1"),
+    ],
+)
+def test_what_is_no_target_is_refused_in_one_line(tmp_path, data, message):
+    with pytest.raises(InputError, match=message) as raised:
+        read_target(write(tmp_path, data), LAYER)
+    assert "\n" not in str(raised.value) and "point.json" in str(raised.value)
+
+
+def test_missing_targets(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read .*No such file"):
+        read_target(tmp_path / "none.json", LAYER)

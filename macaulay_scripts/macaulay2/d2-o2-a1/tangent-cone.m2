@@ -53,10 +53,11 @@ pivotColumns = M -> (
 -- Move p to 0 and take the terms of lowest degree
 coneAt = (p, fixed) -> (
     free := select(numgens S, j -> not member(j, fixed));
+    if #free == 0 then return ideal 0_S;  -- the orbit is open
     slice := kk[apply(free, j -> S_j)];
     place := new HashTable from apply(#free, n -> free#n => slice_n);
     moved := apply(numgens S, j -> sub(p_(0,j), slice) + if place#?j then place#j else 0);
-    cone := tangentCone ideal apply(flatten entries gens I, f -> (map(slice, S, moved)) f);
+    cone := tangentCone ideal (map(slice, S, moved)) gens I;
     trim (map(S, slice, apply(free, j -> S_j))) cone)
 
 -- The results between two marks, one item a line; polynomials as exponent vectors

@@ -14,10 +14,13 @@ phi = (A,V) -> matrix {apply(multiindices, (c,b,i,k) ->
 -- One representative (label, A, V) of each stratum, labelled by (rk V, rk A, rk [V; A^T])
 points = {
     ("0,0,0", matrix{{0,0,0},{0,0,0},{0,0,0}}, matrix{{0,0,0}}),
+    ("1,0,1", matrix{{0,0,0},{0,0,0},{0,0,0}}, matrix{{1,0,0}}),
+    ("0,1,1", matrix{{1,0,0},{0,0,0},{0,0,0}}, matrix{{0,0,0}}),
     ("1,1,1", matrix{{1,0,0},{0,0,0},{0,0,0}}, matrix{{1,0,0}}),
     ("1,1,2", matrix{{1,0,0},{0,0,0},{0,0,0}}, matrix{{0,1,0}})
 }
 points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
+-- Over phi = 0 there are several orbits of pairs (A,V): those with A = 0 or V = 0
 
 -- A tangent direction (A', V') is in the kernel of the differential if phi(A', V) + phi(A, V') = 0.
 -- It is in the tangent cone of the matrices of rank at most 1 at A, of rank r,
@@ -31,7 +34,7 @@ onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 critical-locus 63b8c08a27dce7a3" << endl
+<< "agattn-data 1 critical-locus d49f412e45b70e3f" << endl
 scan(points, (label,A,V) -> (
     kernelIdeal := ideal(phi(A',V) + phi(A,V'));
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);

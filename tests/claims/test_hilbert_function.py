@@ -1,0 +1,39 @@
+"""The claim about the Hilbert function for d = 2."""
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.claims import hilbert_function
+from agattn.claims.hilbert_function import HILBERT_FUNCTION
+from agattn.claims.questions import Findings
+from agattn.evidence import Evidence, Judgement
+from agattn.geometry.ideal import compute_ideal
+
+NOTHING = Findings({}, {})
+
+
+@pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 8, 1)], ids=str)
+def test_confirmed_for_two_dimensional_tokens(layer):
+    verdict = HILBERT_FUNCTION.verdict(layer, NOTHING)
+    assert (verdict.judgement, verdict.evidence) == (Judgement.CONFIRMED, Evidence.PROVED)
+    assert verdict.computed[4] == compute_ideal(layer, 4).hilbert_function(4)
+
+
+def test_a_smaller_space_refutes_it_modularly(monkeypatch):
+    monkeypatch.setattr(hilbert_function, "gluing_is_sharp", lambda a, degree: False)
+    verdict = HILBERT_FUNCTION.verdict(SingleLayer(2, 1), NOTHING)
+    assert (verdict.judgement, verdict.evidence) == (Judgement.REFUTED, Evidence.MODULAR)
+
+
+@pytest.mark.parametrize(
+    ("layer", "evidence"), [(SingleLayer(3, 1), Evidence.PROVED), (SingleLayer(2, 1, 1, 1), Evidence.MODULAR)]
+)
+def test_inapplicable_elsewhere_with_the_values_shown(layer, evidence):
+    verdict = HILBERT_FUNCTION.verdict(layer, NOTHING)
+    assert (verdict.judgement, verdict.evidence) == (Judgement.INAPPLICABLE, evidence)
+    assert verdict.computed[1] == layer.ambient_dimension
+
+
+def test_inapplicable_where_even_the_values_are_too_large():
+    verdict = HILBERT_FUNCTION.verdict(SingleLayer(9, 9, t=1), NOTHING)
+    assert (verdict.judgement, verdict.computed) == (Judgement.INAPPLICABLE, None)

@@ -1,0 +1,103 @@
+"""Wherever an engine and the native computation answer the same question, they must agree.
+
+The engines know nothing of orbits, factorization or Schur modules, and the native computations nothing of
+Gröbner bases, so that an error in either shows here.
+"""
+
+import pytest
+
+from agattn.architecture import SingleLayer
+from agattn.claims.questions import BASE_LOCUS, CLOSURE, CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
+from agattn.engines.run import Limits, run
+from agattn.geometry.strata import strata
+from agattn.geometry.tangent import tangent_bounds
+from agattn.systems.catalogue import build
+
+LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in range(1, d + 1)]
+WIDER = [SingleLayer(2, 3), SingleLayer(2, 1, 5), SingleLayer(4, 1, 2)]
+BY_MACAULAY2 = [SingleLayer(2, 1), SingleLayer(3, 1, 2)]
+
+both = pytest.mark.parametrize(
+    ("engine", "layer"),
+    [("singular", layer) for layer in LAYERS + WIDER] + [("macaulay2", layer) for layer in BY_MACAULAY2],
+    ids=str,
+)
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def answers(both_engines, engine):
+    """Puts a question to an engine, and returns its answer and the native one."""
+    installation = next(i for i in both_engines if i.engine.name == engine)
+
+    def ask(question, layer):
+        answer = run(build(question.task, layer), installation, Limits(60)).answer
+        return question.read(answer), question.native(layer, 0)
+
+    return ask
+
+
+@both
+def test_fibers(answers, layer):
+    by_engine, natively = answers(FIBERS, layer)
+    assert by_engine.keys() == natively.keys() == set(strata(layer)) - {strata(layer)[0]}
+    for stratum, fiber in natively.items():
+        assert fiber.length is not None
+        assert by_engine[stratum] == fiber, str(stratum)
+
+
+@both
+def test_critical_strata(answers, layer):
+    by_engine, natively = answers(CRITICAL, layer)
+    assert by_engine == natively and by_engine.keys() == set(strata(layer))
+
+
+@both
+def test_base_locus(answers, layer):
+    by_engine, natively = answers(BASE_LOCUS, layer)
+    assert by_engine == natively == {"A = 0", "V = 0"}
+
+
+@both
+def test_tangent_spaces(answers, layer):
+    by_engine, natively = answers(TANGENTS, layer)
+    assert by_engine.keys() == natively.keys() == set(strata(layer))
+    for stratum, bounds in by_engine.items():
+        value = tangent_bounds(layer, stratum).value
+        assert natively[stratum].lower == natively[stratum].upper == value
+        assert bounds.lower <= value <= bounds.upper, str(stratum)
+        # Where neither the source decides nor 0 is meant, the engine has equations enough to be exact.
+        if FIBERS.native(layer, 0).get(stratum) != FIBERS.native(layer, 0)[max(strata(layer))]:
+            assert bounds.lower == bounds.upper == value, str(stratum)
+
+
+@both
+def test_dimension(answers, layer):
+    by_engine, _ = answers(TANGENTS, layer)
+    ranks = [t.differential_rank for stratum, t in by_engine.items() if stratum.r_a == layer.alpha]
+    assert max(ranks) == GENERIC_RANK.native(layer, 0) == layer.expected_dimension
+
+
+@pytest.mark.parametrize(
+    ("engine", "layer"),
+    [("singular", layer) for layer in LAYERS + WIDER[:2] if layer.d > 1]
+    + [("macaulay2", SingleLayer(2, 2, 1)), ("macaulay2", SingleLayer(3, 1, 2))],
+    ids=str,
+)
+def test_closure_of_the_singular_points(answers, layer):
+    by_engine, natively = answers(CLOSURE, layer)
+    assert by_engine == natively
+
+
+@pytest.mark.parametrize(
+    ("engine", "layer"),
+    [("singular", layer) for layer in LAYERS if not IDEAL.refusal(layer) and layer != SingleLayer(3, 1)]
+    + [("macaulay2", SingleLayer(2, 2)), ("macaulay2", SingleLayer(3, 1, 1))],
+    ids=str,
+)
+def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
+    installation = next(i for i in both_engines if i.engine.name == engine)
+    ideal = IDEAL.read(run(build(IDEAL.task, layer), installation, Limits(60)).answer)
+    assert ideal.dimension == GENERIC_RANK.native(layer, 0)
+    for stratum, dimension in ideal.tangent_dimension.items():
+        assert dimension == tangent_bounds(layer, stratum).value, str(stratum)
