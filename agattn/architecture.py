@@ -91,7 +91,8 @@ class SingleLayer:
         """
         tokens = "t = 1" if self.t == 1 else r"t \geq 2"
         return (
-            rf"$\mathcal{{M}}({self.d},{self.d_out},{self.a}) \subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
+            rf"$\mathcal{{M}}({self.d},{self.d_out},{self.a}) "
+            rf"\subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
             rf"\quad \dim = {self.expected_dimension}, \quad {tokens}$"
         )
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import networkx as nx
 
-from agattn.architecture import Architecture, DeepNetwork
+from agattn.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim, select
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.questions import Finding, Findings, Question

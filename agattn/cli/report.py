@@ -49,8 +49,8 @@ from agattn.errors import InputError
 @options.json_flag
 def command(
     d: str | None, d_out: str | None, a: str | None, t: str | None, dims: str | None, ranks: str | None,
-    heads: str, skip: bool, normalization: Any, folder: Path, engine_name: str, max_degree: int, timeout: float,
-    memory: int, force: bool, seed: int, as_json: bool,
+    heads: str, skip: bool, normalization: Any, folder: Path, engine_name: str, max_degree: int,
+    timeout: float, memory: int, force: bool, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
 

@@ -1,8 +1,9 @@
 r"""Which real points of M̄ are not in M: those of the form h ⊗ q ⊗ Q with Q definite of rank 2.
 
-A real point of M̄ with one preimage up to scaling has a real one, since complex conjugation permutes preimages.
-Two preimages there are only for (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), with φ = h ⊗ q ⊗ kv (HMK, Theorem 3.2); so a point
-is outside M exactly when these are conjugate, k = v̄, and Q = k k̄ is definite of rank 2.
+A real point of M̄ with one preimage up to scaling has a real one, since complex conjugation permutes
+preimages. Two preimages there are only for (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), with φ = h ⊗ q ⊗ kv (HMK,
+Theorem 3.2); so a point is outside M exactly when these are conjugate, k = v̄, and Q = k k̄ is definite of
+rank 2.
 
 >>> from agattn import SingleLayer
 >>> from agattn.geometry.section import standard_slice
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import flint
@@ -50,7 +52,7 @@ class Piece:
 
 
 def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction | int) -> list[Piece]:
-    """Cut a line inside M̄ (point + t·direction, in a slice) where membership in M may change; decide each piece.
+    """Cut a line inside M̄ (point + t·direction) where membership in M may change, and decide each piece.
 
     Where y = h ⊗ q ⊗ Q, every form y_{c,b} is a multiple of Q, and Q can only cease to be definite where a
     minor 4 F_ii F_kk − F_ik² of every nonzero form is zero. So membership is constant between zeros of one
@@ -64,8 +66,8 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
         radius: pieces are sought for parameters from −radius to radius.
     """
     cuts = sorted({-float(radius), *_zeros_of_minors(layer, slice_, line, float(radius)), float(radius)})
-    pieces = []
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    pieces: list[Piece] = []
+    for low, high in pairwise(cuts):
         sample = _between(low, high)
         in_m, reason = _membership(layer, slice_, line, sample)
         if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
@@ -76,7 +78,7 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
 
 
 def is_pinch(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> bool:
-    """Whether the fiber at a point of the line is one point that is not reduced: k = v above, stratum (1,1,1)."""
+    """Whether the fiber at a point of the line is one point that is not reduced: stratum (1,1,1)."""
     y = slice_.point(_on(line, parameter))
     if not any(y):
         return False
@@ -115,7 +117,7 @@ def _zeros_of_minors(layer: SingleLayer, slice_: Slice, line: Line, radius: floa
             for i in range(1, layer.d + 1)
             for k in range(i + 1, layer.d + 1)
         ]
-        minors += [minor for minor in form if minor != 0]
+        minors += [minor for minor in form if minor.degree() >= 0]
     zeros: set[float] = set()
     for minor in minors:
         for factor, _ in minor.factor()[1]:
@@ -123,9 +125,10 @@ def _zeros_of_minors(layer: SingleLayer, slice_: Slice, line: Line, radius: floa
             if degree == 1:
                 zeros.add(float(Fraction(int(-factor[0].p), int(factor[0].q)) / _fraction(factor[1])))
             elif degree == 2:
-                c, b, a = (float(_fraction(factor[n])) for n in range(3))
-                if b * b > 4 * a * c:
-                    zeros |= {(-b + sign * (b * b - 4 * a * c) ** 0.5) / (2 * a) for sign in (1, -1)}
+                low, middle, high = (float(_fraction(factor[n])) for n in range(3))
+                root = middle * middle - 4 * high * low
+                if root > 0:
+                    zeros |= {(-middle + sign * root**0.5) / (2 * high) for sign in (1, -1)}
     return {zero for zero in zeros if -radius < zero < radius}
 
 
@@ -151,7 +154,7 @@ def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7
     columns, q = _rank_one(T.swapaxes(1, 2).reshape(len(y), d, -1), tolerance)
     form = np.einsum("nc,nb,ncbs->ns", h, q, T)
     symmetric = np.zeros((len(y), d, d))
-    for n, (i, k) in enumerate((i, k) for i in range(d) for k in range(i, d)):
+    for n, (i, k) in enumerate(combinations_with_replacement(range(d), 2)):
         symmetric[:, i, k] += form[:, n] / 2
         symmetric[:, k, i] += form[:, n] / 2
     eigenvalues = np.linalg.eigvalsh(symmetric)

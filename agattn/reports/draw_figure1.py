@@ -43,10 +43,9 @@ def alternative_text(figure: Figure1) -> str:
     )
     if section.line() is not None:
         inside = sum(piece.in_m for piece in figure.pieces)
-        text += (
-            f" Its singular points form a line, {'solid' if inside else 'dotted'}"
-            f"{' where it is in M and dotted where it is only in the Zariski closure' if 0 < inside < len(figure.pieces) else ''}."
-        )
+        mixed = 0 < inside < len(figure.pieces)
+        where = " where it is in M and dotted where it is only in the Zariski closure" if mixed else ""
+        text += f" Its singular points form a line, {'solid' if inside else 'dotted'}{where}."
     if figure.pinch_points:
         points = ", ".join(_point(p) for p in figure.pinch_points)
         text += f" The surface pinches at {points}."
@@ -268,7 +267,8 @@ def drawing(figure: Figure1) -> dict[str, Any]:
         if in_m:
             piece = _mesh(_tube(ends, 0.012 * figure.radius), _RED, name)
         else:
-            dots = np.linspace(*ends, max(3, int(18 * np.linalg.norm(ends[1] - ends[0]) / figure.radius)))
+            number = max(3, int(18 * np.linalg.norm(ends[1] - ends[0]) / figure.radius))
+            dots = np.linspace(ends[0], ends[1], number)
             piece = _points(dots[1:], {"size": 4, "color": _RED}, name)
         data.append(piece | {"showlegend": in_m not in shown})
         shown.add(in_m)
@@ -309,8 +309,8 @@ def _mesh(triangles: Array, colour: str, name: str) -> dict[str, Any]:
     lighting = {"ambient": 0.65, "diffuse": 0.7, "specular": 0.15, "roughness": 0.6, "fresnel": 0.05}
     return {
         "type": "mesh3d", "x": x, "y": y, "z": z, "i": i, "j": j, "k": k, "color": colour, "name": name,
-        "opacity": 0.4 if colour == _PALE else 1.0, "lighting": lighting, "hoverinfo": "skip", "showlegend": True,
-        "flatshading": False, "lightposition": {"x": 300, "y": -600, "z": 1000},
+        "opacity": 0.4 if colour == _PALE else 1.0, "lighting": lighting, "hoverinfo": "skip",
+        "showlegend": True, "flatshading": False, "lightposition": {"x": 300, "y": -600, "z": 1000},
     }  # fmt: skip
 
 

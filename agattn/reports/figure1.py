@@ -23,7 +23,7 @@ from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError
 from agattn.evidence import Evidence
-from agattn.geometry.definite import Piece, is_pinch, outside, pieces_of_line
+from agattn.geometry.definite import Piece, outside, pieces_of_line
 from agattn.geometry.section import Section, Slice, resultant_section, standard_slice
 from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
@@ -88,7 +88,7 @@ class Figure1:
         return triangles[~dotted], triangles[dotted]
 
     def _ruled(self) -> Array | None:
-        """Triangles by the parametrization (x, s) ↦ (x, sx, −s²), if it satisfies the equation identically."""
+        """Triangles by the parametrization (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
         x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
         if self.section.equation.compose([x, s * x, -(s**2)]):
             return None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import flint
 
 from agattn._version import __version__
 from agattn.architecture import SingleLayer
+from agattn.certificate import certify, dump
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
 from agattn.errors import AgattnError, InputError
@@ -54,9 +55,9 @@ PAPER = (
     "arXiv 2408.17221, version 2, whose statements these are."
 )
 EVIDENCE = (
-    "Evidence: proved means exact over ℚ or ℤ, or two exact inequalities that meet; modular means exact over a "
-    "finite field at random points; numerical means floating point. A verdict is undecided where time or memory "
-    "ran out, and inapplicable where the claim does not speak about this architecture."
+    "Evidence: proved means exact over ℚ or ℤ, or two exact inequalities that meet; modular means exact over "
+    "a finite field at random points; numerical means floating point. A verdict is undecided where time or "
+    "memory ran out, and inapplicable where the claim does not speak about this architecture."
 )
 
 
@@ -92,7 +93,10 @@ def layer_report(
     if pictures and layer.t >= 2:
         progress("Figure 1")
         sections += _figure_1(layer, settings)
-    sections += _scripts(verified)
+    sections += scripts(verified)
+    if layer.t >= 2:
+        progress("the certificate")
+        sections.append(_certificate(layer, verified))
     sections.append(provenance(settings, command, sources(verified.verdicts)))
     short = str(layer).split(":")[0]
     document = Document(
@@ -116,13 +120,15 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def _question(layer: SingleLayer, command: str) -> Section:
     blocks: list[Block] = [
         Text(
-            "A layer of lightning self-attention maps a matrix X, whose t columns are tokens, to V X Xᵀ A X with "
-            "A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. The "
+            "A layer of lightning self-attention maps a matrix X, whose t columns are tokens, to V X Xᵀ A X "
+            "with A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. The "
             "question: which statements about M are true for this architecture, and how is that known?"
         ),
         Math(
-            rf"X \mapsto V X X^{{\top}} A X, \quad A = K^{{\top}} Q, \quad X \in \mathbb{{R}}^{{{layer.d} \times t}}, "
-            rf"\ K, Q \in \mathbb{{R}}^{{{layer.a} \times {layer.d}}}, \ V \in \mathbb{{R}}^{{{layer.d_out} \times {layer.d}}}"
+            r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q, \quad "
+            rf"X \in \mathbb{{R}}^{{{layer.d} \times t}}, "
+            rf"\ K, Q \in \mathbb{{R}}^{{{layer.a} \times {layer.d}}}, "
+            rf"\ V \in \mathbb{{R}}^{{{layer.d_out} \times {layer.d}}}"
         ),
         Table(
             "The architecture",
@@ -140,7 +146,7 @@ def _question(layer: SingleLayer, command: str) -> Section:
     return Section("What was asked", tuple(blocks))
 
 
-def claims_blocks(verdicts: Sequence[Verdict], claims: dict[str, Claim] | dict[str, Any]) -> list[Block]:
+def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]]) -> list[Block]:
     """The refutations first, then all claims in a table."""
     blocks: list[Block] = []
     grouped: dict[str, list[str]] = {}
@@ -216,12 +222,12 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
         ))  # fmt: skip
     blocks: list[Block] = [
         Text(
-            "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, named by "
-            "(rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of them, so this table "
-            "decides every point of M."
+            "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, named "
+            "by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of them, so this "
+            "table decides every point of M."
         ),
         Table(
-            f"Strata of M, of dimension {document['dimension']} in {document['ambient']} coordinates (proved)",
+            f"Strata of M, of dimension {document['dimension']} (proved)",
             ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "singular by HMK",
              "boundary", "nearby"),
             tuple(rows),
@@ -238,8 +244,8 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             draw_hasse_diagram(layer, path)
             blocks.append(
                 Picture("strata.svg", path.read_bytes(), _hasse_in_words(document),
-                        "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of M; "
-                        "dotted outline: in the real Zariski closure, not in M.")
+                        "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of "
+                        "M; dotted outline: in the real Zariski closure, not in M.")
             )  # fmt: skip
     return Section("Strata", tuple(blocks))
 
@@ -261,7 +267,8 @@ def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Secti
         return Section("Equations", (Text(f"Not computed: {error}."),))
     rows = tuple(
         (
-            str(piece.degree), str(piece.ideal_dimension), str(piece.hilbert_function), str(piece.minimal_generators),
+            str(piece.degree), str(piece.ideal_dimension), str(piece.hilbert_function),
+            str(piece.minimal_generators),
             Lines(tuple(_module(m.shapes, m.minimal_generators, m.dimension) for m in piece.modules
                         if m.minimal_generators)),
         )
@@ -354,7 +361,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
     return [Section("A picture", tuple(blocks))]
 
 
-def _scripts(verified: Report) -> list[Section]:
+def scripts(verified: Report) -> list[Section]:
     runs = sorted(
         verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
     )
@@ -362,7 +369,8 @@ def _scripts(verified: Report) -> list[Section]:
         return []
     blocks: list[Block] = [
         Text(
-            "Every script stands alone: save it, read it, change it, run it. Beneath each is what the engine printed."
+            "Every script stands alone: save it, read it, change it, run it. Beneath each is what the engine "
+            "printed."
         )
     ]
     rows = []
@@ -381,10 +389,28 @@ def _scripts(verified: Report) -> list[Section]:
         name = f"{stem}.transcript.txt"
         blocks.append(Attachment(name, run.transcript, f"what {run.installation} printed", shown))
     if rows:
-        blocks.insert(1, Table("Scripts and their fingerprints (SHA-256)", ("script", "engine", "field", "SHA-256"),
+        blocks.insert(1, Table("Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"),
                                tuple(rows)))  # fmt: skip
     blocks += [Text(f"Trouble: {trouble}") for trouble in sorted(verified.troubles)]
     return [Section("Scripts and transcripts", tuple(blocks))]
+
+
+def _certificate(layer: SingleLayer, verified: Report) -> Section:
+    try:
+        text = dump(certify(layer, (), verified.verdicts)) + "\n"
+    except AgattnError as error:
+        return Section("Certificate", (Text(f"None: {error}."),))
+    return Section(
+        "Certificate",
+        (
+            Text(
+                "The certificate holds witnesses for the verdicts. It is checked with integers alone, by a program "
+                "that uses no engine and none of the code that found them."
+            ),
+            Table("To check it", ("command",), ((Code("agattn check certificate.json"),),)),
+            Attachment("certificate.json", text, "the certificate", shown=len(text) <= _LONGEST_LISTING),
+        ),
+    )
 
 
 def sources(verdicts: Sequence[Verdict]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 >>> from agattn.architecture import DeepNetwork
 >>> from agattn.verify import Settings
 >>> document, _, status = network_report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
->>> document.summary
+>>> document.summary.partition(" Of ")[0]
 'Dimension 18, proved. Equation 14 of HMK gives 20, but its hypotheses do not hold: a_i ≥ 2.'
 >>> status
 0
@@ -18,11 +18,12 @@ from typing import Any
 
 from agattn.architecture import DeepNetwork
 from agattn.attention.ternary_tree import reading, ternary_tree
+from agattn.claims.network import CLAIMS
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import Dimension, dimension
 from agattn.reports.document import Block, Cell, Document, Lines, Math, Picture, Section, Table, Text, Word
-from agattn.reports.layer_report import EVIDENCE, PAPER, provenance
-from agattn.verify import Settings
+from agattn.reports.layer_report import claims_blocks, provenance, scripts, sources, summary
+from agattn.verify import Settings, verify
 
 _MOST_LAYERS_DRAWN = 3
 
@@ -37,22 +38,34 @@ def network_report(
 ) -> tuple[Document, list[dict[str, Any]], int]:
     """Compute the dimension of a network and write down what is known about it.
 
-    Returns the document, the claims as JSON-ready data, and the exit status: 0 if the dimension is proved,
-    3 if not, 1 if a statement of the paper fails although its hypotheses hold.
+    Returns the document, the claims as JSON-ready data, and the exit status: that of the claims, and 3 instead
+    of 0 if the dimension is not proved.
     """
     progress("the dimension")
     found = dimension(network, settings.seed, force=settings.force)
-    refuted = found.evidence is Evidence.PROVED and not found.paper_hypotheses_failing and found.defect != 0
-    sections = [_question(network), _dimension(found), _unrolled(network, pictures)]
-    sections.append(provenance(settings, command, ()))
+    verified = verify(network, (), settings, progress)
+    sections = [
+        _question(network),
+        _dimension(found),
+        Section("Claims", tuple(claims_blocks(verified.verdicts, CLAIMS))),
+        _unrolled(network, pictures),
+        *scripts(verified),
+        provenance(settings, command, sources(verified.verdicts)),
+    ]
     document = Document(
-        f"Self-attention network {network}",
-        _summary(found),
+        _title(network),
+        f"{_summary(found)} {summary(verified.verdicts)}",
         tuple(section for section in sections if section.blocks),
-        clock=f"The dimension took {found.seconds:.1f} s.",
+        clock=f"The dimension took {found.seconds:.1f} s, the claims {verified.seconds:.1f} s.",
     )
-    status = 1 if refuted else 0 if found.evidence is Evidence.PROVED else 3
-    return document, [], status
+    status = verified.exit_status
+    if status == 0 and found.evidence is not Evidence.PROVED:
+        status = 3
+    return document, [verdict.as_json() for verdict in verified.verdicts], status
+
+
+def _title(network: DeepNetwork) -> str:
+    return f"Self-attention network {network}"
 
 
 def _equation(network: DeepNetwork) -> str:
@@ -91,8 +104,8 @@ def _question(network: DeepNetwork) -> Section:
     ]
     blocks: list[Block] = [
         Text(
-            "A network composes layers of self-attention. Its neuromanifold is the set of all functions it can "
-            "compute. The question: what is its dimension, and how is that known?"
+            "A network composes layers of self-attention. Its neuromanifold is the set of all functions it "
+            "can compute. The question: what is its dimension, and how is that known?"
         ),
         Math(form),
         Table("The architecture", ("quantity", "symbol", "value"), tuple(rows)),
@@ -125,7 +138,7 @@ def _dimension(found: Dimension) -> Section:
         blocks.append(
             Table("Ranks of the Jacobian at random points", ("rank", "modulo", "rows", "columns"), points)
         )
-    return Section("Dimension", (*blocks, Text(EVIDENCE), Text(PAPER)))
+    return Section("Dimension", tuple(blocks))
 
 
 def _unrolled(network: DeepNetwork, pictures: bool) -> Section:
@@ -135,7 +148,8 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Section:
     product = f"φ(X) = L {reading(ternary_tree(network.layers))}"
     blocks: list[Block] = [
         Text(
-            "In terms of L = V_l ⋯ V_1 and the virtual weights M_i the network is one product (HMK, equation 12): "
+            "In terms of L = V_l ⋯ V_1 and the virtual weights M_i the network is one product (HMK, "
+            "equation 12): "
             f"{product}."
         )
     ]

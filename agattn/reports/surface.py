@@ -76,7 +76,7 @@ def implicit_triangles(f: Callable[[Array], Array], radius: float, cells: int = 
 
 
 def _cut(F: Array, P: Array) -> list[Array]:
-    """The triangles in which tetrahedra are cut by the zeros of linear functions with values F at corners P."""
+    """The triangles in which tetrahedra are cut by zeros of linear functions with values F at corners P."""
     order = np.argsort(F, axis=1)
     F, P = np.take_along_axis(F, order, axis=1), np.take_along_axis(P, order[:, :, None], axis=1)
 
@@ -96,7 +96,7 @@ def _cut(F: Array, P: Array) -> list[Array]:
 
 
 def points_on_curve(polynomials: Sequence[Polynomial], radius: float, cells: int = 22) -> Array:
-    """Many points, n × 3, of the common zeros of polynomials in the cube, by Gauss-Newton steps from a grid."""
+    """Many common zeros of polynomials in the cube, n × 3, by Gauss-Newton steps from a grid."""
     functions = [evaluator(f) for f in polynomials]
     derivatives = [[evaluator(f.derivative(x)) for x in f.ring.gens] for f in polynomials]
     axis = np.linspace(-radius, radius, cells)

@@ -132,7 +132,7 @@ def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
 
 
 def read_slice(path: Path, layer: SingleLayer) -> Slice:
-    """Read a slice: ``{"origin": [...], "directions": [[...], [...], [...]]}``, each list with N exact entries.
+    """Read a slice: ``{"origin": [...], "directions": [[...], [...], [...]]}``, N exact entries each.
 
     The coordinates are called x, y, w unless ``"names"`` says otherwise.
 

@@ -112,10 +112,11 @@ def test_contrast(scheme, visit, tmp_path):
           const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(x => x / 255)
             .map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
             return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-          const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+          const behind = e => { for (; e; e = e.parentElement) {
+            const c = getComputedStyle(e).backgroundColor;
             if (!/, 0\\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
           let worst = 99;
-          for (const e of document.querySelectorAll("p, td, th button, a, .word, h1, h2, caption, figcaption, td div")) {
+          for (const e of document.querySelectorAll("p, td, button, a, .word, h1, h2, caption, figcaption, td div")) {
             if (!e.textContent.trim()) continue;
             const one = light(getComputedStyle(e).color) + 0.05, two = light(behind(e)) + 0.05;
             worst = Math.min(worst, Math.max(one, two) / Math.min(one, two));
