@@ -121,8 +121,8 @@ def _question(layer: SingleLayer, command: str) -> Section:
     blocks: list[Block] = [
         Text(
             "A layer of lightning self-attention maps a matrix X, whose t columns are tokens, to V X Xᵀ A X "
-            "with A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. The "
-            "question: which statements about M are true for this architecture, and how is that known?"
+            "with A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. "
+            "The question: which statements about M are true for this architecture, and how is that known?"
         ),
         Math(
             r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q, \quad "
@@ -222,9 +222,9 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
         ))  # fmt: skip
     blocks: list[Block] = [
         Text(
-            "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, named "
-            "by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of them, so this "
-            "table decides every point of M."
+            "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, "
+            "named by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of them, so "
+            "this table decides every point of M."
         ),
         Table(
             f"Strata of M, of dimension {document['dimension']} (proved)",
@@ -244,8 +244,8 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             draw_hasse_diagram(layer, path)
             blocks.append(
                 Picture("strata.svg", path.read_bytes(), _hasse_in_words(document),
-                        "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of "
-                        "M; dotted outline: in the real Zariski closure, not in M.")
+                        "The closure order of the strata. Red: singular; blue: smooth; thick outline: "
+                        "boundary of M; dotted outline: in the real Zariski closure, not in M.")
             )  # fmt: skip
     return Section("Strata", tuple(blocks))
 
@@ -362,6 +362,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
 
 
 def scripts(verified: Report) -> list[Section]:
+    """Every script that was run, with what the engine printed; nothing if none was."""
     runs = sorted(
         verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
     )
@@ -404,8 +405,8 @@ def _certificate(layer: SingleLayer, verified: Report) -> Section:
         "Certificate",
         (
             Text(
-                "The certificate holds witnesses for the verdicts. It is checked with integers alone, by a program "
-                "that uses no engine and none of the code that found them."
+                "The certificate holds witnesses for the verdicts. It is checked with integers alone, by a "
+                "program that uses no engine and none of the code that found them."
             ),
             Table("To check it", ("command",), ((Code("agattn check certificate.json"),),)),
             Attachment("certificate.json", text, "the certificate", shown=len(text) <= _LONGEST_LISTING),

@@ -38,8 +38,8 @@ def network_report(
 ) -> tuple[Document, list[dict[str, Any]], int]:
     """Compute the dimension of a network and write down what is known about it.
 
-    Returns the document, the claims as JSON-ready data, and the exit status: that of the claims, and 3 instead
-    of 0 if the dimension is not proved.
+    Returns the document, the claims as JSON-ready data, and the exit status: that of the claims, and 3
+    instead of 0 if the dimension is not proved.
     """
     progress("the dimension")
     found = dimension(network, settings.seed, force=settings.force)
