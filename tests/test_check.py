@@ -113,6 +113,17 @@ def the_stratum(document, *ranks):
     return next(stratum for stratum in document["strata"] if stratum["ranks"] == list(ranks))
 
 
+def split_a_row(arcs):
+    """Write k (q + εq')ᵀ, where it occurs, as k qᵀ + k (εq')ᵀ: true, but with a row number too many."""
+    arc = next(
+        arc
+        for arc in arcs
+        if len({row for row, *_ in arc["K"]}) == 1 and {power for *_, power, _ in arc["Q"]} == {0, 1}
+    )
+    arc["K"] += [[2, *rest] for _, *rest in arc["K"]]
+    arc["Q"] = sorted([1 + power, column, power, x] for _, column, power, x in arc["Q"])
+
+
 FORGERIES = {
     "another verdict": lambda doc: doc["claims"][5].update(verdict="confirmed", fails_at=[]),
     "a verdict without its witness": lambda doc: doc["claims"][5].update(fails_at=[[2, 1, 2]]),
@@ -140,6 +151,21 @@ FORGERIES = {
     "a true but useless equation twice": lambda doc: the_stratum(doc, 1, 1, 1)["equations"].append(
         the_stratum(doc, 1, 1, 1)["equations"][0]
     ),
+    "the pair of another stratum": lambda doc: the_stratum(doc, 2, 1, 3).update(
+        {name: the_stratum(doc, 2, 1, 2)[name] for name in ("A", "V", "y", "arcs", "tangent")}
+    ),
+    "a second preimage where there is one": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        second=[[[1, 1, 1]], [[1, 1, 1]]]
+    ),
+    "a sequence to an inner point": lambda doc: the_stratum(doc, 1, 2, 2).update(approach=[[1, 1, 2, 2, 1]]),
+    "a tangent dimension without arcs": lambda doc: the_stratum(doc, 2, 1, 2).pop("arcs"),
+    "arcs without a tangent dimension": lambda doc: the_stratum(doc, 2, 1, 2).pop("tangent"),
+    "two rows where one would do": lambda doc: split_a_row(the_stratum(doc, 1, 1, 1)["arcs"]),
+    "a term 0": lambda doc: the_stratum(doc, 1, 1, 1)["equations"][0].append(
+        [0, [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3]]
+    ),
+    "terms out of order": lambda doc: the_stratum(doc, 1, 1, 1)["equations"][0].reverse(),
+    "a is 0": lambda doc: doc.update(a=0, strata=[]),
     "a claim nobody made": lambda doc: doc["claims"].append(
         {"id": "theorem-99", "verdict": "confirmed", "fails_at": []}
     ),
@@ -209,3 +235,11 @@ def test_the_checker_imports_nothing_heavy(command):
 def test_dump_is_json():
     document = certify(SingleLayer(2, 2, 1), ["agattn.degree"])
     assert json.loads(dump(document)) == document
+
+
+def test_every_orbit_needs_a_pair_of_its_own():
+    document = certify(SingleLayer(3, 2, 2), ["theorem-3.2"])
+    assert check(document)["valid"]
+    found = the_stratum(document, 2, 1, 2)
+    the_stratum(document, 2, 1, 3).update({name: found[name] for name in ("A", "V", "y", "arcs", "tangent")})
+    assert "the ranks are (2, 1, 2)" in check(document)["flaw"]

@@ -82,6 +82,7 @@ def test_known_values(singular, monkeypatch, layer, values):
     assert {run.installation.path for run in report.runs} == {singular.path}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [SingleLayer(2, 2)], ids=str)
 def test_known_values_by_every_macaulay2(macaulay2, monkeypatch, layer):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
@@ -96,19 +97,13 @@ def test_known_values_by_every_macaulay2(macaulay2, monkeypatch, layer):
 def test_wider_known_values_by_both_engines(both_engines, layer, values):
     report = verify(layer, settings=Settings("all", limits=Limits(240)))
     check_known(report, *values)
+    if layer in TANGENTS:
+        assert by_id(report)["agattn.singular-locus"].details["tangent_dimension"] == TANGENTS[layer]
 
 
 def test_tangent_dimensions(singular):
     layer = SingleLayer(2, 2)
     found = by_id(verify(layer, ["agattn.singular-locus"], Settings("singular")))
-    assert found["agattn.singular-locus"].details["tangent_dimension"] == TANGENTS[layer]
-
-
-@pytest.mark.slow
-@pytest.mark.engine
-def test_tangent_dimensions_of_three_wide_layers(both_engines):
-    layer = SingleLayer(3, 1)
-    found = by_id(verify(layer, ["agattn.singular-locus"], Settings("singular", limits=Limits(240))))
     assert found["agattn.singular-locus"].details["tangent_dimension"] == TANGENTS[layer]
 
 
