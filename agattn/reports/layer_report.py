@@ -223,8 +223,8 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
     blocks: list[Block] = [
         Text(
             "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, "
-            "named by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of them, so "
-            "this table decides every point of M."
+            "named by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of "
+            "them, so this table decides every point of M."
         ),
         Table(
             f"Strata of M, of dimension {document['dimension']} (proved)",
