@@ -83,6 +83,19 @@ class SingleLayer:
         ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
         return f"M({self.d},{self.d_out},{self.a}): dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
+    def _repr_latex_(self) -> str:
+        """The layer in a notebook.
+
+        >>> SingleLayer(2, 1)._repr_latex_()
+        '$\\\\mathcal{M}(2,1,2) \\\\subset \\\\mathbb{R}^{6}, \\\\quad \\\\dim = 5, \\\\quad t \\\\geq 2$'
+        """
+        tokens = "t = 1" if self.t == 1 else r"t \geq 2"
+        return (
+            rf"$\mathcal{{M}}({self.d},{self.d_out},{self.a}) "
+            rf"\subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
+            rf"\quad \dim = {self.expected_dimension}, \quad {tokens}$"
+        )
+
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
@@ -216,6 +229,13 @@ class DeepNetwork:
         if not self.is_lightning:
             parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
         return ", ".join([*parts, f"t = {self.t}"])
+
+    def _repr_latex_(self) -> str:
+        """The network in a notebook, as it prints, with the letter of the neuromanifold."""
+        name, *others = str(self).split("), ", 1)
+        rest = "".join(others).replace("rank V ≤", r"\operatorname{rk} V \leq")
+        words = [part if " = " in part or "leq" in part else rf"\text{{{part}}}" for part in rest.split(", ")]
+        return rf"$\mathcal{{M}}{name[1:]}), \ {', '.join(words)}$"
 
     def as_json(self) -> dict[str, object]:
         """Return everything that defines the network, JSON-ready."""

@@ -97,6 +97,23 @@ class Verdict:
         known = f" ({self.evidence})" if self.evidence else ""
         return f"{self.claim}: {self.judgement}{known}. {self.witness}"
 
+    def _repr_html_(self) -> str:
+        """The verdict in a notebook: a small table."""
+        from html import escape
+
+        rows = {
+            "claim": self.claim,
+            "verdict": str(self.judgement) + (f" ({self.evidence})" if self.evidence else ""),
+            "computed": "" if self.computed is None else str(self.computed),
+            "why": self.witness,
+            "engine": self.engine,
+        }
+        cells = (
+            f'<tr><th style="text-align:left">{name}</th><td style="text-align:left">{escape(text)}</td></tr>'
+            for name, text in rows.items()
+        )
+        return f"<table>{''.join(cells)}</table>"
+
     def as_json(self) -> dict[str, object]:
         """Return the verdict with the keys of the command line's contract."""
         return {

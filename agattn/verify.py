@@ -95,6 +95,25 @@ class Report:
             return 4 if self.engine_failed else 3
         return 0
 
+    def _repr_html_(self) -> str:
+        """The verdicts in a notebook: one table."""
+        from html import escape
+
+        rows = "".join(
+            "<tr>"
+            + "".join(
+                f'<td style="text-align:left">{escape(text)}</td>'
+                for text in (v.claim, str(v.judgement), str(v.evidence or ""), v.witness)
+            )
+            + "</tr>"
+            for v in self.verdicts
+        )
+        heads = "".join(f"<th>{name}</th>" for name in ("claim", "verdict", "evidence", "why"))
+        caption = escape(str(self.layer))
+        return (
+            f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        )
+
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""
         return {

@@ -281,6 +281,10 @@ class Polynomial:
         """The polynomial in LaTeX."""
         return self._format(lambda v: v.latex(), "^{{{}}}", " ", " ")
 
+    def _repr_latex_(self) -> str:
+        """The polynomial in a notebook."""
+        return f"${self.latex()}$"
+
     def to_sympy(self) -> sympy.Expr:
         """The polynomial as a sympy expression, exactly."""
         import sympy

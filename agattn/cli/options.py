@@ -262,19 +262,31 @@ def problem(command: Command) -> Command:
     @click.option(
         "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
     )
+    @click.option(
+        "--slice",
+        "slice_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
+    )
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @seed
     @force
     @functools.wraps(command)
     def wrapped(
         task: str, architecture: Architecture, field_name: str | None, point: Path | None,
-        max_degree: int | None, prime: bool, seed: int, force: bool, **others: Any,
+        max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
         from agattn.systems.catalogue import TASKS, build
-        from agattn.systems.points import read_point, read_target
+        from agattn.systems.points import read_point, read_slice, read_target
 
         if isinstance(architecture, DeepNetwork):
-            unused = {"--point": point is not None, "--max-degree": max_degree is not None, "--prime": prime}
+            unused = {
+                "--point": point is not None,
+                "--max-degree": max_degree is not None,
+                "--slice": slice_file is not None,
+                "--prime": prime,
+            }
             for name in (name for name, given in unused.items() if given):
                 raise InputError(f"{name} is for tasks about a single layer; leave it out")
             from agattn.systems.network_catalogue import build_for_network
@@ -293,6 +305,7 @@ def problem(command: Command) -> Command:
             characteristic=characteristic(field_name),
             points=None if point is None or on_target else (read_point(point, architecture),),
             target=read_target(point, architecture) if point is not None and on_target else None,
+            slice=None if slice_file is None else read_slice(slice_file, architecture),
             options=options,
             force=force,
         )

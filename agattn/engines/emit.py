@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jinja2
 
+from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.attention.coefficients import coordinate_ring, coordinates
 from agattn.engines.engine import Engine, macaulay2_matrix, singular_matrix
 from agattn.systems.points import critical_factors
@@ -30,8 +31,18 @@ def _environment(engine_name: str) -> jinja2.Environment:
     environment.filters["entries"] = singular_matrix
     environment.filters["critical_factors"] = critical_factors
     environment.filters["coordinates"] = lambda problem: coordinates(problem.layer)
+    environment.filters["slice_images"] = _slice_images
     environment.filters["coordinate_names"] = _coordinate_names
     return environment
+
+
+def _slice_images(problem: Problem, engine_name: str) -> str:
+    """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
+    assert problem.slice is not None
+    ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
+    polynomials = [f.compose(ring.gens) for f in problem.slice.images()]
+    images = [f.macaulay2() if engine_name == "macaulay2" else f.singular() for f in polynomials]
+    return ",\n    ".join(", ".join(images[n : n + 8]) for n in range(0, len(images), 8))
 
 
 def _coordinate_names(problem: Problem) -> str:

@@ -27,7 +27,26 @@ from agattn.geometry.strata import (
 from agattn.geometry.tangent import neuromanifold_dimension, tangent_bounds
 
 
-def survey(layer: SingleLayer) -> dict[str, Any]:
+class StrataTable(dict[str, Any]):
+    """The document about all strata: a dictionary that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        words = {True: "yes", False: "no", None: "–"}
+        heads = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "boundary")
+        lines = []
+        for row in self["strata"]:
+            low, high = row["tangent_bounds"]
+            cells = (
+                f"({row['r_v']},{row['r_a']},{row['r']})", row["dimension"],
+                words[None] if row["preimages"] is None else row["preimages"], words[row["critical"]],
+                low if low == high else f"{low} to {high}", words[row["singular"]], words[row["boundary"]],
+            )  # fmt: skip
+            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def survey(layer: SingleLayer) -> StrataTable:
     """Ranks, dimension, preimages, tangent space, boundary and closure of every stratum.
 
     ``preimages`` is ``None`` at 0, whose fiber is {A = 0} ∪ {V = 0}; ``singular_by_paper`` is ``None`` where
@@ -38,7 +57,7 @@ def survey(layer: SingleLayer) -> dict[str, Any]:
     """
     order = closure_order(layer)
     outside = definite_stratum(layer)
-    return {
+    table = {
         "architecture": layer.as_json(),
         "dimension": neuromanifold_dimension(layer),
         "ambient": layer.ambient_dimension,
@@ -52,6 +71,7 @@ def survey(layer: SingleLayer) -> dict[str, Any]:
             "closure": [_triple(stratum) for stratum in outside.closure()[-1:]],
         },
     }
+    return StrataTable(table)
 
 
 def _triple(stratum: Stratum) -> list[int]:

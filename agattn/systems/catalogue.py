@@ -23,6 +23,7 @@ from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coordinate_ring, coordinates, weight_ring
 from agattn.errors import InputError, TooLargeError
+from agattn.geometry.section import Slice, standard_slice
 from agattn.geometry.strata import strata
 from agattn.geometry.tangent import tangent_bounds
 from agattn.systems.points import strata_points, zero_points
@@ -52,6 +53,7 @@ class Task:
         one_token: whether the task makes sense at t = 1.
         uses_points: whether ``--point`` may name weights for it.
         uses_target: whether ``--point`` must name a point of the ambient space for it.
+        uses_slice: whether ``--slice`` may name a slice for it.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Task:
     one_token: bool = False
     uses_points: bool = False
     uses_target: bool = False
+    uses_slice: bool = False
 
 
 def build(
@@ -70,6 +73,7 @@ def build(
     characteristic: int = 0,
     points: tuple[Point, ...] | None = None,
     target: tuple[Fraction, ...] | None = None,
+    slice: Slice | None = None,
     options: Mapping[str, int] | None = None,
     force: bool = False,
 ) -> Problem:
@@ -81,6 +85,7 @@ def build(
         characteristic: 0 for ℚ, or a prime for 𝔽_p.
         points: instead of one representative of each stratum, for tasks that look at points.
         target: all coordinates of a point of the ambient space, for ``membership``.
+        slice: for the task ``slice``, instead of that of Figure 1.
         options: ``max_degree`` for ``hilbert-function``, ``prime`` for ``implicit-ideal``.
         force: build it however large it is.
 
@@ -100,6 +105,12 @@ def build(
         )
     if points is not None and not entry.uses_points:
         raise InputError(f"{task} looks at no points; leave out --point")
+    if slice is not None and not entry.uses_slice:
+        raise InputError(f"{task} looks at no slice; leave out --slice")
+    if slice is not None and len(slice.origin) != layer.ambient_dimension:
+        raise InputError(
+            f"the slice is in {len(slice.origin)} coordinates; {layer} has {layer.ambient_dimension}"
+        )
     if entry.uses_target and target is None:
         raise InputError(f'{task} needs --point FILE, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
@@ -113,6 +124,9 @@ def build(
     problem = entry.make(layer, points, options or {})
     given = points is not None or target is not None
     command = _command(problem, characteristic, given)
+    if slice is not None:
+        results = tuple(replace(r, ring=slice.ring()) if r.ring else r for r in problem.results)
+        problem, command = replace(problem, slice=slice, results=results), f"{command} --slice FILE"
     return replace(problem, characteristic=characteristic, target=target or (), command=command)
 
 
@@ -371,6 +385,17 @@ def _membership(layer: SingleLayer, points: tuple[Point, ...] | None, options: M
     return _problem(layer, "membership", title, "Corollary A.6", results)
 
 
+def _slice(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
+    chosen = standard_slice(layer)
+    results = [
+        Result("dimension", INTEGER, "dimension of the section; -1 if it is empty"),
+        Result("equation", POLYNOMIALS, "equation of its surface, squarefree; 1 if none", ring=chosen.ring()),
+        Result("singular", POLYNOMIALS, "radical ideal of the surface's singular points", ring=chosen.ring()),
+    ]
+    title = "A section of the neuromanifold {M} by an affine space of dimension 3"
+    return _problem(layer, "slice", title, "Figure 1", results, slice=chosen)
+
+
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
@@ -429,6 +454,13 @@ TASKS: dict[str, Task] = {
             _membership,
             one_token=True,
             uses_target=True,
+        ),
+        Task(
+            "slice",
+            "a surface in the neuromanifold and its singular points: Figure 1, or --slice",
+            _slice,
+            eliminates=True,
+            uses_slice=True,
         ),
     )
 }

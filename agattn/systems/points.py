@@ -12,6 +12,7 @@ from agattn.attention.coefficients import coefficients
 from agattn.errors import InputError
 from agattn.geometry.critical import zero_pairs
 from agattn.geometry.parametrization import rational_matrix
+from agattn.geometry.section import Slice
 from agattn.geometry.strata import representative, strata, stratum_of
 from agattn.systems.problem import Matrix, Point, matrix
 
@@ -128,6 +129,26 @@ def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
         return tuple(coefficients(layer, point.A, point.V))
     values = data["y"] if isinstance(data["y"], list) else []
     return _exact([values], "y", (1, layer.ambient_dimension), path)[0]
+
+
+def read_slice(path: Path, layer: SingleLayer) -> Slice:
+    """Read a slice: ``{"origin": [...], "directions": [[...], [...], [...]]}``, N exact entries each.
+
+    The coordinates are called x, y, w unless ``"names"`` says otherwise.
+
+    Raises:
+        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+    """
+    data = _read_json(path)
+    if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
+        raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
+    size = layer.ambient_dimension
+    [origin] = _exact([data["origin"]], "origin", (1, size), path)
+    one, two, three = _exact(data["directions"], "directions", (3, size), path)
+    names = data.get("names", ["x", "y", "w"])
+    if not isinstance(names, list) or len(names) != 3:
+        raise InputError(f"names in {path} must be three letters")
+    return Slice(origin, (one, two, three), tuple(names))
 
 
 def _read_json(path: Path) -> object:

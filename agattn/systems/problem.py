@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.geometry.section import Slice
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
@@ -79,6 +80,7 @@ class Problem:
         points: the points at which something is computed.
         equations: polynomials that vanish on the neuromanifold, for bounds on its tangent spaces.
         target: all coordinates of a point of the ambient space, for membership.
+        slice: an affine space of dimension three in the ambient space, to intersect with.
         virtual_weights: M_1, ..., M_l and L, where the task is about the fiber of a network over them.
         options: anything else the script needs, as name and integer.
         command: the command line that writes the script.
@@ -93,6 +95,7 @@ class Problem:
     points: tuple[Point, ...] = ()
     equations: tuple[Polynomial, ...] = ()
     target: tuple[Fraction, ...] = ()
+    slice: Slice | None = None
     virtual_weights: tuple[Matrix, ...] = ()
     options: Mapping[str, int] = field(default_factory=dict)
     command: str = ""
@@ -131,6 +134,8 @@ class Problem:
             "target": [str(value) for value in self.target],
             "options": dict(self.options),
         }
+        if self.slice is not None:
+            question["slice"] = _plain((self.slice.origin, *self.slice.directions))
         if self.virtual_weights:
             question["virtual_weights"] = [_plain(matrix) for matrix in self.virtual_weights]
         text = json.dumps(question, sort_keys=True, ensure_ascii=False)

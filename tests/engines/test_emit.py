@@ -34,7 +34,7 @@ def problem_of(task, layer):
 def problems():
     for task in TASKS.values():
         for layer in LAYERS:
-            impossible = layer.d == 1 and task.name == "zariski-singular-locus"
+            impossible = layer.d == 1 and task.name in ("zariski-singular-locus", "slice")
             if not impossible and (layer.t > 1 or task.one_token):
                 yield problem_of(task.name, layer)
     yield build("implicit-ideal", SingleLayer(2, 1), options={"prime": 1})

@@ -1,0 +1,221 @@
+r"""Figure 1 of HMK, and any other surface in a slice of M̄: computed, with evidence, ready to be drawn.
+
+>>> from agattn import SingleLayer
+>>> figure = compute_figure_1(SingleLayer(2, 1), engine="native")
+>>> figure.section.equation, figure.section.singular, figure.pinch_points
+(x^2*w + y^2, (x, y), [(0.0, 0.0, 0.0)])
+>>> [("in M" if piece.in_m else "outside M", piece.ends) for piece in figure.pieces]
+[('in M', (-1.0, 0.0)), ('outside M', (0.0, 1.0))]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.architecture import SingleLayer
+from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.locate import INSTALL, locate
+from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
+from agattn.errors import EngineError, EngineNotFoundError, InputError
+from agattn.evidence import Evidence
+from agattn.geometry.definite import Piece, outside, pieces_of_line
+from agattn.geometry.section import Section, Slice, resultant_section, standard_slice
+from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
+from agattn.systems.catalogue import build
+
+Array = np.ndarray[Any, Any]
+CHOICES = ("auto", *ENGINES, "native")
+
+
+@dataclass(frozen=True)
+class Figure1:
+    """A surface in a slice of M̄, and which of its points are in M.
+
+    Attributes:
+        layer: the architecture.
+        section: equation and singular points.
+        engine: who found them: an engine with its version, or ``"native"`` and why.
+        radius: coordinates run from −radius to radius.
+        pieces: of the singular line, if it is one: where it is in M, decided exactly.
+        run: the engine's run, if an engine was used.
+    """
+
+    layer: SingleLayer
+    section: Section
+    engine: str
+    radius: int
+    pieces: tuple[Piece, ...]
+    run: Run | None
+
+    @property
+    def evidence(self) -> Evidence:
+        """Everything stated is exact; where the singular locus is no line, its picture is numerical."""
+        return Evidence.PROVED
+
+    def on_line(self, parameter: float) -> tuple[float, float, float]:
+        """A point of the singular line."""
+        line = self.section.line()
+        assert line is not None
+        x, y, w = (float(p) + parameter * float(v) for p, v in zip(*line, strict=True))
+        return x, y, w
+
+    @property
+    def pinch_points(self) -> list[tuple[float, float, float]]:
+        """Where, on the singular line, the two preimages come together; membership changes only there."""
+        return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
+
+    @cached_property
+    def curve(self) -> tuple[Array, Array]:
+        """Points of a singular locus that is no line: those in M, and those only in its Zariski closure."""
+        if self.section.line() is not None or self.section.singular[0].degree() < 1:
+            return np.zeros((0, 3)), np.zeros((0, 3))
+        points = points_on_curve(self.section.singular, self.radius)
+        dotted = self._outside(points)
+        return points[~dotted], points[dotted]
+
+    @cached_property
+    def triangles(self) -> tuple[Array, Array]:
+        """Triangles of the surface, m × 3 × 3: those in M, and those only in its Zariski closure."""
+        triangles = self._ruled()
+        if triangles is None:
+            triangles = implicit_triangles(evaluator(self.section.equation), self.radius)
+        dotted = self._outside(triangles.mean(axis=1))
+        return triangles[~dotted], triangles[dotted]
+
+    def _ruled(self) -> Array | None:
+        """Triangles by the parametrization (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
+        x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
+        if self.section.equation.compose([x, s * x, -(s**2)]):
+            return None
+        radius, slope = float(self.radius), float(self.radius) ** 0.5
+        return grid_triangles(
+            lambda x, s: np.stack([x, s * x, -(s**2)], axis=-1),
+            np.linspace(-radius, radius, 61),
+            np.linspace(-slope, slope, 61),
+        )
+
+    def _outside(self, points: Array) -> Array:
+        slice_ = self.section.slice
+        directions = np.array([[float(c) for c in v] for v in slice_.directions])
+        ambient = np.array([float(c) for c in slice_.origin]) + points @ directions
+        return outside(self.layer, ambient) if len(points) else np.zeros(0, dtype=bool)
+
+    def as_json(self) -> dict[str, object]:
+        """Everything the figure states, JSON-ready."""
+        slice_, line = self.section.slice, self.section.line()
+        return {
+            "figure": 1,
+            "architecture": self.layer.as_json(),
+            "slice": {
+                "names": list(slice_.names),
+                "origin": list(map(str, slice_.origin)),
+                "directions": [list(map(str, v)) for v in slice_.directions],
+            },
+            "equation": str(self.section.equation),
+            "singular": list(map(str, self.section.singular)),
+            "line": None if line is None else {"point": _texts(line[0]), "direction": _texts(line[1])},
+            "pieces": [
+                {
+                    "from": p.ends[0],
+                    "to": p.ends[1],
+                    "sample": str(p.sample),
+                    "in_m": p.in_m,
+                    "reason": p.reason,
+                }
+                for p in self.pieces
+            ],
+            "pinch_points": [list(point) for point in self.pinch_points],
+            "engine": self.engine,
+            "script_sha256": None if self.run is None else self.run.script_sha256,
+            "evidence": self.evidence.value,
+        }
+
+
+def _texts(vector: tuple[Any, ...]) -> list[str]:
+    return list(map(str, vector))
+
+
+def compute_figure_1(
+    layer: SingleLayer,
+    slice_: Slice | None = None,
+    *,
+    engine: str = "auto",
+    limits: Limits = DEFAULT_LIMITS,
+    radius: int = 1,
+    force: bool = False,
+) -> Figure1:
+    """Compute a surface in a slice of M̄ and decide which of its singular points are in M.
+
+    Args:
+        layer: the architecture, with t ≥ 2.
+        slice_: an affine space of dimension three; Figure 1's if ``None``.
+        engine: ``"auto"``: the first engine that answers, else the native resultant; or one of them by name.
+        limits: of each engine process.
+        radius: how far to draw, in each coordinate.
+        force: start however large the system is.
+
+    Raises:
+        InputError: if the section is no surface, or there is no such engine.
+        EngineError: if the engine failed and nothing else could compute the section.
+    """
+    if engine not in CHOICES:
+        raise InputError(f"there is no engine {engine!r}; choose among {', '.join(CHOICES)}")
+    chosen = slice_ or standard_slice(layer)
+    section, source, done = _section(layer, chosen, slice_, engine, limits, force)
+    line = section.line()
+    pieces = () if line is None else tuple(pieces_of_line(layer, chosen, line, radius))
+    return Figure1(layer, section, source, radius, pieces, done)
+
+
+def _section(
+    layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
+) -> tuple[Section, str, Run | None]:
+    reasons = []
+    for name in ENGINES if engine == "auto" else [engine]:
+        if name == "native":
+            continue
+        try:
+            installation = locate(engine_named(name))
+            problem = build("slice", layer, slice=given, force=force)
+            done = run(problem, installation, limits)
+            return section_of_run(done, chosen), str(installation), done
+        except EngineNotFoundError:
+            if engine != "auto":
+                raise
+            reasons.append(f"{engine_named(name).title} was not found")
+        except EngineError as error:
+            if engine != "auto":
+                raise
+            reasons.append(str(error))
+    try:
+        section = resultant_section(layer, chosen)
+    except InputError as error:
+        if reasons:
+            raise EngineNotFoundError(f"{error}; {'; '.join(reasons)}. Install engines: {INSTALL}") from error
+        raise
+    return section, f"native (because {'; '.join(reasons)})" if reasons else "native", None
+
+
+def section_of_run(done: Run, chosen: Slice) -> Section:
+    """The section that an engine computed.
+
+    Raises:
+        InputError: if it is no surface.
+    """
+    equation = done.answer.polynomials["equation"]
+    if not equation:
+        raise InputError("the whole slice lies in the Zariski closure of M; choose one that does not")
+    if equation[0].degree() < 1:
+        dimension = done.answer.integers["dimension"]
+        what = "is empty" if dimension < 0 else f"has dimension {dimension}"
+        raise InputError(f"the section {what}: it is no surface; choose another slice")
+    singular = done.answer.polynomials["singular"]
+    ordered = sorted(
+        (f.primitive() for f in singular), key=lambda f: (f.degree(), [-e for e in max(f.terms)])
+    )
+    return Section(chosen, equation[0].primitive(), tuple(ordered))

@@ -1,0 +1,57 @@
+-- A section of the neuromanifold M(3,1,1) by an affine space of dimension 3
+--
+-- Layer:      d = 3, d' = 1, a = 1, t >= 2
+-- Reference:  Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2), Figure 1
+-- Written by: agattn emit slice --engine macaulay2 -d 3 -o 1 -a 1
+
+kk = QQ
+
+-- The weights, and the attention matrix A = K^T Q of rank at most 1
+R = kk[k_(1,1)..k_(1,3), q_(1,1)..q_(1,3), v_(1,1)..v_(1,3)]
+K = matrix table(1, 3, (i,j) -> k_(i+1,j+1))
+Q = matrix table(1, 3, (i,j) -> q_(i+1,j+1))
+A = transpose K * Q
+V = matrix table(1, 3, (c,i) -> v_(c+1,i+1))
+
+-- The coefficient of x_(i,s) x_(k,s) x_(b,t), s != t, in the entry (c,t) of V X X^T A X
+multiindices = toList select((1,1,1,1)..(1,3,3,3), (c,b,i,k) -> i <= k)
+phi = (A,V) -> matrix {apply(multiindices, (c,b,i,k) ->
+    V_(c-1,i-1) * A_(k-1,b-1) + if i == k then 0 else V_(c-1,k-1) * A_(i-1,b-1))}
+
+-- The y have the degree of their images, so that the kernel is homogeneous
+-- and Macaulay2 can use its Hilbert function
+graded = kk[apply(multiindices, j -> y_j), Degrees => toList(#multiindices : 3)]
+I = kernel map(R, graded, phi(A,V))
+
+-- Back to the standard grading
+S = kk[gens graded]
+I = trim sub(I, S)
+
+-- The slice: an affine map from the space with coordinates x, y, w, here s_1, s_2, s_3
+T = kk[s_1..s_3]
+slice = map(T, S, {
+    1, 0, 0, s_3, 0, 0, 0, s_1,
+    0, s_2, 0, 0, 0, 0, 0, 0,
+    0, 0})
+J = trim slice I
+
+-- The surface in the section: the factor that all its equations have in common, squarefree
+common = fold(gcd, 0_T, flatten entries gens J)
+gradient = h -> flatten entries diff(vars T, h)
+f = if common == 0 then 0_T else common // fold(gcd, common, gradient common)
+singular = if isConstant f then ideal f else radical(ideal f + ideal gradient f)
+
+-- The results between two marks, one item a line; polynomials as exponent vectors
+said = 0
+say = line -> (said = said + 1; << line << endl)
+sayPolynomials = (name, fs) -> (
+    say concatenate("polynomials ", name, " ", toString(#fs));
+    scan(fs, f -> (
+        say concatenate("polynomial ", toString(#listForm f));
+        scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
+sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
+<< "agattn-data 1 slice c9905a080100bfb7" << endl
+sayInteger("dimension", dim J)
+sayPolynomials("equation", select({f}, h -> h != 0))
+sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))
+<< "agattn-end " << said << endl
