@@ -94,6 +94,7 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
         if len(words) == 1 and name in NEEDS_A_FILE:
             return  # named, not called
         missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["-d", "2", "-o", "1"]
+        missing += ["--out", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return

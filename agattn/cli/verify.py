@@ -129,6 +129,8 @@ def _short(verdict: Verdict) -> str:
             for key, inner in value.items()
             if inner is not None and not isinstance(inner, (dict, list))
         )
+    if verdict.claim == "agattn.hilbert-function" and isinstance(value, list):
+        return ", ".join(map(str, value[:5])) + ", ..."
     if isinstance(value, list):
         return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
     return "" if value is None else str(value)
