@@ -12,6 +12,7 @@ from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import EngineMemoryError, EngineTimeoutError
 from agattn.geometry.degree import expected_degree
+from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
 from agattn.geometry.ideal import Ideal
 from agattn.geometry.ideal_export import export
 from agattn.systems.catalogue import build
@@ -86,6 +87,8 @@ class Completeness:
         expected_degree: the degree of M̄; None for t = 1.
         prime: whether they generate a prime ideal; None if that was not decided.
         characteristic: the field of the engine's computation.
+        hilbert_function: of the equations found, in degrees 0, 1, ...; None where it was not asked for.
+        expected_hilbert_function: that of M̄ in the same degrees, where it is known by a proof.
     """
 
     dimension: int | None
@@ -94,6 +97,8 @@ class Completeness:
     expected_degree: int | None
     prime: bool | None
     characteristic: int
+    hilbert_function: tuple[int, ...] | None = None
+    expected_hilbert_function: tuple[int, ...] | None = None
 
     @property
     def conclusion(self) -> str:
@@ -108,6 +113,9 @@ class Completeness:
             return f"not the whole ideal: they cut out a variety of dimension {self.dimension}"
         if self.prime:
             return "the whole ideal: prime, and of the dimension of M̄"
+        if self.hilbert_function is not None and self.hilbert_function == self.expected_hilbert_function:
+            top = len(self.hilbert_function) - 1
+            return f"same Hilbert function up to degree {top}: they generate all equations of these degrees"
         if self.degree == self.expected_degree:
             return "same top-dimensional part: of the dimension and the degree of M̄"
         return "same dimension as M̄"
@@ -120,6 +128,8 @@ class Completeness:
             "expected_dimension": self.expected_dimension,
             "expected_degree": self.expected_degree,
             "prime": self.prime,
+            "hilbert_function": self.hilbert_function,
+            "expected_hilbert_function": self.expected_hilbert_function,
             "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
             "conclusion": self.conclusion,
             "evidence": "modular" if self.characteristic else "proved",
@@ -131,24 +141,42 @@ def examine(
 ) -> Completeness:
     """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
 
+    For d = 2 also the Hilbert function, up to :data:`HILBERT_DEGREE`, where that of M̄ is known by a proof.
+
     Raises:
         EngineError: if the engine crashes; running out of time or memory is an answer.
     """
-    dimension = degree = prime = None
+    dimension = degree = prime = hilbert = known = None
     try:
         dimension, degree = _ask(ideal, ("dimension", "degree"), installation, characteristic, limits)
+        if ideal.layer.d == 2 and ideal.layer.t >= 2 and gluing_is_sharp(ideal.layer.alpha, HILBERT_DEGREE):
+            known = tuple(gluing_bound(ideal.layer, n) for n in range(HILBERT_DEGREE + 1))
+            values = [f"hilbert-{n}" for n in range(HILBERT_DEGREE + 1)]
+            hilbert = tuple(_ask(ideal, values, installation, characteristic, limits))
         [decided] = _ask(ideal, ("prime",), installation, characteristic, limits)
         prime = bool(decided)
     except (EngineTimeoutError, EngineMemoryError):
         pass
     expected = None if ideal.layer.t == 1 else expected_degree(ideal.layer)
-    return Completeness(dimension, degree, ideal.layer.expected_dimension, expected, prime, characteristic)
+    return Completeness(
+        dimension, degree, ideal.layer.expected_dimension, expected, prime, characteristic, hilbert, known
+    )
 
+
+HILBERT_DEGREE = 8
+_DEGREES = range(HILBERT_DEGREE + 1)
 
 _QUESTIONS = {
-    "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"},
+    "macaulay2": {
+        **{f"hilbert-{n}": f"hilbertFunction({n}, I)" for n in _DEGREES},
+        "dimension": "dim I",
+        "degree": "degree I",
+        "prime": "if isPrime I then 1 else 0",
+    },
     # Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one.
     "singular": {
+        # The coordinate ring of M̄ is nonzero in every degree, so that no basis is empty.
+        **{f"hilbert-{n}": f"size(kbase(G,{n}))" for n in _DEGREES},
         "dimension": "dim(G)",
         "degree": "mult(G)",
         "prime": "isPrime(I)",

@@ -1,6 +1,7 @@
 """Exports load: into Python, JSON, Macaulay2 and Singular, and the parametrization kills what was loaded."""
 
 import json
+import os
 import re
 from math import prod
 
@@ -64,6 +65,8 @@ def test_engine_loads_the_file_and_the_parametrization_kills_it(name, layer, tmp
     try:
         installation = locate(engine)
     except EngineNotFoundError as error:
+        if os.environ.get("CI"):
+            raise
         pytest.skip(str(error))
     from agattn.geometry.weights import generic_point
 
