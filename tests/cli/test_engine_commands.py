@@ -127,10 +127,16 @@ def test_the_command_in_the_header_writes_the_script_again(capsys):
 def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path, capsys):
     installation = next(i for i in both_engines if i.engine.name == engine)
     script = call(capsys, "emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)[1]
-    # Singular reads its standard input by itself, and cannot always open it by name.
+    # Singular reads its standard input by itself, and cannot always open it by name. Macaulay2 1.26 opens it
+    # by name where it is a file, not where it is a pipe.
     names = ["/dev/stdin"] if engine == "macaulay2" else []
     arguments = [str(installation.path), *installation.engine.arguments, *names]
-    ended = subprocess.run(arguments, input=script, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    file = tmp_path / "script"
+    file.write_text(script, encoding="utf-8")
+    with file.open() as stdin:
+        ended = subprocess.run(
+            arguments, stdin=stdin, capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
     lines = ended.stdout.splitlines()
     assert lines[0].startswith("agattn-data 1 implicit-ideal ") and lines[1] == "integer dimension 5"
     assert lines[-1] == f"agattn-end {len(lines) - 2}"
