@@ -549,7 +549,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "agattn.zariski-singular-locus",
         "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre "
-        "product of dimension d' + 3d − 3, cut out by 2 × 2 minors of flattenings and 3 × 3 minors of slices",
+        "product, whose dimension d' + 3d − 3 and degree are those of the formula for Segre products",
         r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
         r"\operatorname{rk} Q \leq 2\}",
         "agattn",

@@ -42,10 +42,6 @@ class Engine:
     out_of_memory: tuple[str, ...]
     error_marks: tuple[str, ...]
 
-    def matrix(self, rows: Matrix) -> str:
-        """A matrix as this engine reads it."""
-        return macaulay2_matrix(rows) if self.name == "macaulay2" else singular_matrix(rows)
-
 
 def macaulay2_matrix(rows: Matrix) -> str:
     """A matrix in Macaulay2's syntax.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -165,8 +165,3 @@ def standard_families(
 def smallest(entries: Sequence[Dimension], count: int) -> list[Dimension]:
     """The entries with the fewest parameters."""
     return sorted(entries, key=lambda e: (e.parameters, e.network.dims, e.network.ranks))[:count]
-
-
-def at_tokens(networks: Family, t: int) -> Family:
-    """The same networks with another number of tokens."""
-    return replace(networks, networks=tuple(replace(network, t=t) for network in networks.networks))

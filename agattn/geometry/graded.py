@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from math import factorial, prod
 
 import flint
 import numpy as np
@@ -201,16 +200,3 @@ def _subtract(left: Weight, right: Weight) -> Weight | None:
         for first, second in zip(left, right, strict=True)
     )
     return None if any(min(part) < 0 for part in difference) else difference
-
-
-def orbit_size(dominant: tuple[Partition, ...], factors: list[int]) -> int:
-    """The number of weights that are permutations of a dominant one.
-
-    >>> orbit_size(((2, 1), (1,)), [3, 2])
-    12
-    """
-    total = 1
-    for part, size in zip(dominant, factors, strict=True):
-        padded = part + (0,) * (size - len(part))
-        total *= factorial(size) // prod(factorial(padded.count(x)) for x in set(padded))
-    return total
