@@ -175,6 +175,8 @@ class DeepNetwork:
             usable = False
         if not usable:
             raise InputError(f"temperature is {self.temperature!r}; it must be a number above 0")
+        if not isinstance(self.temperature, (int, float)):
+            object.__setattr__(self, "temperature", float(self.temperature))
         if self.value_rank is not None:
             object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
         object.__setattr__(self, "dims", dims)

@@ -44,7 +44,8 @@ class Equation:
 
     Attributes:
         terms: coefficients by monomial; a monomial is the increasing tuple of its coordinates' indices,
-        from 0. tokens: 1, or anything larger, for the meaning of the indices.
+            from 0.
+        tokens: 1, or anything larger, for the meaning of the indices.
     """
 
     terms: Terms = field(hash=False)
@@ -68,7 +69,8 @@ class Equation:
 
         Args:
             factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1
-            for the latter. start: a basis vector, from 0.
+                for the latter.
+            start: a basis vector, from 0.
             end: another basis vector, from 0.
         """
         result: Terms = {}

@@ -70,8 +70,8 @@ class Identification:
         in_neuromanifold: whether it is in M; ``None`` where that stayed open.
         in_zariski_closure: whether it is in M̄.
         A: d × d, in the canonical scale; of the nearest point found where the tensor is not in M. At t = 1
-            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights; ``None``
-            where the weights are not rational and too large for floating point.
+            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights;
+            ``None`` where they are not rational and too large for floating point.
         V: d' × d, likewise.
         residual: ‖y − φ_{A,V}‖ / ‖y‖ in the invariant norm; 0 for exact weights.
         evidence: how the two answers are known.
@@ -189,15 +189,13 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
         return _outside(
             layer, y, True, "h ⊗ q ⊗ Q with Q definite", None, RankDecision(1, None, None), 2, nearest
         )
-    A, V, residual, _ = _nearest_point(layer, y, 1)
+    near_A, near_V, residual, _ = _nearest_point(layer, y, 1)
     reason = f"h ⊗ q ⊗ Q with Q = l·l', which are conjugate over ℚ(√{D}); the weights shown are rounded"
     rank = RankDecision(1, None, None)
-    return Identification(layer, True, True, A, V, residual, Evidence.PROVED, reason, None, rank, 2)
+    return Identification(layer, True, True, near_A, near_V, residual, Evidence.PROVED, reason, None, rank, 2)
 
 
-def _nearest_point(
-    layer: SingleLayer, y: Array, rank: int
-) -> tuple[Array | None, Array | None, float, int]:
+def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Array | None, Array | None, float, int]:
     """A, V, the residual and the steps of the nearest point found to an exact tensor y ≠ 0.
 
     Where it is too large for floating point A and V are ``None``.

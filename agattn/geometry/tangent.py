@@ -184,10 +184,12 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     """
     require_stratum(layer, stratum)
     if stratum.is_zero:
-        fiber, how, candidates = None, "lines", list(arcs_through_zero(layer))
+        fiber, how, arcs = None, "lines", tuple(arcs_through_zero(layer))
+        lower = len(arcs)  # one along each coordinate
     else:
         fiber = stratum_fiber(layer, stratum)
-        how, candidates = "first-order arcs", []
+        how = "first-order arcs"
+        candidates: list[Arc] = []
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))
             if kernel_modulo_scaling(point.A, point.V):
@@ -195,7 +197,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
                 how = "arcs of first and second order"
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
-    lower, arcs = _span(layer, candidates)
+        lower, arcs = _span(layer, candidates)
     upper, how_upper, equations = _upper_bound(layer, stratum, fiber, lower, max_degree)
     return TangentBounds(
         layer, stratum, neuromanifold_dimension(layer), lower, upper, how, how_upper, arcs, equations, fiber

@@ -497,8 +497,8 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
             break
     if best is None:
         raise InputError("the weights differ by less than floating point can show; raise the tolerance")
-    X, place, gap = best
-    return X, place, gap if not exponent else np.ldexp(gap, exponent)
+    X, entry, gap = best
+    return X, entry, gap if not exponent else np.ldexp(gap, exponent)
 
 
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
