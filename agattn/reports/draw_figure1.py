@@ -49,7 +49,7 @@ def alternative_text(figure: Figure1) -> str:
     if figure.pinch_points:
         points = ", ".join(_point(p) for p in figure.pinch_points)
         text += f" The surface pinches at {points}."
-    return text
+    return f"{text} {figure.in_closure}".strip()
 
 
 def pretty(polynomial: str) -> str:
@@ -243,7 +243,7 @@ def interactive_figure_1(figure: Figure1) -> str:
     return _PAGE.format(
         title=escape(f"{pretty(str(figure.section.equation))} = 0, a slice of {_short(figure)}"),
         alternative=escape(alternative_text(figure)),
-        engine=escape(figure.engine),
+        engine=escape(figure.source),
         evidence=figure.evidence,
         library=get_plotlyjs(),
         drawing=json.dumps(drawing(figure), sort_keys=True),

@@ -45,8 +45,6 @@ from agattn.reports.document import (
 )
 from agattn.verify import Report, Settings, verify
 
-#: Figure 1 is drawn where an engine finds the section in seconds.
-MAX_FIGURE_COORDINATES = 18
 _LONGEST_EQUATION = 12
 _LONGEST_LISTING = 20_000
 
@@ -329,8 +327,8 @@ def short_latex(latex: str) -> str:
 
 
 def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
-    if layer.d < 2 or layer.alpha < 2 or layer.ambient_dimension > MAX_FIGURE_COORDINATES:
-        return []
+    if layer.alpha < 2:
+        return [Section("A picture", (Text(_why_no_picture(layer)),))]
     from agattn.reports.draw_figure1 import alternative_text, draw_figure_1, interactive_figure_1
     from agattn.reports.figure1 import compute_figure_1
 
@@ -347,8 +345,13 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         picture = path.read_bytes()
     words = alternative_text(figure)
     blocks: list[Block] = [
+        Text(
+            "A three-dimensional slice of M̄: all its points whose first two forms are these, u and v being "
+            "u_1 and u_2, and whose other coordinates are 0. Both forms are free of all other variables, and "
+            "so are their factors; hence every layer with a, d ≥ 2 has the same slice, Figure 1 of HMK."
+        ),
         Math(r"y_{1,1} = u^2 + w v^2, \quad y_{1,2} = x u v + y v^2"),
-        Picture("figure1.png", picture, words, f"{words} Computed by {figure.engine}; {figure.evidence}."),
+        Picture("figure1.png", picture, words, f"{words} Computed by {figure.source}; {figure.evidence}."),
     ]
     try:
         blocks.append(
@@ -359,6 +362,20 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
     except InputError as error:
         blocks.append(Text(f"No interactive figure: {error}."))
     return [Section("A picture", tuple(blocks))]
+
+
+def _why_no_picture(layer: SingleLayer) -> str:
+    """Why Figure 1 cannot be drawn for a layer with d = 1 or a = 1."""
+    if layer.d == 1:
+        return (
+            f"None: for d = 1 the layer computes the functions V A x³, and M is all of the linear space of "
+            f"dimension d' = {layer.d_out}; it has no singular points to show."
+        )
+    return (
+        "None: the slice of Figure 1 of HMK contains no surface for a = 1. Its points have "
+        "y_{1,1} = u² + w v² ≠ 0 and y_{1,2} = x uv + y v²; if A has rank 1 its second column is a "
+        "multiple of the first, hence y_{1,2} of y_{1,1}, and so x = y = 0: a line."
+    )
 
 
 def scripts(verified: Report) -> list[Section]:
