@@ -46,7 +46,11 @@ _MATHML_CORE = (
     (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
     (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
     (r"<mi>(dim|deg)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>'),
-    (r"<mo>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</mo>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
+    (r"<m[io]>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</m[io]>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
+    (
+        r"<mover>(<mrow>(?:(?!mover).)*<mo (?:(?!mover).)*</mrow>)<mo [^>]*>&#x0203E;</mo></mover>",
+        r'<mrow style="border-top: 0.07em solid; padding-top: 0.1em">\1</mrow>',
+    ),
 )
 
 

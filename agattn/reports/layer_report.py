@@ -29,6 +29,7 @@ from agattn.errors import AgattnError, InputError
 from agattn.evidence import Judgement, Verdict
 from agattn.geometry.ideal import Ideal, compute_ideal
 from agattn.geometry.survey import survey
+from agattn.reports.counterexample import counterexample
 from agattn.reports.document import (
     Attachment,
     Block,
@@ -83,6 +84,7 @@ def layer_report(
         _question(layer, command),
         Section("Claims", tuple(claims_blocks(verified.verdicts, CLAIMS))),
     ]
+    sections += counterexample(layer, verified.verdicts)
     if layer.t >= 2:
         progress("the strata")
         sections.append(_strata(layer, pictures))
@@ -164,7 +166,7 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
         if v.judgement is Judgement.REFUTED:
             computed += f" (predicted: {in_words(v.predicted)})"
         refuted = v.judgement is Judgement.REFUTED
-        why = "The witness stands above." if refuted else _sentence(v.witness)
+        why = "The witness stands above, and in full below." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         finding = Lines(tuple(filter(None, (computed, why, by))))
         source = v.claim if claim is None else Lines((v.claim, claim.source))
@@ -216,7 +218,7 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             words[row["singular"]],
             words[row["singular_by_paper"]],
             words[row["boundary"]],
-            row["local_type"]["description"],
+            Lines((row["local_type"]["description"],)),
         ))  # fmt: skip
     blocks: list[Block] = [
         Text(
