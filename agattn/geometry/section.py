@@ -23,6 +23,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coordinates
 from agattn.errors import InputError
+from agattn.notebook import InNotebooks, Math, Table
 
 Vector = tuple[Fraction, ...]
 
@@ -97,7 +98,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True)
-class Section:
+class Section(InNotebooks):
     """A surface in a slice.
 
     Attributes:
@@ -109,6 +110,13 @@ class Section:
     slice: Slice
     equation: Polynomial
     singular: tuple[Polynomial, ...]
+
+    def _notebook(self) -> Table:
+        rows = (
+            ("surface", Math(f"{self.equation.latex()} = 0")),
+            ("singular points", Math(f"{' = '.join(f.latex() for f in self.singular)} = 0")),
+        )
+        return Table("A surface in a slice", (), rows)
 
     def line(self) -> tuple[Vector, Vector] | None:
         """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 import flint
 
 from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinates
 from agattn.certificate import failing_strata
 from agattn.errors import DisagreementError
 from agattn.evidence import Judgement, Verdict
-from agattn.geometry.parametrization import Coordinate
+from agattn.geometry.parametrization import Coordinate, coordinates
 from agattn.geometry.strata import Stratum
 from agattn.geometry.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
 from agattn.reports.document import Attachment, Block, Cell, Math, Section, Table, Text
@@ -165,13 +164,14 @@ def _independent(layer: SingleLayer, found: Sequence[TangentVector]) -> list[Tan
 
 
 def _matrix(layer: SingleLayer, vectors: Sequence[Vector]) -> flint.fmpq_mat:
-    names = coordinates(layer)
+    names = coordinates(layer.d, layer.d_out)
     return flint.fmpq_mat(len(vectors), len(names), [v.get(name, 0) for v in vectors for name in names])
 
 
 def _ordered(vectors: Sequence[TangentVector]) -> list[TangentVector]:
     """As far as possible, each before those that are 0 in some coordinate of it."""
-    left, done = list(vectors), []
+    left: list[TangentVector] = list(vectors)
+    done: list[TangentVector] = []
     while left:
         times = Counter(name for vector in left for name in vector.entries)
         alone = next(((v, name) for v in left for name in v.entries if times[name] == 1), None)
@@ -255,7 +255,9 @@ def _blocks(layer: SingleLayer, shown: Shown, claims: Sequence[str]) -> list[Blo
     ]
     if number <= _MOST_ROWS:
         rows = tuple(_row(n, vector) for n, vector in enumerate(shown.vectors, start=1))
-        headings = ("number", "curve", "tangent vector v: its nonzero coordinates", "own coordinate")
+        headings: tuple[str, ...] = (
+            "number", "curve", "tangent vector v: its nonzero coordinates", "own coordinate",
+        )  # fmt: skip
         if not shown.is_triangular:
             headings = headings[:3]
             rows = tuple(row[:3] for row in rows)
@@ -303,7 +305,7 @@ def _conclusion(layer: SingleLayer, shown: Shown) -> str:
 
 def _pivots(layer: SingleLayer, shown: Shown) -> list[Coordinate]:
     reduced, rank = _matrix(layer, [v.entries for v in shown.vectors]).rref()
-    names, column, found = coordinates(layer), 0, []
+    names, column, found = coordinates(layer.d, layer.d_out), 0, []
     for row in range(rank):
         while reduced[row, column] == 0:
             column += 1
@@ -312,7 +314,7 @@ def _pivots(layer: SingleLayer, shown: Shown) -> list[Coordinate]:
 
 
 def _csv(layer: SingleLayer, shown: Shown) -> str:
-    names = coordinates(layer)
+    names = coordinates(layer.d, layer.d_out)
     return "".join(
         ",".join(str(vector.entries.get(name, 0)) for name in names) + "\n" for vector in shown.vectors
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
+from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -238,8 +242,6 @@ def interactive_figure_1(figure: Figure1) -> str:
         raise InputError(
             "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
         ) from error
-    from html import escape
-
     return _PAGE.format(
         title=escape(f"{pretty(str(figure.section.equation))} = 0, a slice of {_short(figure)}"),
         alternative=escape(alternative_text(figure)),
@@ -248,6 +250,18 @@ def interactive_figure_1(figure: Figure1) -> str:
         library=get_plotlyjs(),
         drawing=json.dumps(drawing(figure), sort_keys=True),
     )
+
+
+def notebook_figure(figure: Figure1) -> str:
+    """The figure as HTML for a notebook: a picture inside, with its description."""
+    words = f"{alternative_text(figure)} Computed by {figure.source}; {figure.evidence}."
+    picture = ""
+    with contextlib.suppress(InputError):  # no matplotlib
+        data = BytesIO()
+        draw_figure_1(figure).savefig(data, format="png", dpi=110)
+        source = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+        picture = f'<img src="{source}" alt="{escape(alternative_text(figure))}" style="background:#fff">'
+    return f"<figure>{picture}<figcaption>{escape(words)}</figcaption></figure>"
 
 
 def drawing(figure: Figure1) -> dict[str, Any]:

@@ -147,6 +147,15 @@ class Figure1:
             )
         return ""
 
+    def _repr_html_(self) -> str:
+        """The picture, and what it shows in words; only the words where matplotlib is missing."""
+        from agattn.reports.draw_figure1 import notebook_figure
+
+        return notebook_figure(self)
+
+    def _repr_latex_(self) -> str:
+        return self.section._repr_latex_()
+
     def as_json(self) -> dict[str, object]:
         """Everything the figure states, JSON-ready."""
         slice_, line = self.section.slice, self.section.line()
