@@ -34,7 +34,7 @@ class Wide(str):
 
 Cell = str | int | Math
 
-_LEFT = ' style="text-align:left;vertical-align:top"'
+_LEFT = ' style="text-align:left;vertical-align:top;padding:2px 8px"'
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,11 @@ class Table:
             )
             lines.append(f"<tr>{''.join(cells)}</tr>")
         head = f"<thead><tr>{head}</tr></thead>" if head else ""
-        caption = f'<caption style="text-align:left">{_html(self.caption)}</caption>' if self.caption else ""
+        caption = (
+            f'<caption style="text-align:left;white-space:nowrap">{_html(self.caption)}</caption>'
+            if self.caption
+            else ""
+        )
         return f"<table>{caption}{head}<tbody>{''.join(lines)}</tbody></table>"
 
     def latex(self) -> str:
@@ -165,9 +169,10 @@ def latex_text(text: str) -> str:
 
 _SIGNS = {
     "otimes": "⊗", "oplus": "⊕", "subset": "⊂", "leq": "≤", "geq": "≥", "neq": "≠", "mapsto": "↦", "in": "∈",
-    "times": "×", "cdot": "·", "top": "ᵀ", "quad": "\u2003", ",": "\u202f", " ": " ", "dim": "dim",
-    "deg": "deg", "varepsilon": "ε", "ldots": "…", "{": "{", "}": "}", "mathcal{M}": "𝓜", "overline{\\mathcal{M}}": "𝓜̄",
-    "mathbb{R}": "ℝ", "mathbb{C}": "ℂ", "mathbb{Q}": "ℚ", "mathbb{F}": "𝔽", "infty": "∞", "sqrt": "√",
+    "times": "×", "cdot": "·", "top": "⊤", "quad": "\u2003", ",": "\u202f", " ": " ", "dim": "dim",
+    "deg": "deg", "varepsilon": "ε", "ldots": "…", "{": "{", "}": "}", "mathcal{M}": "𝓜",
+    "overline{\\mathcal{M}}": "𝓜̄", "mathbb{R}": "ℝ", "mathbb{C}": "ℂ", "mathbb{Q}": "ℚ", "mathbb{F}": "𝔽",
+    "infty": "∞", "sqrt": "√",
 }  # fmt: skip
 _TOKEN = re.compile(
     r"\\begin\{pmatrix\}(?P<matrix>.*?)\\end\{pmatrix\}|\\(?:text|operatorname)\{(?P<text>(?:\\.|[^{}])*)\}"

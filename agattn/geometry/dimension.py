@@ -129,6 +129,7 @@ class Dimension(InNotebooks):
         return f"{self.network}: dimension {self.dimension} ({known}), expected {self.predicted}"
 
     def _notebook(self) -> Table:
+        failing = self.paper_hypotheses_failing
         rows: list[tuple[Cell, ...]] = [
             ("dimension", self.dimension),
             ("evidence", str(self.evidence)),
@@ -137,7 +138,7 @@ class Dimension(InNotebooks):
             (Wide("upper bound from"), self.upper_bound_reason),
             ("general formula", self.predicted),
             ("HMK", self.paper),
-            (Wide("hypotheses of HMK"), "; ".join(self.paper_hypotheses_failing) or "hold"),
+            (Wide("its hypotheses"), f"fail: {'; '.join(failing)}" if failing else "hold"),
             ("parameters", self.parameters),
             ("Jacobian", Math(rf"{self.jacobian_shape[0]} \times {self.jacobian_shape[1]}")),
         ]
