@@ -209,9 +209,9 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> list[Sect
         blocks.append(Text(f"The same at the other strata where the claim fails; tangent vectors: {others}."))
     blocks.append(
         Text(
-            f"The vectors as files: one in each row, its {layer.ambient_dimension} coordinates y_(c,b,i,k), "
-            "i ≤ k, "
-            "in the order of c, b, i, k."
+            f"The vectors as files: one in each row, its {layer.ambient_dimension} coordinates "
+            f"y_{{c,b,i,k}}, "
+            "i ≤ k, in the order of c, b, i, k."
         )
     )
     for one in shown:
@@ -233,7 +233,7 @@ def _blocks(layer: SingleLayer, shown: Shown, claims: Sequence[str]) -> list[Blo
             f"Against {', '.join(claims)}: the point p below, in the stratum {stratum}, is singular, though "
             f"rk V = {stratum.r_v} and rk A = {rank} are not both at most 1. Its weights, and its "
             "coordinates "
-            f"written as the {layer.d_out} × {layer.d} matrix of forms y_(c,b) = V_c(u)·A_b(u) in "
+            f"written as the {layer.d_out} × {layer.d} matrix of forms y_{{c,b}} = V_c(u)·A_b(u) in "
             "u_1, u_2, ...:"
         ),
         Math(rf"A = {_latex(shown.A)}, \quad V = {_latex(shown.V)}, \quad p = {_forms(shown.A, shown.V)}"),
@@ -255,31 +255,26 @@ def _blocks(layer: SingleLayer, shown: Shown, claims: Sequence[str]) -> list[Blo
     ]
     if number <= _MOST_ROWS:
         rows = tuple(_row(n, vector) for n, vector in enumerate(shown.vectors, start=1))
-        headings: tuple[str, ...] = (
-            "number", "curve", "tangent vector v: its nonzero coordinates", "own coordinate",
-        )  # fmt: skip
-        if not shown.is_triangular:
-            headings = headings[:3]
-            rows = tuple(row[:3] for row in rows)
+        headings = ("number", "curve", "tangent vector: its nonzero coordinates")
         blocks.append(Table(f"{number} tangent vectors at p", headings, rows))
     blocks.append(Text(_conclusion(layer, shown), note=True))
     return blocks
 
 
 def _row(n: int, vector: TangentVector) -> tuple[Cell, ...]:
-    entries = ", \\ ".join(f"{_name(name)} = {value}" for name, value in vector.entries.items())
+    """The vector, its own coordinate first."""
+    ordered = sorted(vector.entries, key=lambda name: (name != vector.own, name))
+    entries = ", \\ ".join(f"{_name(name)} = {vector.entries[name]}" for name in ordered)
     power = "" if vector.power == 1 else rf" \quad (\varepsilon^{vector.power})"
-    own: Cell = "" if vector.own is None else Math(_name(vector.own))
-    return str(n), Math(vector.curve), Math(entries + power), own
+    return str(n), Math(vector.curve), Math(entries + power)
 
 
 def _conclusion(layer: SingleLayer, shown: Shown) -> str:
     bounds, number, a = shown.bounds, len(shown.vectors), layer.alpha
     if shown.is_triangular:
         why = (
-            "They are linearly independent: in its own coordinate each vector is not 0 and all those after "
-            "it "
-            "are, so in a linear relation the coefficients vanish one after the other."
+            "They are linearly independent: the coordinate named first is not 0 in its own row and 0 in all "
+            "later ones, so in a linear relation the coefficients vanish one after the other."
         )
     else:
         names = ", ".join(_plain(name) for name in _pivots(layer, shown))
@@ -351,4 +346,4 @@ def _name(name: Coordinate) -> str:
 
 
 def _plain(name: Coordinate) -> str:
-    return f"y_({','.join(map(str, name))})"
+    return f"y_{{{','.join(map(str, name))}}}"

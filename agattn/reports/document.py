@@ -35,6 +35,7 @@ import jinja2
 from markupsafe import Markup
 
 from agattn.errors import InputError
+from agattn.notebook import with_indices
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
@@ -230,6 +231,7 @@ def _environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     environment.filters["html_cell"] = _html_cell
+    environment.filters["running"] = _running
     environment.filters["is_wide"] = lambda cell: isinstance(cell, Lines)
     environment.filters["md_cell"] = _markdown_cell
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
@@ -245,7 +247,11 @@ def _html_cell(cell: Cell) -> Markup:
         return Markup(f"<code>{escape(cell.code)}</code>")
     if isinstance(cell, Lines):
         return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
-    return Markup(escape(cell))
+    return _running(cell)
+
+
+def _running(text: str) -> Markup:
+    return Markup(with_indices(escape(text)))
 
 
 def _markdown_cell(cell: Cell) -> str:

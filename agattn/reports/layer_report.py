@@ -124,8 +124,8 @@ def _question(layer: SingleLayer, command: str) -> Section:
             "with A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. "
             "The question: which statements about M are true for this architecture, and how is that known?"
         ),
+        Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q"),
         Math(
-            r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q, \quad "
             rf"X \in \mathbb{{R}}^{{{layer.d} \times t}}, "
             rf"\ K, Q \in \mathbb{{R}}^{{{layer.a} \times {layer.d}}}, "
             rf"\ V \in \mathbb{{R}}^{{{layer.d_out} \times {layer.d}}}"
@@ -226,6 +226,12 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             "named by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of "
             "them, so this table decides every point of M."
         ),
+        Text(
+            "Preimages are counted over ℂ, up to (sA, V/s); a stratum is critical if the differential of the "
+            "parametrization has more than this rescaling in its kernel. The tangent space is that of "
+            "Zariski: "
+            "a stratum is singular where its dimension exceeds dim M̄. Nearby: what M̄ looks like there."
+        ),
         Table(
             f"Strata of M, of dimension {document['dimension']} (proved)",
             ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "singular by HMK",
@@ -276,7 +282,10 @@ def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Secti
     )  # fmt: skip
     blocks: list[Block] = [
         Text(
-            f"Homogeneous equations of M̄ to degree {max_degree}. Each degree is a sum of modules of "
+            f"Homogeneous equations of M̄ to degree {max_degree}: how many are linearly independent, how "
+            "many of "
+            "them do not follow from those of lower degree (minimal generators), and how many independent "
+            "functions are left on M̄ (Hilbert function). Each degree is a sum of modules of "
             "GL(d') × GL(d) × GL(d), named by three partitions."
             if layer.t >= 2
             else f"Homogeneous equations of M̄ to degree {max_degree}; at t = 1 the group is GL(d') × GL(d)."
