@@ -129,15 +129,17 @@ def _html(cell: Cell) -> str:
 
 
 _INDEX = re.compile(
-    r"(?<=\w)_\{((?:[^{}]|\{[^{}]*\})*)\}|(?<=[A-Za-zα-ω])(?<!\w\w)_(\w{1,2})\b|(?<=[a-z])_\(([^()]*)\)"
+    r"(?<=\w)_\{((?:[^{}]|\{[^{}]*\})*)\}"
+    r"|(?<=[A-Za-zα-ωΑ-Ω\u0303\u0304])(?<!\w\w)_([A-Za-zα-ω0-9]{1,2})(?![A-Za-zα-ω0-9_])"
+    r"|(?<=[a-z])_\(([^()]*)\)"
 )
 
 
 def with_indices(html: str) -> str:
     """Running text with its indices set as such: after an underscore, in braces or up to two letters.
 
-    >>> with_indices("y_{1,2} is V_c A_b, in d_out")
-    'y<sub>1,2</sub> is V<sub>c</sub> A<sub>b</sub>, in d_out'
+    >>> with_indices("y_{1,2} is V_c A_b, in d_out, and Σ d_i²")
+    'y<sub>1,2</sub> is V<sub>c</sub> A<sub>b</sub>, in d_out, and Σ d<sub>i</sub>²'
     """
     return _INDEX.sub(lambda match: f"<sub>{next(filter(None, match.groups()), '')}</sub>", html)
 

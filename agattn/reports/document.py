@@ -93,7 +93,23 @@ class Lines:
     parts: tuple[str | Math | Word | Code, ...]
 
 
-Cell = str | Math | Word | Code | Lines
+@dataclass(frozen=True)
+class Terms:
+    """A long sum in LaTeX, one part for each term with its sign; a page breaks the line between them."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, latex: str) -> Terms:
+        """Break a sum before each sign that stands alone.
+
+        >>> Terms.of("x^{2} y - y_{-1} + 2").parts
+        ('x^{2} y', '- y_{-1}', '+ 2')
+        """
+        return cls(tuple(re.split(r"\s+(?=[+-]\s)", latex)))
+
+
+Cell = str | Math | Word | Code | Lines | Terms
 
 
 @dataclass(frozen=True)
@@ -232,7 +248,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["html_cell"] = _html_cell
     environment.filters["running"] = _running
-    environment.filters["is_wide"] = lambda cell: isinstance(cell, Lines)
+    environment.filters["is_wide"] = lambda cell: isinstance(cell, (Lines, Terms))
     environment.filters["md_cell"] = _markdown_cell
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
     return environment
@@ -241,13 +257,17 @@ def _environment() -> jinja2.Environment:
 def _html_cell(cell: Cell) -> Markup:
     if isinstance(cell, Math):
         return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
+    if isinstance(cell, Terms):
+        # An empty group first, or the sign would be set as that of a number.
+        return Markup(" ".join(mathml("{}" * (n > 0) + part) for n, part in enumerate(cell.parts)))
     if isinstance(cell, Word):
         return Markup(f'<span class="word {escape(cell.word)}">{escape(cell.word)}</span>')
     if isinstance(cell, Code):
         return Markup(f"<code>{escape(cell.code)}</code>")
     if isinstance(cell, Lines):
         return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
-    return _running(cell)
+    # One element, as a cell that is laid out as a grid makes an item of each of its children.
+    return Markup("<span>{}</span>").format(_running(cell)) if cell else Markup("")
 
 
 def _running(text: str) -> Markup:
@@ -257,6 +277,8 @@ def _running(text: str) -> Markup:
 def _markdown_cell(cell: Cell) -> str:
     if isinstance(cell, Math):
         return f"${cell.latex.replace('|', chr(92) + 'vert ')}$"
+    if isinstance(cell, Terms):
+        return f"${' '.join(cell.parts)}$"
     if isinstance(cell, Word):
         return f"**{cell.word}**" if cell.word else ""
     if isinstance(cell, Code):

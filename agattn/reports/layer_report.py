@@ -41,6 +41,7 @@ from agattn.reports.document import (
     Picture,
     Section,
     Table,
+    Terms,
     Text,
     Word,
 )
@@ -324,7 +325,7 @@ def _generator(ideal: Ideal, n: int) -> tuple[Cell, ...]:
     polynomial = module.highest.polynomial()
     equation: Cell = f"{len(polynomial)} terms"
     if len(polynomial) <= _LONGEST_EQUATION:
-        equation = Math(short_latex(polynomial.latex()))
+        equation = Terms.of(short_latex(polynomial.latex()))
     return str(module.degree), str(module.dimension), module.name, equation
 
 
