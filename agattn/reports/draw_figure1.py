@@ -195,7 +195,7 @@ body {{ margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper
   font: 1rem/1.5 system-ui, sans-serif; }}
 h1 {{ font-size: 1.25rem; margin: 0 0 .25rem; }}
 p {{ color: var(--soft); margin: .25rem 0; }}
-#figure {{ width: 100%; height: min(78vh, 44rem); }}
+#figure {{ width: 100%; height: min(78vh, 44rem, 115vw); }}
 figure {{ margin: 0; }}
 </style>
 <script>{library}</script>
@@ -213,6 +213,11 @@ figure {{ margin: 0; }}
 </main>
 <script>
 const drawing = {drawing};
+// In a narrow window the eye steps back, so that the cube is seen whole.
+const box = document.getElementById("figure").getBoundingClientRect();
+const back = Math.max(1, box.height / box.width), eye = drawing.layout.scene.camera.eye;
+for (const axis of ["x", "y", "z"]) eye[axis] *= back;
+for (const trace of drawing.data) if (trace.marker) trace.marker.size /= back;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 function draw() {{
   const ink = dark.matches ? "#ececec" : "#1a1a1a";

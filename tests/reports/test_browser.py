@@ -108,6 +108,14 @@ def test_a_report(name, visit, report):
     assert page.evaluate(
         "[...document.images].every(i => i.complete && i.naturalWidth > 100 && i.alt.length > 40)"
     )
+    # On a desktop everything is in sight.
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.scroll, .line, .formula')]"
+            ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
+        )
+        == []
+    )
     # What it links to is in the folder, and everything in the folder but the two texts is linked or shown.
     links = page.evaluate("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
     files = {link for link in links if not link.startswith("#")}
