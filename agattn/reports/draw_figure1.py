@@ -217,7 +217,7 @@ const drawing = {drawing};
 const box = document.getElementById("figure").getBoundingClientRect();
 const back = Math.max(1, box.height / box.width), eye = drawing.layout.scene.camera.eye;
 for (const axis of ["x", "y", "z"]) eye[axis] *= back;
-for (const trace of drawing.data) if (trace.marker) trace.marker.size /= back;
+for (const trace of drawing.data) if (trace.marker) trace.marker.size *= Math.min(1, box.width / 700);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 function draw() {{
   const ink = dark.matches ? "#ececec" : "#1a1a1a";
