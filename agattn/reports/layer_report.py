@@ -25,6 +25,7 @@ from agattn.architecture import SingleLayer
 from agattn.certificate import certify, dump
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
+from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Judgement, Verdict
 from agattn.geometry.ideal import Ideal, compute_ideal
@@ -167,7 +168,7 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
         if v.judgement is Judgement.REFUTED:
             computed += f" (predicted: {in_words(v.predicted)})"
         refuted = v.judgement is Judgement.REFUTED
-        why = "The witness stands above, and in full below." if refuted else _sentence(v.witness)
+        why = "The witness stands above." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         finding = Lines(tuple(filter(None, (computed, why, by))))
         source = v.claim if claim is None else Lines((v.claim, claim.source))
@@ -373,6 +374,8 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         )
     except InputError as error:
         blocks.append(Text(f"No interactive figure: {error}."))
+    if figure.run is not None:
+        blocks += _script_and_transcript(figure.run)
     return [Section("A picture", tuple(blocks))]
 
 
@@ -405,24 +408,32 @@ def scripts(verified: Report) -> list[Section]:
     ]
     rows = []
     for run in runs:
-        engine = run.installation.engine
-        stem = f"scripts/{run.problem.task}-{engine.name}"
-        if run.problem.characteristic:
-            stem += f"-{run.problem.characteristic}"
-        rows.append((Code(f"{stem}.{engine.suffix}"), str(run.installation), run.problem.field_name,
+        rows.append((Code(_script_name(run)), str(run.installation), run.problem.field_name,
                      Code(run.script_sha256)))  # fmt: skip
-        shown = len(run.script) <= _LONGEST_LISTING
-        blocks.append(
-            Attachment(f"{stem}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}", shown)
-        )
-        shown = len(run.transcript) <= _LONGEST_LISTING
-        name = f"{stem}.transcript.txt"
-        blocks.append(Attachment(name, run.transcript, f"what {run.installation} printed", shown))
+        blocks += _script_and_transcript(run)
     if rows:
         blocks.insert(1, Table("Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"),
                                tuple(rows)))  # fmt: skip
     blocks += [Text(f"Trouble: {trouble}") for trouble in sorted(verified.troubles)]
     return [Section("Scripts and transcripts", tuple(blocks))]
+
+
+def _script_name(run: Run) -> str:
+    engine = run.installation.engine
+    field = f"-{run.problem.characteristic}" if run.problem.characteristic else ""
+    return f"scripts/{run.problem.task}-{engine.name}{field}.{engine.suffix}"
+
+
+def _script_and_transcript(run: Run) -> list[Block]:
+    name = _script_name(run)
+    transcript = f"{name.rpartition('.')[0]}.transcript.txt"
+    return [
+        Attachment(path, text, description, shown=len(text) <= _LONGEST_LISTING)
+        for path, text, description in (
+            (name, run.script, f"{run.problem.title}, {run.installation.engine.title}"),
+            (transcript, run.transcript, f"what {run.installation} printed"),
+        )
+    ]
 
 
 def _certificate(layer: SingleLayer, verified: Report) -> Section:
