@@ -92,7 +92,7 @@ def layer_report(
         sections.append(_strata(layer, pictures))
     progress("equations")
     sections.append(_equations(layer, max_degree, settings))
-    if pictures and layer.t >= 2:
+    if pictures:
         progress("Figure 1")
         sections += _figure_1(layer, settings)
     sections += scripts(verified)
@@ -340,7 +340,7 @@ def short_latex(latex: str) -> str:
 
 
 def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
-    if layer.alpha < 2:
+    if layer.alpha < 2 or layer.t == 1:
         return [Section("A picture", (Text(_why_no_picture(layer)),))]
     from agattn.reports.draw_figure1 import alternative_text, draw_figure_1, interactive_figure_1
     from agattn.reports.figure1 import compute_figure_1
@@ -380,7 +380,12 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
 
 
 def _why_no_picture(layer: SingleLayer) -> str:
-    """Why Figure 1 cannot be drawn for a layer with d = 1 or a = 1."""
+    """Why Figure 1 cannot be drawn for a layer with t = 1, d = 1 or a = 1."""
+    if layer.t == 1:
+        return (
+            "None: Figure 1 of HMK is a slice in the coordinates y_{c,b,{i,k}}, which are independent for two or "
+            "more tokens only."
+        )
     if layer.d == 1:
         return (
             f"None: for d = 1 the layer computes the functions V A x³, and M is all of the linear space of "

@@ -183,6 +183,7 @@ def test_undecided_and_modular_are_said():
     [
         (SingleLayer(1, 2), "for d = 1 the layer computes"),
         (SingleLayer(2, 2, 1), "contains no surface for a = 1"),
+        (SingleLayer(2, 1, t=1), "for two or more tokens only"),
         (SingleLayer(3, 1, 2), "In all of M̄ too"),
     ],
 )
@@ -192,7 +193,7 @@ def test_a_picture_or_the_reason_why_there_is_none(layer, words):
     shown = [block for block in section.blocks if isinstance(block, Picture)]
     assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
                              + [block.caption for block in shown])  # fmt: skip
-    assert bool(shown) == (layer.alpha >= 2)
+    assert bool(shown) == (layer.alpha >= 2 and layer.t >= 2)
 
 
 @pytest.mark.parametrize(
