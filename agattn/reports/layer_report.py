@@ -383,8 +383,8 @@ def _why_no_picture(layer: SingleLayer) -> str:
     """Why Figure 1 cannot be drawn for a layer with t = 1, d = 1 or a = 1."""
     if layer.t == 1:
         return (
-            "None: Figure 1 of HMK is a slice in the coordinates y_{c,b,{i,k}}, which are independent for two or "
-            "more tokens only."
+            "None: Figure 1 of HMK is a slice in the coordinates y_{c,b,{i,k}}, which are independent for "
+            "two or more tokens only."
         )
     if layer.d == 1:
         return (
