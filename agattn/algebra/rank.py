@@ -28,6 +28,7 @@ from agattn.algebra.modular import Minor
 from agattn.algebra.sparse import SparseMatrix
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
+from agattn.notebook import Cell, InNotebooks, Table, Wide
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -37,7 +38,7 @@ SMALLEST_GAP = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class RankResult:
+class RankResult(InNotebooks):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     Attributes:
@@ -87,6 +88,20 @@ class RankResult:
         if self.rank is None:
             return f"rank between {self.lower_bound} and {self.upper_bound} ({self.evidence})"
         return f"rank {self.rank} ({self.evidence})"
+
+    def _notebook(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            ("rank", "undecided" if self.rank is None else self.rank),
+            ("at least", f"{self.lower_bound} ({self.lower_evidence})"),
+            ("at most", f"{self.upper_bound} ({self.upper_evidence})"),
+            (Wide("why no larger"), self.reason),
+            ("method", self.method),
+        ]
+        if self.precision_bits is not None:
+            rows.append(("precision", f"{self.precision_bits} bits"))
+        if self.gap is not None:
+            rows.append(("gap", f"{self.gap:.1f} bits"))
+        return Table(f"Rank of a {self.shape[0]} × {self.shape[1]} matrix", (), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The seven keys of the command line's contract."""

@@ -28,12 +28,16 @@ from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.isotypic import pivots
 from agattn.geometry.weights import Index, vanishes, variable
+from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product
 
 #: Increasing coordinates, and the coefficient of their product.
 Terms = dict[tuple[Index, ...], int]
 
 #: A module with more equations than this is not written out.
 MOST_EQUATIONS = 20000
+
+#: The most terms of an equation that a notebook shows.
+_LONGEST_SHOWN = 12
 
 PRIME = 2**61 - 1
 
@@ -142,7 +146,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class EquationModule:
+class EquationModule(InNotebooks):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
     Attributes:
@@ -172,6 +176,19 @@ class EquationModule:
 
     def __str__(self) -> str:
         return "⊗".join(f"S({','.join(map(str, part))})" for part in self.shapes)
+
+    def notebook_row(self) -> tuple[Cell, ...]:
+        """The module, its dimension, what it says, and its highest weight vector, if that is short."""
+        polynomial = self.highest.polynomial()
+        short = len(polynomial) <= _LONGEST_SHOWN
+        equation: Cell = Math(polynomial.latex()) if short else f"{len(polynomial)} terms"
+        return Math(tensor_product(self.shapes)), self.dimension, self.name, equation
+
+    def _notebook(self) -> Table:
+        names = ("module", "dimension", Wide("what it says"), "highest weight vector")
+        return Table(
+            f"Equations of degree {self.degree}", (), tuple(zip(names, self.notebook_row(), strict=True))
+        )
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.
