@@ -95,12 +95,22 @@ class Verdict(InNotebooks):
         if decided and not self.hypotheses_hold:
             raise ValueError(f"{self.claim}: a claim is {self.judgement} only where its hypotheses hold")
 
+    @property
+    def scope(self) -> str:
+        """Where the claim was checked, if it says more than that; empty if it was checked as it stands."""
+        return str(self.details.get("scope", "")) if self.judgement is Judgement.CONFIRMED else ""
+
+    @property
+    def known(self) -> str:
+        """The evidence in words: such as ``proved``, or ``proved in part`` where there is a scope."""
+        return f"{self.evidence or ''}{' in part' if self.scope else ''}"
+
     def __str__(self) -> str:
-        known = f" ({self.evidence})" if self.evidence else ""
+        known = f" ({self.known})" if self.evidence else ""
         return f"{self.claim}: {self.judgement}{known}. {self.witness}"
 
     def _notebook(self) -> Table:
-        known = f" ({self.evidence})" if self.evidence else ""
+        known = f" ({self.known})" if self.evidence else ""
         return Table(
             "",
             (),

@@ -97,7 +97,7 @@ class Report(InNotebooks):
         return 0
 
     def _notebook(self) -> Table:
-        rows = ((v.claim, str(v.judgement), str(v.evidence or ""), v.witness) for v in self.verdicts)
+        rows = ((v.claim, str(v.judgement), v.known, v.witness) for v in self.verdicts)
         return Table(str(self.layer), ("claim", "verdict", "evidence", Wide("why")), tuple(rows))
 
     def as_json(self) -> dict[str, object]:

@@ -171,8 +171,10 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
         why = "The witness stands above." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         finding = Lines(tuple(filter(None, (computed, why, by))))
+        word = Word(str(v.evidence or ""))
+        known: Cell = Lines((word, f"in part: {v.scope}")) if v.scope else word
         source = v.claim if claim is None else Lines((v.claim, claim.source))
-        rows.append((source, statement, Word(str(v.judgement)), Word(str(v.evidence or "")), finding))
+        rows.append((source, statement, Word(str(v.judgement)), known, finding))
     blocks += [
         Table(
             "Every claim, its verdict, and how it is known",

@@ -178,3 +178,11 @@ def test_what_is_no_surface_is_refused():
     for layer in (SingleLayer(1, 1), SingleLayer(2, 1, t=1)):
         with pytest.raises(InputError, match="no standard slice"):
             standard_slice(layer)
+
+
+@pytest.mark.parametrize("place", [Fraction(0), Fraction(1, 3), Fraction(-2, 7)])
+def test_a_pinch_point_is_found_wherever_it_is_rational(place):
+    layer = SingleLayer(2, 1)
+    line = ((-place, Fraction(0), Fraction(0)), (Fraction(1), Fraction(0), Fraction(0)))
+    ends = [piece.ends for piece in pieces_of_line(layer, standard_slice(layer), line, 1)]
+    assert ends == [(-1.0, float(place)), (float(place), 1.0)]
