@@ -36,6 +36,7 @@ COMMANDS = {
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
+    "study": "Ask one question about many architectures: cached, resumed, in parallel.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 
