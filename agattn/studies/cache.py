@@ -84,8 +84,8 @@ class Cache:
                 raise
         except OSError as error:
             raise InputError(
-                f"cannot keep results in {self.folder}: {error.strerror}; choose another folder with --cache, "
-                "or --no-cache"
+                f"cannot keep results in {self.folder}: {error.strerror}; choose another folder with "
+                "--cache, or --no-cache"
             ) from error
 
 

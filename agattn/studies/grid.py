@@ -174,7 +174,8 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 def _check_kinds(ask: str, blocks: Mapping[str, list[tuple[str, Table]]]) -> None:
     if ask == "dimension" and blocks["layers"]:
         raise InputError(
-            'ask = "dimension" is for [[networks]]; a layer is the network with dims = [[d, d_out]], ranks = [[a]]'
+            'ask = "dimension" is for [[networks]]; '
+            "a layer is the network with dims = [[d, d_out]] and ranks = [[a]]"
         )
     if ask == "strata" and blocks["networks"]:
         raise InputError('ask = "strata" is for [layers]; networks of several layers have none')
@@ -228,7 +229,8 @@ def _entry(where: str, entry: object, letters: Mapping[str, int]) -> Numbers:
     match = _RANGE.fullmatch(entry) if isinstance(entry, str) else None
     if match is None:
         raise InputError(
-            f"{where} is {_shown(entry)}; it must be a whole number, a range such as '1..4', or a list of them"
+            f"{where} is {_shown(entry)}; "
+            "it must be a whole number, a range such as '1..4', or a list of them"
         )
     first = _end(where, entry, match[1], letters)
     last = first if match[2] is None else _end(where, entry, match[2], letters)

@@ -221,7 +221,7 @@ def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
         limits = Limits(job.timeout, job.memory)
         settings = Settings(engine=job.engine, limits=limits, seed=job.seed, force=force)
         report = verify(layer, job.claims, settings)
-        # Engines run side by side; what they had to complain of is put in an order that does not depend on it.
+        # Engines run side by side; the order in which they complained is a matter of chance.
         document = report.as_json() | {"troubles": sorted(report.troubles)}
         return document, report.exit_status, report.engine_failed
     if job.ask == "dimension" and isinstance(layer, DeepNetwork):

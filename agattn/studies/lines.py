@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any
 
 from agattn.errors import InputError
-from agattn.studies.jobs import Job, Outcome, Versions, architecture_of, canonical, key_of
+from agattn.studies.jobs import Job, Outcome, Versions, architecture_of, key_of
 
 Line = dict[str, Any]
 
@@ -116,9 +116,10 @@ def _checked(row: str, where: str) -> Line:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
         raise InputError(f"{where} is not JSON: {reason}") from None
     for validator, document, part in _parts(line):
-        for error in validator.iter_errors(document):
-            place = "".join(f".{step}" for step in error.absolute_path)
-            raise InputError(f"{where} is no result of a study: {part}{place}: {error.message[:200]}")
+        wrong = next(validator.iter_errors(document), None)
+        if wrong is not None:
+            place = "".join(f".{step}" for step in wrong.absolute_path)
+            raise InputError(f"{where} is no result of a study: {part}{place}: {wrong.message[:200]}")
     try:
         architecture = architecture_of(line["architecture"])
     except InputError as error:

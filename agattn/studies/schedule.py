@@ -1,7 +1,7 @@
 """Who does the jobs: this process, worker processes, or the workers of a Dask cluster.
 
-All three take jobs with a number, and give back numbers with outcomes in the order in which they come. Leaving
-one as a context manager stops what still runs.
+All three take jobs with a number, and give back numbers with outcomes, in whatever order. Leaving one as a
+context manager stops what still runs.
 
 >>> from agattn import SingleLayer
 >>> from agattn.studies.jobs import versions_for

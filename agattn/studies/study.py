@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from agattn.studies.cache import Cache
 from agattn.studies.jobs import Job, Versions
@@ -28,7 +28,7 @@ def study(
     fresh: bool = False,
     retry_open: bool = False,
     finished: Callable[[Line], None] = lambda line: None,
-) -> Iterator[Line]:
+) -> Generator[Line, None, None]:
     """Do jobs, and yield their lines in order, each as soon as it and all before it are done.
 
     Args:
