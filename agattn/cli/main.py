@@ -32,7 +32,7 @@ COMMANDS = {
     "ideal": "Find the equations of the neuromanifold, with their symmetry.",
     "identify": "Recover weights from a coefficient tensor, or say why there are none.",
     "rank": "Find the rank of a matrix, and say how it is known.",
-    "report": "Write everything about one architecture as one document.",
+    "report": "Write everything about one architecture, or a study, as one document.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from agattn.cli import options
+from agattn.cli.output import read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def command(
     from agattn.studies.study import cached_line
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
-    found = read_grid(_text(grid), {k: v for k, v in given.items() if v is not None}, force)
+    found = read_grid(read_text(grid), {k: v for k, v in given.items() if v is not None}, force)
     jobs = found.jobs if part is None else found.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     cache = None if no_cache else Cache(folder or default_folder())
@@ -124,17 +125,6 @@ def _how_to_go_on(tally: _Tally, kept: bool, fresh: bool) -> str:
     if not kept:
         return f"{done}, and not kept, because of --no-cache"
     return f"{done} and kept; the same command{' without --fresh' * fresh} goes on from there"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}; agattn study --example prints a grid"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text; a grid is TOML") from error
 
 
 @contextlib.contextmanager
