@@ -138,7 +138,7 @@ def _question(entries: Sequence[_Entry], grid: str) -> Section:
     rows = tuple((name, "; ".join(values)) for name, values in settings.items())
     blocks: list[Block] = [
         Text(f"The same question about {_number_of(entries)}. {asked}"),
-        Table("What was asked", ("what", "value"), rows),
+        Table("Settings", ("what", "value"), rows),
     ]
     if grid:
         blocks.append(Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN))

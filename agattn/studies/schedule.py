@@ -14,6 +14,7 @@ context manager stops what still runs.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import multiprocessing
 import signal
@@ -208,6 +209,15 @@ class Workers:
 # A cluster --------------------------------------------------------------------------------------------------
 
 
+async def _greet(address: str) -> None:
+    """Ask a scheduler who it is. A client that finds none would go on trying when it is thrown away."""
+    from distributed.core import rpc
+
+    async with asyncio.timeout(_CONNECT), rpc(address) as scheduler:
+        if (await scheduler.identity())["type"] != "Scheduler":
+            raise ValueError(address)
+
+
 class Cluster:
     """The workers of a Dask scheduler.
 
@@ -226,11 +236,12 @@ class Cluster:
                 "--scheduler needs Dask; install it with: pip install 'agattn[study]'"
             ) from error
         try:
+            asyncio.run(_greet(address))
             self._client = Client(address, timeout=_CONNECT, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
+        except Exception as error:  # nothing, silence, or something else that answers: each fails in its way
             raise InputError(
-                f"no Dask scheduler answers at {address[:200]!r} within {_CONNECT:g} s; start one with: "
-                "dask scheduler"
+                f"no Dask scheduler answers at {address[:200]!r} within {_CONNECT:g} s; start one with "
+                "dask scheduler, which prints its address"
             ) from error
         try:
             self._client.wait_for_workers(1, timeout=_FIRST_WORKER)
