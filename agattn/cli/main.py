@@ -109,9 +109,13 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         fail("interrupted; nothing was left behind", 130)
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone: not an error, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        reader_has_gone()
+
+
+def reader_has_gone() -> None:
+    """Exit as the reader of our output (head, less) has gone: no error, and nothing more can be said."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
 
 
 def fail(message: str, status: int) -> None:

@@ -81,7 +81,7 @@ def command(
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
     if folder is not None and no_cache:
         raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
-    from agattn.cli.main import fail
+    from agattn.cli.main import fail, reader_has_gone
     from agattn.studies.cache import Cache, default_folder
     from agattn.studies.grid import read_grid
     from agattn.studies.jobs import versions_for
@@ -89,7 +89,11 @@ def command(
     from agattn.studies.study import cached_line
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
-    found = read_grid(read_text(grid), {k: v for k, v in given.items() if v is not None}, force)
+    try:
+        text = read_text(grid)
+    except InputError as error:
+        raise InputError(f"{error}; agattn study --example prints a grid") from error
+    found = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
     jobs = found.jobs if part is None else found.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     cache = None if no_cache else Cache(folder or default_folder())
@@ -112,6 +116,8 @@ def command(
                     lines.append(line)
     except KeyboardInterrupt:
         fail(_how_to_go_on(tally, cache is not None, fresh), 130)
+    except BrokenPipeError:
+        reader_has_gone()  # click would end with the status that says refuted
     from_cache = f" ({tally.cached} from the cache)" if tally.cached else ""
     outcome = f": {counted(tally.words.elements())}" if tally.words else ""
     click.echo(f"{tally.done} jobs{from_cache}{outcome}", err=True)

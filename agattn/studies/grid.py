@@ -95,7 +95,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
         raise InputError("the grid is not TOML that can be read: it is nested too deeply") from None
     _check_keys(table, ("ask", *_SETTINGS, "layers", "networks"), "the grid")
     ask = table.get("ask", "verify")
-    if ask not in ASKS:
+    if not isinstance(ask, str) or ask not in ASKS:
         raise InputError(f"ask is {_shown(ask)}; choose among {', '.join(ASKS)}")
     settings = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
     for key in settings:

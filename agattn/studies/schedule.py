@@ -20,6 +20,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -129,6 +130,7 @@ class _Worker:
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
     """A process begun in here never sees the interrupts of the terminal; this one sees them afterwards."""
+    resource_tracker.ensure_running()  # when it begins by itself it lets them through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -138,10 +140,17 @@ def _interrupts_held_back() -> Iterator[None]:
 
 def _work(pipe: Connection) -> None:
     """Do jobs as they come, until the pipe ends or a signal says to stop."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # unwinds, so that engines are stopped
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; whoever gave the jobs decides
+    signal.signal(signal.SIGTERM, _unwind)
     with contextlib.suppress(EOFError, KeyboardInterrupt, BrokenPipeError, ConnectionResetError):
         while True:
             pipe.send(perform(*pipe.recv()))
+
+
+def _unwind(*_: object) -> None:
+    """Stop what is being done, and its engines, on the first signal; another could hit the cleaning up."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class Workers:
