@@ -256,7 +256,8 @@ def _markdown_cell(cell: Cell) -> str:
     if isinstance(cell, Word):
         return f"**{cell.word}**" if cell.word else ""
     if isinstance(cell, Code):
-        return f"`{cell.code.replace('`', chr(39))}`"
+        plain = cell.code.translate({ord("`"): "'", ord("|"): r"\|", ord("\n"): " "})
+        return f"`{plain}`"
     if isinstance(cell, Lines):
         return " <br> ".join(_markdown_cell(part) for part in cell.parts)
     return _markdown_text(cell).replace("|", "\\|")
