@@ -256,6 +256,35 @@ def test_a_line_does_not_wait_for_those_after_it():
     lines.close()
 
 
+def test_whatever_ends_a_study_ends_the_scheduler():
+    class Watched(InThisProcess):
+        def __exit__(self, *_):
+            left.append(self)
+
+    def ended(how):
+        left.clear()
+        lines = study(
+            [job(1, 1), job(1, 2)], NATIVE, lambda: Watched(NATIVE), finished=how.get("finished", id)
+        )
+        next(lines)
+        assert not left
+        how["then"](lines)
+        return len(left)
+
+    def interrupt(line):
+        if line["architecture"]["d_out"] == 2:
+            raise KeyboardInterrupt
+
+    def interrupted(lines):
+        with pytest.raises(KeyboardInterrupt):
+            list(lines)
+
+    left = []
+    assert ended({"then": list}) == 1
+    assert ended({"then": lambda lines: lines.close()}) == 1
+    assert ended({"finished": interrupt, "then": interrupted}) == 1
+
+
 def test_done_once(tmp_path, monkeypatch):
     jobs, cache = [job(d) for d in (1, 2, 3)], Cache(tmp_path)
     first = list(study(jobs, NATIVE, here(), cache))
