@@ -357,6 +357,17 @@ def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
     assert "result" in lines[0] and "result" in lines[2] and [p.name for p in tmp_path.iterdir()] == ["bin"]
 
 
+def test_a_worker_killed_while_it_waits_harms_no_job():
+    with Workers(1, NATIVE) as workers:
+        for number in range(2):
+            workers.submit(number, job())
+            assert workers.full
+            assert workers.collect()[1].error is None and not workers.busy
+            (worker,) = workers._workers
+            worker.process.kill()
+            worker.process.join()
+
+
 def is_running(pid):
     try:
         os.kill(pid, 0)
@@ -378,7 +389,7 @@ def test_leaving_stops_workers_and_engines(fakes, tmp_path):
         engine = int((tmp_path / "pid").read_text())
         assert is_running(engine) and worker.process.is_alive()
         started = time.monotonic()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30  # not the minute that the engine would take
     assert not is_running(engine) and not worker.process.is_alive()
 
 
