@@ -382,7 +382,7 @@ def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     with Workers(1, versions) as workers:
         workers.submit(0, job(engine="macaulay2"))
         (worker,) = workers._workers
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not (tmp_path / "pid").exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
