@@ -65,7 +65,9 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
         line: in coordinates of the slice.
         radius: pieces are sought for parameters from −radius to radius.
     """
-    cuts = sorted({Fraction(-radius), *_zeros_of_minors(layer, slice_, line, Fraction(radius)), Fraction(radius)})
+    cuts = sorted(
+        {Fraction(-radius), *_zeros_of_minors(layer, slice_, line, Fraction(radius)), Fraction(radius)}
+    )
     pieces: list[Piece] = []
     for low, high in pairwise(cuts):
         sample = _between(low, high)
@@ -104,7 +106,9 @@ def _between(low: Fraction | float, high: Fraction | float) -> Fraction:
     return Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
 
 
-def _zeros_of_minors(layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction) -> set[Fraction | float]:
+def _zeros_of_minors(
+    layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction
+) -> set[Fraction | float]:
     """Where on the line some 2 × 2 minor vanishes: exactly where that is rational, else in floating point."""
     start, end = slice_.point(_on(line, Fraction(0))), slice_.point(_on(line, Fraction(1)))
     at = {
