@@ -30,7 +30,8 @@ COMMANDS = (
 def write_inputs(folder: Path) -> None:
     """A slice of M(2,1,2), the Hilbert matrix of size 20, and a model of six layers with four heads each.
 
-    Layer by layer the model comes closer to rank one: singular value number j of each matrix in layer i is (2/3)^{ij}.
+    Layer by layer the model comes closer to rank one: in layer i the singular values of each matrix are the
+    powers (2/3)^{ij}, j = 0, ..., 7.
     """
     import numpy as np
 
@@ -57,8 +58,6 @@ def make(folder: Path) -> None:
     Raises:
         RuntimeError: if a command ends with a status that is not 0.
     """
-    from agattn.cli.main import cli
-
     from agattn.cli.main import cli
 
     folder.mkdir(parents=True, exist_ok=True)
