@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click import Context
 
+from agattn._version import __version__
 from agattn.cli.main import COMMANDS, cli, main
 
 ROOT = Path(__file__).parents[1]
@@ -78,6 +79,10 @@ def test_there_are_command_lines():
     commands = {parameter.values[0][0] for parameter in COMMAND_LINES}
     assert {"verify", "emit", "run", "strata", "doctor", "schema"} <= commands <= set(COMMANDS)
     assert sum(bool(parameter.values[1]) for parameter in COMMAND_LINES) >= 2
+
+
+def test_the_citation_names_this_version():
+    assert f"version = {{{__version__}}}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def plain(line):
