@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from agattn import __version__
 
@@ -33,4 +34,14 @@ html_extra_path = ["_gallery"]
 (HERE / "_gallery").mkdir(exist_ok=True)
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-nitpicky = False
+# Two classes may have attributes of one name, such as K; what is meant is clear from where it stands.
+suppress_warnings = ["ref.python"]
+
+
+def skip_tuple_fields(_: Any, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
+    """Leave out the fields of named tuples: their classes' docstrings describe them."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", skip_tuple_fields)
