@@ -38,7 +38,9 @@ autodoc_member_order = "bysource"
 suppress_warnings = ["ref.python"]
 
 
-def skip_tuple_fields(_: Any, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
+def skip_tuple_fields(
+    _: Any, what: str, name: str, member: object, skip: bool, options: object
+) -> bool | None:
     """Leave out the fields of named tuples: their classes' docstrings describe them."""
     return True if type(member).__name__ == "_tuplegetter" else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import logging
 import shlex
 from fractions import Fraction
 from pathlib import Path
@@ -60,6 +61,7 @@ def make(folder: Path) -> None:
     """
     from agattn.cli.main import cli
 
+    logging.getLogger("matplotlib").setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     write_inputs(folder)
     for line in COMMANDS:
