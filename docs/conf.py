@@ -4,6 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 from agattn import __version__
 
 HERE = Path(__file__).parent
@@ -45,5 +47,14 @@ def skip_tuple_fields(
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
+def trim_blocks(_: Any, document: nodes.document) -> None:
+    """Leave out the empty line that a doctest needs at its end."""
+    for block in document.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.astext().rstrip("\n")
+            block.children = [nodes.Text(block.rawsource)]
+
+
 def setup(app: Any) -> None:
+    app.connect("doctree-read", trim_blocks)
     app.connect("autodoc-skip-member", skip_tuple_fields)

@@ -32,7 +32,7 @@ def write_inputs(folder: Path) -> None:
     """A slice of M(2,1,2), the Hilbert matrix of size 20, and a model of six layers with four heads each.
 
     Layer by layer the model comes closer to rank one: in layer i the singular values of each matrix are the
-    powers (2/3)^{ij}, j = 0, ..., 7.
+    powers (9/10)^{ij}, j = 0, ..., 7.
     """
     import numpy as np
 
@@ -48,7 +48,7 @@ def write_inputs(folder: Path) -> None:
             heads = []
             for _ in range(4):
                 left, _, right = np.linalg.svd(draw.standard_normal((8, 32)), full_matrices=False)
-                heads.append(left * (2 / 3) ** (layer * np.arange(8)) @ right)
+                heads.append(left * (9 / 10) ** (layer * np.arange(8)) @ right)
             arrays[f"encoder.layer.{layer}.attention.self.{name}.weight"] = np.concatenate(heads)
     np.savez(folder / "model.npz", **arrays)
 

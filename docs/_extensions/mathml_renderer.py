@@ -23,12 +23,18 @@ _ALPHABETS = {"double-struck": "DOUBLE-STRUCK", "script": "SCRIPT", "fraktur": "
 _LETTER = re.compile(rf'<mi mathvariant="({"|".join(_ALPHABETS)})">([A-Za-z])</mi>')
 _TIDY = (
     # The name of a function is no operator: a thin space after it, none before, and none before a bracket.
-    (re.compile(r"<mo>([a-z]{2,})</mo>(?=<mo[^>]*>&#x00028;)"), r"<mi>\1</mi>"),
-    (re.compile(r"<mo>([a-z]{2,})</mo>"), r'<mi>\1</mi><mspace width="0.17em"/>'),
+    (re.compile(r"<mo[^>]*>([a-z]{2,})</mo>(?=<mo[^>]*>&#x00028;)"), r"<mi>\1</mi>"),
+    (re.compile(r"<mo[^>]*>([a-z]{2,})</mo>"), r'<mi>\1</mi><mspace width="0.17em"/>'),
     # A prime is raised already.
     (
         re.compile(r"<msubsup>(<mi>.</mi>)(<mi>.</mi>|<mn>.</mn>)<mi>&#x02032;</mi></msubsup>"),
         r'<msub><mrow>\1<mo lspace="0" rspace="0">&#x02032;</mo></mrow>\2</msub>',
+    ),
+    # A transposition is no relation, and a bar is as wide as what is under it.
+    (re.compile(r"<mo>&#x022A4;</mo>"), r"<mi>&#x022A4;</mi>"),
+    (
+        re.compile(r"<mover>(<mrow>(?:(?!</?mrow>).)*</mrow>|<mi>.</mi>)<mo[^>]*>&#x0203E;</mo></mover>"),
+        r'<mrow class="overline">\1</mrow>',
     ),
     (re.compile(r"<mi>&#x0003A;</mi>"), r'<mo lspace="0.17em" rspace="0.28em">:</mo>'),
 )
@@ -63,8 +69,10 @@ def letter(alphabet: str, plain: str) -> str:
 
 
 def inline(visitor: Any, node: nodes.math) -> None:
-    """A formula within a line."""
-    visitor.body.append(f'<span class="math">{convert(node.astext(), "inline", node)}</span>')
+    """A formula within a line, which is not broken between it and a comma or full stop."""
+    following = node.next_node(descend=False, siblings=True)
+    joined = "&#8288;" if following is not None and following.astext()[:1] in tuple(".,;:)!?") else ""
+    visitor.body.append(f'<span class="math">{convert(node.astext(), "inline", node)}</span>{joined}')
     raise nodes.SkipNode
 
 
