@@ -21,7 +21,7 @@ extensions = [
     "sphinx_click",
     "gallery",
     "mathml_renderer",
-    "schema_page",
+    "generated_pages",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3

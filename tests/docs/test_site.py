@@ -18,6 +18,7 @@ import pytest
 
 import agattn
 from agattn import errors
+from agattn.cli.main import COMMANDS
 from agattn.cli.output import schema_names, schema_text
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -201,6 +202,13 @@ def test_every_key_of_a_schema_is_described(name):
     schema = json.loads(schema_text(name))
     nothing = [path for path, value in keys(schema) if not {"description", "$ref"} & set(value)]
     assert nothing == []
+
+
+def test_every_command_is_on_the_page_of_commands(pages, site):
+    page = pages[site / "cli.html"]
+    for name in COMMANDS:
+        assert f"agattn-{name}" in page.anchors and f"agattn {name} [OPTIONS]" in page.text
+    assert "agattn command" not in page.text
 
 
 def test_every_key_is_on_the_page_of_schemas(pages, site):

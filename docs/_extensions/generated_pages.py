@@ -1,4 +1,4 @@
-"""The page on JSON: what each command prints with ``--json``, from the schemas that the package ships."""
+"""The pages on commands and on JSON, from the commands and the schemas that the package has."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from agattn.cli.main import COMMANDS
 from agattn.cli.output import schema_names, schema_text
 
-PAGE = "json"
+
+def command_page() -> str:
+    """The help of all commands, by sphinx-click, in alphabetical order.
+
+    >>> "agattn.cli.verify:command" in command_page()
+    True
+    """
+    lines = []
+    for name in sorted(COMMANDS):
+        directive = f".. click:: agattn.cli.{name}:command\n   :prog: agattn {name}\n   :nested: full"
+        lines += ["```{eval-rst}", directive, "```", ""]
+    return "\n".join(lines)
 
 
 def schema_page() -> str:
@@ -102,10 +114,13 @@ def type_of(value: dict[str, Any], root: dict[str, Any]) -> str:
     return types if isinstance(types, str) else " or ".join(types)
 
 
+GENERATED = {"cli": command_page, "json": schema_page}
+
+
 def append(app: Any, page: str, source: list[str]) -> None:
-    """Put the tables at the end of the page, as it is read."""
-    if page == PAGE:
-        source[0] += "\n" + schema_page()
+    """Put what is generated at the end of the page, as it is read."""
+    if page in GENERATED:
+        source[0] += "\n" + GENERATED[page]()
 
 
 def setup(app: Any) -> dict[str, bool]:
