@@ -38,6 +38,14 @@ autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 # Two classes may have attributes of one name, such as K; what is meant is clear from where it stands.
 suppress_warnings = ["ref.python"]
+# References within the package must hold; what other packages have is not here, as the site needs no network.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:class", r"(?!agattn\.).*"),
+    ("py:class", r"agattn\.claims\.\w+\.(A|AnyClaim)"),
+    ("py:func", r"(numpy|mpmath)\..*"),
+    ("py:data", "SUFFIXES"),
+]
 
 
 def skip_tuple_fields(

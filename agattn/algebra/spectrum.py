@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 
-# Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
+#: Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
 SVD_SIZE = 80
 
 
