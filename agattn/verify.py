@@ -40,6 +40,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension import MAX_PARAMETERS
+from agattn.notebook import InNotebooks, Table, Wide
 from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
 from agattn.systems.network_catalogue import build_for_network
 from agattn.systems.problem import Problem
@@ -75,7 +76,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(InNotebooks):
     """The verdicts for one layer or network, the engine runs behind them, and what went wrong on the way."""
 
     layer: Architecture
@@ -95,24 +96,9 @@ class Report:
             return 4 if self.engine_failed else 3
         return 0
 
-    def _repr_html_(self) -> str:
-        """The verdicts in a notebook: one table."""
-        from html import escape
-
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:left">{escape(text)}</td>'
-                for text in (v.claim, str(v.judgement), str(v.evidence or ""), v.witness)
-            )
-            + "</tr>"
-            for v in self.verdicts
-        )
-        heads = "".join(f"<th>{name}</th>" for name in ("claim", "verdict", "evidence", "why"))
-        caption = escape(str(self.layer))
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+    def _notebook(self) -> Table:
+        rows = ((v.claim, str(v.judgement), str(v.evidence or ""), v.witness) for v in self.verdicts)
+        return Table(str(self.layer), ("claim", "verdict", "evidence", Wide("why")), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""

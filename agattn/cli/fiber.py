@@ -99,7 +99,7 @@ def command(
             "gauge": None if answer.C is None else table(answer.C),
             "input": None if answer.X is None else table(answer.X),
             "difference": None if answer.difference is None else number(answer.difference),
-            "relative": answer.relative,
+            "relative": finite(answer.relative),
             "evidence": answer.evidence.value,
         }
     if as_json:

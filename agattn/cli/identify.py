@@ -66,5 +66,5 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
                 "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) for row in M.tolist()
             )
             click.echo(f"{name} = {rows}")
-    if not found.in_neuromanifold:
+    if not found.in_neuromanifold and found.A is not None:
         click.echo(f"these weights are at the relative distance {found.residual:.6g}")

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agattn.geometry.scalars import Array
+from agattn.geometry.scalars import Array, scaled
+
+_MOST_BITS = 450  # norms are squared
 
 
 def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
@@ -61,8 +63,14 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
     """‖φ_{A,V} − φ_{A',V'}‖ / ‖φ_{A,V}‖, for φ_{A,V} ≠ 0.
 
     φ_{A,V} − φ_{A',V'} = φ_{A−A',V} + φ_{A',V−V'}, so that little is lost where the two pairs are close up to
-    scale; for the two ways of rank one, values below 1e-8 cannot be told from 0.
+    scale; for the two ways of rank one, values below 1e-8 cannot be told from 0. Infinite where the second
+    function is too much larger for floating point.
     """
+    (A, one), (V, two), (A2, three), (V2, four) = map(scaled, (A, V, A2, V2))
+    larger = three + four - one - two
+    if larger > _MOST_BITS:
+        return float("inf")
+    V2 = np.ldexp(V2, larger)
     scale = float((A * A2).sum() / max((A2**2).sum(), 1e-300))
     if scale:
         A2, V2 = A2 * scale, V2 / scale

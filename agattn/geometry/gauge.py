@@ -29,6 +29,7 @@ from agattn.geometry.scalars import (
     fraction_matrix,
     is_exact,
     matrix,
+    scaled,
 )
 
 Pair = tuple[Any, Any]
@@ -151,5 +152,7 @@ def canonical_scale(A: Array, V: Array) -> tuple[Array, Array]:
     if is_exact(A, V):
         first = next(x for x in A.flat if x)
         return A / first, V * first
-    scale = np.sqrt(np.linalg.norm(V) / np.linalg.norm(A)) * np.sign(A.flat[np.abs(A).argmax()])
-    return A * scale, V / scale
+    (A, of_a), (V, of_v) = scaled(A), scaled(V)
+    half, odd = divmod(of_a + of_v, 2)
+    scale = np.sqrt(2**odd * np.linalg.norm(V) / np.linalg.norm(A)) * np.sign(A.flat[np.abs(A).argmax()])
+    return np.ldexp(A * scale, half), np.ldexp(V / scale, half + odd)

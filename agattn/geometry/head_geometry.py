@@ -36,7 +36,7 @@ from agattn.geometry.coefficient_norm import (
     relative_change,
     value_gram,
 )
-from agattn.geometry.scalars import TOLERANCE, Array, decide_from_singular_values
+from agattn.geometry.scalars import TOLERANCE, Array, decide_from_singular_values, scaled
 from agattn.geometry.strata import ZERO, Stratum
 
 
@@ -109,7 +109,8 @@ def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) ->
     if not all(np.isfinite(M).all() for M in (K, Q, V)):
         raise InputError("the head has entries that are not finite numbers")
     (a, d), d_out = K.shape, len(V)
-    A, V = reduce_width(K, Q, V)
+    # Everything below is relative.
+    A, V = reduce_width(*(scaled(M)[0] for M in (K, Q, V)))
     layer = SingleLayer(d, d_out, a)
     U_a, sigma, W_a = np.linalg.svd(A, full_matrices=False)
     U_v, rho, W_v = np.linalg.svd(V, full_matrices=False)

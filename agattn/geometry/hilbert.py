@@ -2,9 +2,8 @@ r"""The Hilbert function of M̄ against the functions that respect the two preim
 
 A function on M̄ of degree n is one on the source, of bidegree (n, n) in V and A, that takes the same value
 at all preimages of a point; so on rank one, V = h vᵀ and A = k qᵀ, it is symmetric in v and k. Restriction
-to rank
-one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with m =
-C(n+d−1, n), and the functions that meet them
+to rank one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with
+m = C(n+d−1, n), and the functions that meet them number
 
     g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
 

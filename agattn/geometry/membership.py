@@ -45,15 +45,28 @@ from agattn.geometry.approximation import nearest_weights
 from agattn.geometry.coefficient_norm import symmetric_tensor
 from agattn.geometry.fibers import preimages
 from agattn.geometry.gauge import canonical_scale
-from agattn.geometry.scalars import TOLERANCE, Array, RankDecision, as_floats, decide_rank, is_exact, scalars
+from agattn.geometry.scalars import (
+    TOLERANCE,
+    Array,
+    RankDecision,
+    as_floats,
+    decide_rank,
+    is_exact,
+    scalars,
+    scaled,
+)
 from agattn.geometry.violations import Violation, find_violation
+from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
+#: The most entries of a matrix that a notebook shows.
+_MOST_ENTRIES = 64
+
 
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(InNotebooks):
     """What is known about a tensor.
 
     Attributes:
@@ -61,8 +74,9 @@ class Identification:
         in_neuromanifold: whether it is in M; ``None`` where that stayed open.
         in_zariski_closure: whether it is in M̄.
         A: d × d, in the canonical scale; of the nearest point found where the tensor is not in M. At t = 1
-            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights.
-        V: d' × d.
+            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights;
+            ``None`` where they are not rational and too large for floating point.
+        V: d' × d, likewise.
         residual: ‖y − φ_{A,V}‖ / ‖y‖ in the invariant norm; 0 for exact weights.
         evidence: how the two answers are known.
         reason: in words.
@@ -84,6 +98,22 @@ class Identification:
     rank_a: RankDecision | None = None
     preimages: int | None = None
     steps: int = 0
+
+    def _notebook(self) -> Table:
+        words = {True: "yes", False: "no", None: "undecided"}
+        rows: list[tuple[Cell, ...]] = [
+            ("in M", words[self.in_neuromanifold]),
+            ("in its Zariski closure", words[self.in_zariski_closure]),
+            ("evidence", str(self.evidence)),
+            (Wide("why"), self.reason),
+            ("relative distance of A, V", f"{float(self.residual):.3g}"),
+        ]
+        for name, weights in (("A", self.A), ("V", self.V)):
+            if weights is not None and weights.size <= _MOST_ENTRIES:
+                rows.append((name, matrix(weights.tolist())))
+        if self.violation is not None:
+            rows.append((Wide("violated equation"), str(self.violation)))
+        return Table(str(self.layer), (), tuple(rows))
 
     def __str__(self) -> str:
         if self.in_neuromanifold:
@@ -166,22 +196,40 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
             return Identification(
                 layer, True, True, A, V, 0.0, Evidence.PROVED, fiber.reason, None, rank, number
             )
-        found = find_violation(layer, y, rank_only=True)
-        reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {found}"
-        return _outside(layer, y, False, reason, found, rank, number, nearest)
+        minor = find_violation(layer, y, rank_only=True)
+        reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {minor}"
+        return _outside(layer, y, False, reason, minor, rank, number, nearest)
     if fiber.conjugate is None:
-        found = find_violation(free, y)
-        return _outside(layer, y, False, str(found), found, None, 0, nearest)
+        # Unique factorization has decided; an equation is for the reader.
+        found = _violation(free, y, 0.0)
+        reason = str(found or f"{fiber.reason}; no violated equation was found among some hundreds")
+        return _outside(layer, y, False, reason, found, None, 0, nearest)
     D = fiber.conjugate.discriminant
     if D < 0:
         return _outside(
             layer, y, True, "h ⊗ q ⊗ Q with Q definite", None, RankDecision(1, None, None), 2, nearest
         )
-    near = nearest_weights(symmetric_tensor(as_floats(y), layer.d, layer.d_out), 1)
-    A, V = canonical_scale(near.A, near.V)
+    near_A, near_V, residual, _ = _nearest_point(layer, y, 1)
     reason = f"h ⊗ q ⊗ Q with Q = l·l', which are conjugate over ℚ(√{D}); the weights shown are rounded"
     rank = RankDecision(1, None, None)
-    return Identification(layer, True, True, A, V, near.residual, Evidence.PROVED, reason, None, rank, 2)
+    return Identification(layer, True, True, near_A, near_V, residual, Evidence.PROVED, reason, None, rank, 2)
+
+
+def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Array | None, Array | None, float, int]:
+    """A, V, the residual and the steps of the nearest point found to an exact tensor y ≠ 0.
+
+    Where it is too large for floating point A and V are ``None``.
+    """
+    largest = max(abs(x) for x in y.tolist())
+    near = nearest_weights(symmetric_tensor(as_floats(y / largest), layer.d, layer.d_out), rank)
+    A, V = near.A, near.V
+    try:
+        V = V * float(largest)
+    except OverflowError:
+        return None, None, near.residual, near.steps
+    if A.any() and V.any():
+        A, V = canonical_scale(A, V)
+    return A, V, near.residual, near.steps
 
 
 def _outside(
@@ -195,25 +243,20 @@ def _outside(
     nearest: bool,
 ) -> Identification:
     """An exact tensor that is not in M, with the nearest point of M if asked for."""
-    A = V = None
-    residual, steps = float("nan"), 0
-    if nearest:
-        largest = max(abs(x) for x in y.tolist())
-        near = nearest_weights(symmetric_tensor(as_floats(y / largest), layer.d, layer.d_out), layer.alpha)
-        A, V = near.A, near.V * float(largest)
-        if A.any() and V.any():
-            A, V = canonical_scale(A, V)
-        residual, steps = near.residual, near.steps
+    A, V, residual, steps = (
+        _nearest_point(layer, y, layer.alpha) if nearest else (None, None, float("nan"), 0)
+    )
     return Identification(
         layer, False, in_closure, A, V, residual, Evidence.PROVED, reason, found, rank, number, steps
     )
 
 
 def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
+    y, exponent = scaled(y)
     T = symmetric_tensor(y, layer.d, layer.d_out)
     rank_tolerance = max(TOLERANCE, tolerance)
     best = nearest_weights(T, layer.alpha)
-    A, V = best.A, best.V
+    A, V = best.A, np.ldexp(best.V, exponent)
     if A.any() and V.any():
         A, V = canonical_scale(A, V)
 
@@ -250,7 +293,7 @@ def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
 
 def _violation(layer: SingleLayer, y: Array, tolerance: float, rank_only: bool = False) -> Violation | None:
     try:
-        return find_violation(layer, y, threshold=tolerance, rank_only=rank_only)
+        return find_violation(layer, y, tolerance=tolerance, rank_only=rank_only)
     except UndecidableError:
         return None
 

@@ -34,7 +34,7 @@ from agattn.architecture import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.gauge import canonical_scale
 from agattn.geometry.membership import Identification
-from agattn.geometry.scalars import Array, as_floats, is_exact
+from agattn.geometry.scalars import Array, as_floats, is_exact, scaled
 
 _ONLY = "only V and A + Aᵀ are determined, up to scale"
 _LINES = 6
@@ -154,6 +154,7 @@ def _no_rational_weights(
 
 def _floating(layer: SingleLayer, z: Array, tolerance: float) -> Identification:
     d, d_out = layer.d, layer.d_out
+    z, exponent = scaled(z)
     table = z.reshape(d_out, -1)
     products = _Products(d)
     size = float(np.linalg.norm(table))
@@ -177,14 +178,14 @@ def _floating(layer: SingleLayer, z: Array, tolerance: float) -> Identification:
             break
     assert best is not None  # a real binary cubic has a real zero
     residual, form, V = best
-    S = products.matrix(form)
+    S, V = products.matrix(form), np.ldexp(V, exponent)
     if S.any() and V.any():
         S, V = canonical_scale(S, V)
     values = np.linalg.eigvalsh(S)
     cut = 1e-9 * np.abs(values).max()
     plus, minus = int((values > cut).sum()), int((values < -cut).sum())
     evidence = Evidence.NUMERICAL
-    if residual > tolerance:
+    if not residual <= tolerance:
         reason = f"the nearest forms found are at the relative distance {residual:.3g}, above {tolerance:g}"
         return Identification(layer, False, None, S, V, residual, evidence, reason)
     if max(plus, minus) > layer.a:

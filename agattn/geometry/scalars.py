@@ -80,6 +80,8 @@ def scalars(values: Any, name: str) -> Array:
     if any(isinstance(x, (float, np.floating)) for x in flat):
         try:
             floats = np.array([float(x) for x in flat]).reshape(array.shape)
+        except OverflowError as error:
+            raise InputError(f"{name} has an entry too large for floating point; scale the input") from error
         except (TypeError, ValueError) as error:
             raise InputError(f"{name} holds something that is not a number") from error
         return _finite(floats, name)
@@ -137,6 +139,20 @@ def as_floats(array: Array) -> Array:
         raise InputError("an entry is too large for floating point; scale the input") from error
 
 
+def scaled(array: Array) -> tuple[Array, int]:
+    """A floating array divided by a power of two, so that its largest entry is in [1/2, 1); and the exponent.
+
+    Norms and products of what this returns neither overflow nor vanish. Zeros stay as they are.
+
+    >>> scaled(np.array([3.0, -0.5]))
+    (array([ 0.75 , -0.125]), 2)
+    """
+    exponent = int(np.frexp(np.abs(array).max(initial=0.0))[1])
+    # In two steps: 2 to the power of this exponent may itself be beyond the range of floats.
+    half = exponent // 2
+    return np.ldexp(np.ldexp(array, -half), half - exponent), exponent
+
+
 def flint_matrix(array: Array) -> flint.fmpq_mat:
     """An exact matrix as a FLINT matrix over ℚ."""
     entries = [flint.fmpq(x.numerator, x.denominator) for x in array.ravel().tolist()]
@@ -157,7 +173,7 @@ def decide_rank(values: Any, tolerance: float = TOLERANCE) -> RankDecision:
     array = matrix(values, "the matrix")
     if is_exact(array):
         return RankDecision(int(flint_matrix(array).rank()), None, None)
-    return decide_from_singular_values(np.linalg.svd(array, compute_uv=False), tolerance)
+    return decide_from_singular_values(np.linalg.svd(scaled(array)[0], compute_uv=False), tolerance)
 
 
 def decide_from_singular_values(

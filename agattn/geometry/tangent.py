@@ -47,6 +47,7 @@ from agattn.geometry.parametrization import (
     rational_matrix,
 )
 from agattn.geometry.strata import Stratum, image_dimension, representative, require_stratum, strata
+from agattn.notebook import Cell, InNotebooks, Math, Table
 
 Entries = tuple[tuple[int, int, int, int], ...]
 """A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
@@ -98,7 +99,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class TangentBounds:
+class TangentBounds(InNotebooks):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:
@@ -139,6 +140,16 @@ class TangentBounds:
         if self.lower > self.dimension:
             return True
         return False if self.upper == self.dimension else None
+
+    def _notebook(self) -> Table:
+        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+        rows: tuple[tuple[Cell, ...], ...] = (
+            (Math(r"\dim T_p \geq"), self.lower, self.how_lower),
+            (Math(r"\dim T_p \leq"), self.upper, self.how_upper),
+            (Math(r"\dim \overline{\mathcal{M}}"), self.dimension, f"so the point is {word}"),
+        )
+        name = str(self.layer).split(":")[0]
+        return Table(f"Tangent space of {name} at {self.stratum} ({self.evidence})", (), rows)
 
     def __str__(self) -> str:
         size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"
@@ -184,10 +195,12 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     """
     require_stratum(layer, stratum)
     if stratum.is_zero:
-        fiber, how, candidates = None, "lines", list(arcs_through_zero(layer))
+        fiber, how, arcs = None, "lines", tuple(arcs_through_zero(layer))
+        lower = len(arcs)  # one along each coordinate
     else:
         fiber = stratum_fiber(layer, stratum)
-        how, candidates = "first-order arcs", []
+        how = "first-order arcs"
+        candidates: list[Arc] = []
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))
             if kernel_modulo_scaling(point.A, point.V):
@@ -195,7 +208,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
                 how = "arcs of first and second order"
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
-    lower, arcs = _span(layer, candidates)
+        lower, arcs = _span(layer, candidates)
     upper, how_upper, equations = _upper_bound(layer, stratum, fiber, lower, max_degree)
     return TangentBounds(
         layer, stratum, neuromanifold_dimension(layer), lower, upper, how, how_upper, arcs, equations, fiber

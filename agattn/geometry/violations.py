@@ -16,8 +16,14 @@ without a fixed part have none), which contradicts coprimality. And rk A ≤ a i
 4. the d × (d'·C(d+1,2)) matrix with the coefficients of all y_{c,b} in row b has rank at most a,
 
 since multiplication by V_c is injective. Each condition is a family of polynomials in the coordinates y with
-integer coefficients, of degree 2, 3, 4 and a + 1, one for each choice of rows, columns, u, h, q and plane.
-Trying small choices, then random ones, finds one that is not zero.
+integer coefficients, of degree 2, 3, 4 and a + 1, one for each choice of vectors. Trying small choices, then
+random ones, finds one that is not zero.
+
+In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at
+most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that |f| above that shows
+that *every* tensor within ε violates the equation. (The resultant is a sum of products of numbers of size at
+most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by at most
+k‖M‖^(k−1)‖ΔM‖.)
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.scalars import scalars
@@ -38,10 +44,18 @@ import numpy as np
 
 from agattn.architecture import SingleLayer
 from agattn.errors import UndecidableError
-from agattn.geometry.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact
+from agattn.geometry.coefficient_norm import symmetric_tensor
+from agattn.geometry.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 
 _RANDOM_TRIES = 400
 _SIZES = (1, 2, 5, 20)
+# Of the violations in floating point, one this far above what the tolerance explains is as good as any.
+_PLAIN = 1e6
+# Norms of the matrices below, for a tensor of norm 1: of Y(u), of two rows and columns of it combined, of
+# second derivatives, of these on three vectors, and of the matrix of all coefficients.
+_MINOR, _COMBINED, _SECOND, _ON_THREE, _ALL = 1.0, 2.0, 2.0, 6.0, 2.0**0.5
+# Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
+_RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
 
 @dataclass(frozen=True)
@@ -51,12 +65,14 @@ class Violation:
     Attributes:
         equation: which polynomial, in words.
         degree: its degree in the coordinates y.
-        value: its value at the tensor; in floating point, at the tensor scaled to largest entry 1.
+        value: its value at the tensor; in floating point, with the tensor and all vectors scaled to norm 1.
+        sensitivity: how much it changes at most, per distance in floating point.
     """
 
     equation: str
     degree: int
     value: Fraction | float
+    sensitivity: float
 
     def __str__(self) -> str:
         value = self.value if isinstance(self.value, Fraction) else f"{self.value:.3g}"
@@ -64,34 +80,40 @@ class Violation:
 
 
 def find_violation(
-    layer: SingleLayer, y: Array, seed: int = 0, threshold: float = 1e-9, rank_only: bool = False
+    layer: SingleLayer, y: Array, seed: int = 0, tolerance: float = 1e-9, rank_only: bool = False
 ) -> Violation:
-    """A violated equation, for the compact coefficients y (t ≥ 2) of a tensor that is not in M̄.
+    """A violated equation, for the compact coefficients y ≠ 0 (t ≥ 2) of a tensor that is not in M̄.
 
     Args:
         layer: the layer; its ``a`` bounds the rank of A.
         y: N exact or floating coefficients.
         seed: of the random choices, once the small ones are used up.
-        threshold: in floating point, what counts as nonzero.
+        tolerance: in floating point, the relative distance within which all tensors must violate it.
         rank_only: look for a minor of condition 4 at once.
 
     Raises:
-        UndecidableError: if none was found; for an exact tensor outside M̄ that has probability 0.
+        UndecidableError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
+            and hundreds of random ones that do not are unlikely.
     """
     forms = Forms(layer, y)
-    largest: Violation | None = None
-    so_far = threshold
+    rounding = 4 * float(np.finfo(float).eps) * (layer.d_out + layer.d**2)
+    distance = tolerance + rounding
+    best: Violation | None = None
+    above = 1.0
     for found in _candidates(layer, forms, random.Random(seed), rank_only):
         if is_exact(y):
             if found.value:
                 return found
-        elif abs(float(found.value)) > so_far:
-            largest, so_far = found, abs(float(found.value))
-            if so_far > 0.01:
+            continue
+        explained = found.sensitivity * distance * (1 + distance) ** (found.degree - 1)
+        ratio = abs(float(found.value)) / explained
+        if ratio > above:
+            best, above = found, ratio
+            if above > _PLAIN:
                 break
-    if largest is None:
+    if best is None:
         raise UndecidableError("no violated equation was found: the tensor is in M̄, or too near to tell")
-    return largest
+    return best
 
 
 class Forms:
@@ -100,24 +122,28 @@ class Forms:
     def __init__(self, layer: SingleLayer, y: Array) -> None:
         d = layer.d
         if not is_exact(y):
-            y = y / max(float(np.abs(y).max()), 1e-300)
+            y = scaled(y)[0]
+            y = y / np.linalg.norm(symmetric_tensor(y, d, layer.d_out))
         self.upper = y.reshape(layer.d_out, d, -1)
         self.pairs = np.triu_indices(d)
         self.two: Any = Fraction(2) if is_exact(y) else 2.0
 
-    def _like(self, vector: Array) -> Array:
-        """A vector of integers in the arithmetic of the tensor."""
-        return vector if is_exact(self.upper) else as_floats(vector)
+    def vector(self, integers: Array) -> Array:
+        """A vector of integers in the arithmetic of the tensor; in floating point, of length 1 or 0."""
+        if is_exact(self.upper):
+            return integers
+        floats = as_floats(integers)
+        return floats / (np.linalg.norm(floats) or 1.0)
 
     def at(self, u: Array) -> Array:
         """Y(u), d' × d."""
-        u, (i, k) = self._like(u), self.pairs
+        u, (i, k) = self.vector(u), self.pairs
         result: Array = self.upper @ (u[i] * u[k])
         return result
 
     def combination(self, h: Array, q: Array) -> Array:
         """The coefficients, i ≤ k, of Σ h_c q_b y_{c,b}."""
-        result: Array = self._like(q) @ np.tensordot(self._like(h), self.upper, axes=1)
+        result: Array = self.vector(q) @ np.tensordot(self.vector(h), self.upper, axes=1)
         return result
 
     def doubled(self, form: Array) -> Array:
@@ -130,7 +156,7 @@ class Forms:
 
     def on_plane(self, form: Array, u: Array, w: Array) -> tuple[Any, Any, Any]:
         """The coefficients of s², st, t² of the form at su + tw."""
-        matrix, u, w = self.doubled(form), self._like(u), self._like(w)
+        matrix, u, w = self.doubled(form), self.vector(u), self.vector(w)
         return (u @ matrix @ u) / self.two, u @ matrix @ w, (w @ matrix @ w) / self.two
 
 
@@ -185,13 +211,13 @@ def _random_choices(layer: SingleLayer, forms: Forms, rng: random.Random, size: 
         return np.array([rng.randint(-size, size) for _ in range(n)], dtype=object)
 
     d, d_out = layer.d, layer.d_out
-    u, w, q, q2 = (draw(d) for _ in range(4))
+    u, v, w, q, q2 = (draw(d) for _ in range(5))
     h, h2 = draw(d_out), draw(d_out)
-    yield from _minors(forms, u, min(d_out, 8), min(d, 8))
+    if d_out > 1:
+        yield _combined_minor(forms, u, (h, h2), (q, q2))
     name = f"the form with h = {show(h)}, q = {show(q)}"
     if d > 2:
-        triple = tuple(sorted(rng.sample(range(d), 3)))
-        yield from _triple_minors(forms, forms.combination(h, q), name, [triple])
+        yield _on_three_vectors(forms, forms.combination(h, q), name, (u, v, w))
     yield _resultant(forms, (name, h, q), (f"that with h = {show(h)}, q = {show(q2)}", h, q2), u, w)
     yield _resultant(forms, (name, h, q), (f"that with h = {show(h2)}, q = {show(q)}", h2, q), u, w)
 
@@ -202,7 +228,22 @@ def _minors(forms: Forms, u: Array, rows: int, columns: int) -> Iterator[Violati
         for b, b2 in combinations(range(columns), 2):
             value = Y[c, b] * Y[c2, b2] - Y[c, b2] * Y[c2, b]
             text = f"the 2 × 2 minor of Y(u), rows {c + 1}, {c2 + 1}, columns {b + 1}, {b2 + 1}"
-            yield Violation(f"{text}, at u = {show(u)}", 2, value)
+            yield Violation(f"{text}, at u = {show(u)}", 2, value, _sensitivity(2, _MINOR))
+
+
+def _combined_minor(
+    forms: Forms, u: Array, rows: tuple[Array, Array], columns: tuple[Array, Array]
+) -> Violation:
+    H, Q = (np.stack([forms.vector(x) for x in pair]) for pair in (rows, columns))
+    (one, two), (three, four) = H @ forms.at(u) @ Q.T
+    text = f"the 2 × 2 determinant of h·Y(u)q for h = {show(rows[0])} and {show(rows[1])}"
+    text += f", q = {show(columns[0])} and {show(columns[1])}, at u = {show(u)},"
+    return Violation(text, 2, one * four - two * three, _sensitivity(2, _COMBINED))
+
+
+def _sensitivity(size: int, norm: float) -> float:
+    """Of a determinant of this size, of a matrix whose norm is at most this."""
+    return float(size * norm**size)
 
 
 def _triple_minors(
@@ -213,7 +254,15 @@ def _triple_minors(
         for columns in triples:
             text = "the 3 × 3 minor, rows {}, {}, {}, columns {}, {}, {}, of the second derivatives of {}"
             numbers = (*(i + 1 for i in rows), *(k + 1 for k in columns))
-            yield Violation(text.format(*numbers, name), 3, _determinant(matrix[np.ix_(rows, columns)]))
+            value = _determinant(matrix[np.ix_(rows, columns)])
+            yield Violation(text.format(*numbers, name), 3, value, _sensitivity(3, _SECOND))
+
+
+def _on_three_vectors(forms: Forms, form: Array, name: str, vectors: tuple[Array, Array, Array]) -> Violation:
+    U = np.stack([forms.vector(u) for u in vectors])
+    text = f"the determinant of the second derivatives of {name} on {', '.join(map(show, vectors))}"
+    value = _determinant(U @ forms.doubled(form) @ U.T)
+    return Violation(text, 3, value, _sensitivity(3, _ON_THREE))
 
 
 def _determinant(m: Array) -> Any:
@@ -228,7 +277,7 @@ def _resultant(forms: Forms, first: Named, second: Named, u: Array, w: Array) ->
     q0, q1, q2 = forms.on_plane(forms.combination(*second[1:]), u, w)
     value = (p0 * q2 - p2 * q0) ** 2 - (p0 * q1 - p1 * q0) * (p1 * q2 - p2 * q1)
     text = f"the resultant of {first[0]} and {second[0]} on the plane {show(u)}, {show(w)}"
-    return Violation(text, 4, value)
+    return Violation(text, 4, value, _RESULTANT_SENSITIVITY)
 
 
 def _rank_minors(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
@@ -247,7 +296,8 @@ def _rank_minors(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
         names.append(f"({c + 1},{{{i[pair] + 1},{k[pair] + 1}}})")
     text = f"the {size} × {size} minor, rows b = {', '.join(str(b + 1) for b in rows)}"
     text += f", columns (c,{{i,k}}) = {', '.join(names)}, of the matrix of all y_{{c,b,{{i,k}}}}"
-    yield Violation(text, size, _determinant(flat[np.ix_(rows, columns)]))
+    value = _determinant(flat[np.ix_(rows, columns)])
+    yield Violation(text, size, value, _sensitivity(size, _ALL))
 
 
 def _independent(matrix: Array, size: int) -> tuple[list[int], list[int]]:

@@ -34,6 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agattn.architecture import positive_integer
 from agattn.attention.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -48,7 +49,13 @@ from agattn.geometry.scalars import (
     decide_rank,
     is_exact,
     matrix,
+    scaled,
 )
+from agattn.notebook import Cell, InNotebooks, Table
+from agattn.notebook import matrix as table_matrix
+
+#: The most entries of a matrix that a notebook shows.
+_MOST_ENTRIES = 64
 
 Case = Literal["line", "two lines", "double line", "zero"]
 
@@ -109,16 +116,25 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
     d = (A if K is None else K).shape[1]
     if V.shape[1] != d:
         raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
+    a = None if a is None else positive_integer("a", a)
     given = [M for M in (A, V, K, Q) if M is not None]
     if not is_exact(*given):
         A, V, K, Q = (None if M is None else as_floats(M) for M in (A, V, K, Q))
     if K is not None and Q is not None:
-        return Weights(K.T @ Q, V, K, Q, len(K))
+        with np.errstate(over="ignore", invalid="ignore"):
+            A = K.T @ Q
+        if not is_exact(A) and not np.isfinite(A).all():
+            raise InputError("KᵀQ is too large for floating point; scale K and Q")
+        return Weights(A, V, K, Q, len(K))
     assert A is not None
     rank = d if a is None else a
     if rank < d and decide_rank(A).rank > rank:
         raise InputError(f"A has rank {decide_rank(A).rank}, above a = {rank}")
     return Weights(A, V, None, None, rank)
+
+
+def _shown(M: Array) -> Cell:
+    return _by(M) if M.size > _MOST_ENTRIES else table_matrix(M.tolist())
 
 
 def _by(M: Array) -> str:
@@ -145,7 +161,7 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightFiber:
+class WeightFiber(InNotebooks):
     """All weights with the function of the given ones.
 
     Attributes:
@@ -204,6 +220,17 @@ class WeightFiber:
     def evidence(self) -> Evidence:
         """``proved`` for exact weights, ``numerical`` for floating ones."""
         return Evidence.PROVED if self.weights.is_exact else Evidence.NUMERICAL
+
+    def _notebook(self) -> Table:
+        dimension = f"dimension {self.dimension} in (A, V)"
+        if self.dimension_with_keys is not None:
+            dimension += f", {self.dimension_with_keys} in (K, Q, V)"
+        ranks = f"rk V = {self.rank_v.rank}, rk A = {self.rank_a.rank}, rk [V; Aᵀ] = {self.rank_joint.rank}"
+        headings = ("component", "dimension", "parametrization", "A", "V")
+        rows = tuple(
+            (c.name, c.dimension, c.parametrization, _shown(c.A), _shown(c.V)) for c in self.components
+        )
+        return Table(f"{self.case}, {dimension}; {ranks} ({self.evidence})", headings, rows)
 
     def canonical(self) -> Weights:
         """The canonical representative.
@@ -364,7 +391,7 @@ def joint_rank(A: Array, V: Array, tolerance: float = TOLERANCE) -> RankDecision
     """
     if is_exact(A, V):
         return decide_rank(np.vstack([V, A.T]))
-    blocks = [M / (np.linalg.norm(M, 2) or 1.0) for M in (V, A.T)]
+    blocks = [M / (np.linalg.norm(M, 2) or 1.0) for M in (scaled(V)[0], scaled(A.T)[0])]
     return decide_from_singular_values(np.linalg.svd(np.vstack(blocks), compute_uv=False), tolerance)
 
 
@@ -393,14 +420,14 @@ def _scale_between(component: Component, other: Weights, tolerance: float) -> An
         s: Any = A2[place] / A[place]
         same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
         return s if same else None
-    A, V, A2, V2 = map(as_floats, (A, V, A2, V2))
+    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
     ratio: Any = (A * A2).sum() / (A**2).sum()
     s = float(ratio)
     if s == 0:
         return None
     close = np.linalg.norm(A2 - s * A) <= tolerance * np.linalg.norm(A2)
-    close &= np.linalg.norm(V2 * s - V) <= tolerance * np.linalg.norm(V)
-    return s if close else None
+    close &= np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) <= tolerance * np.linalg.norm(V)
+    return float(np.ldexp(s, three - one)) if close else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,6 +499,9 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
     Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
     """
     d = len(first.A)
+    exponent = 0
+    if not (first.is_exact and second.is_exact):
+        first, second, exponent = _at_unit_scale(first, second)
     best: tuple[Array, tuple[int, int], Any] | None = None
     for count, (u, w) in enumerate(_probes(d)):
         difference = second_column(second, u, w) - second_column(first, u, w)
@@ -487,7 +517,20 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
             break
     if best is None:
         raise InputError("the weights differ by less than floating point can show; raise the tolerance")
-    return best
+    X, entry, gap = best
+    return X, entry, gap if not exponent else np.ldexp(gap, exponent)
+
+
+def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
+    """Weights whose functions are these divided by one power of two; and its exponent."""
+    pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
+    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
+    top = max(exponents)
+    small = [
+        Weights(A, np.ldexp(V, own - top), None, None, w.a)
+        for w, ((A, _), (V, _)), own in zip((first, second), pairs, exponents, strict=True)
+    ]
+    return small[0], small[1], top
 
 
 def _probes(d: int) -> Iterator[tuple[Array, Array]]:

@@ -35,6 +35,7 @@ import jinja2
 from markupsafe import Markup
 
 from agattn.errors import InputError
+from agattn.notebook import with_indices
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
@@ -46,7 +47,11 @@ _MATHML_CORE = (
     (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
     (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
     (r"<mi>(dim|deg)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>'),
-    (r"<mo>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</mo>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
+    (r"<m[io]>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</m[io]>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
+    (
+        r"<mover>(<mrow>(?:(?!mover).)*<mo (?:(?!mover).)*</mrow>)<mo [^>]*>&#x0203E;</mo></mover>",
+        r'<mrow style="border-top: 0.07em solid; padding-top: 0.1em">\1</mrow>',
+    ),
 )
 
 
@@ -88,7 +93,23 @@ class Lines:
     parts: tuple[str | Math | Word | Code, ...]
 
 
-Cell = str | Math | Word | Code | Lines
+@dataclass(frozen=True)
+class Terms:
+    """A long sum in LaTeX, one part for each term with its sign; a page breaks the line between them."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, latex: str) -> Terms:
+        """Break a sum before each sign that stands alone.
+
+        >>> Terms.of("x^{2} y - y_{-1} + 2").parts
+        ('x^{2} y', '- y_{-1}', '+ 2')
+        """
+        return cls(tuple(re.split(r"\s+(?=[+-]\s)", latex)))
+
+
+Cell = str | Math | Word | Code | Lines | Terms
 
 
 @dataclass(frozen=True)
@@ -226,7 +247,8 @@ def _environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     environment.filters["html_cell"] = _html_cell
-    environment.filters["is_wide"] = lambda cell: isinstance(cell, Lines)
+    environment.filters["running"] = _running
+    environment.filters["is_wide"] = lambda cell: isinstance(cell, (Lines, Terms))
     environment.filters["md_cell"] = _markdown_cell
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
     return environment
@@ -235,18 +257,28 @@ def _environment() -> jinja2.Environment:
 def _html_cell(cell: Cell) -> Markup:
     if isinstance(cell, Math):
         return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
+    if isinstance(cell, Terms):
+        # An empty group first, or the sign would be set as that of a number.
+        return Markup(" ".join(mathml("{}" * (n > 0) + part) for n, part in enumerate(cell.parts)))
     if isinstance(cell, Word):
         return Markup(f'<span class="word {escape(cell.word)}">{escape(cell.word)}</span>')
     if isinstance(cell, Code):
         return Markup(f"<code>{escape(cell.code)}</code>")
     if isinstance(cell, Lines):
         return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
-    return Markup(escape(cell))
+    # One element, as a cell that is laid out as a grid makes an item of each of its children.
+    return Markup("<span>{}</span>").format(_running(cell)) if cell else Markup("")
+
+
+def _running(text: str) -> Markup:
+    return Markup(with_indices(escape(text)))
 
 
 def _markdown_cell(cell: Cell) -> str:
     if isinstance(cell, Math):
         return f"${cell.latex.replace('|', chr(92) + 'vert ')}$"
+    if isinstance(cell, Terms):
+        return f"${' '.join(cell.parts)}$"
     if isinstance(cell, Word):
         return f"**{cell.word}**" if cell.word else ""
     if isinstance(cell, Code):
