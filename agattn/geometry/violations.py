@@ -22,8 +22,8 @@ random ones, finds one that is not zero.
 In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at
 most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that a larger absolute value
 of f shows that *every* tensor within ε violates the equation. (The resultant is a sum of products of
-numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by at most
-k‖M‖^(k−1)‖ΔM‖.)
+numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by
+at most k‖M‖^(k−1)‖ΔM‖.)
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.scalars import scalars
