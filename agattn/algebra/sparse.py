@@ -20,7 +20,7 @@ from typing import Any
 from agattn.algebra.integers import integer_matrix
 from agattn.errors import InputError, TooLargeError
 
-# A component with more entries than this is refused rather than made dense: 8 bytes each.
+#: A component with more entries than this is refused rather than made dense: 8 bytes each.
 LARGEST_BLOCK = 10**8
 
 

@@ -53,6 +53,7 @@ _SURPLUS = 3
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
+#: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
 
 

@@ -235,7 +235,7 @@ def _product(one: Form, other: Form) -> list[list[Fraction]]:
 
 
 def divide(F: Sequence[Sequence[Fraction]], factor: Form) -> Form | None:
-    """The linear form F / factor, or ``None`` where it is none; F as in :func:`_product`, factor ≠ 0."""
+    """The linear form F / factor, or ``None`` where it is none; F as in ``_product``, factor ≠ 0."""
     d = len(factor)
     p = next(i for i in range(d) if factor[i])
     top = F[p][p] / factor[p]

@@ -20,10 +20,10 @@ integer coefficients, of degree 2, 3, 4 and a + 1, one for each choice of vector
 random ones, finds one that is not zero.
 
 In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at
-most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that |f| above that shows
-that *every* tensor within ε violates the equation. (The resultant is a sum of products of numbers of size at
-most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by at most
-k‖M‖^(k−1)‖ΔM‖.)
+most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that a larger absolute value
+of f shows that *every* tensor within ε violates the equation. (The resultant is a sum of products of
+numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by
+at most k‖M‖^(k−1)‖ΔM‖.)
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.scalars import scalars

@@ -36,23 +36,9 @@ from markupsafe import Markup
 
 from agattn.errors import InputError
 from agattn.notebook import with_indices
+from agattn.reports.mathml import mathml
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
-
-
-# Where the converter writes what browsers do not set well: a bar that does not stretch, primes raised twice,
-# names and arrows without space.
-_SPACE = '<mspace width="0.28em"/>'
-_MATHML_CORE = (
-    (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
-    (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
-    (r"<mi>(dim|deg)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>'),
-    (r"<m[io]>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</m[io]>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
-    (
-        r"<mover>(<mrow>(?:(?!mover).)*<mo (?:(?!mover).)*</mrow>)<mo [^>]*>&#x0203E;</mo></mover>",
-        r'<mrow style="border-top: 0.07em solid; padding-top: 0.1em">\1</mrow>',
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -214,25 +200,6 @@ def markdown(document: Document) -> str:
 def html(document: Document) -> str:
     """The document as one HTML page that needs no network: formulas are MathML, pictures are inside."""
     return _environment().get_template("report.html.j2").render(document=document)
-
-
-def mathml(latex: str, display: str = "inline") -> str:
-    r"""LaTeX as MathML; what cannot be converted is shown as it is.
-
-    >>> mathml("d^2").partition(">")[2]
-    '<mrow><msup><mi>d</mi><mn>2</mn></msup></mrow></math>'
-    """
-    from latex2mathml.converter import convert
-
-    # MathML Core knows no sans-serif letters; a transposition is written with the upright sign.
-    plain = latex.replace(r"\mathsf T", r"\top").replace(r"\mathsf{T}", r"\top")
-    try:
-        converted: str = convert(plain, display=display)
-    except Exception:  # the converter raises many kinds of errors
-        return f"<code>{escape(latex)}</code>"
-    for wrong, right in _MATHML_CORE:
-        converted = re.sub(wrong, right, converted)
-    return converted
 
 
 @lru_cache(maxsize=1)

@@ -27,9 +27,9 @@ from agattn.reports.document import (
     Word,
     html,
     markdown,
-    mathml,
 )
 from agattn.reports.layer_report import claims_blocks, layer_report, summary
+from agattn.reports.mathml import mathml
 from agattn.reports.network_report import network_report
 from agattn.verify import Settings
 
