@@ -23,10 +23,10 @@ from math import gcd
 import flint
 
 from agattn.algebra.characters import Partition, module_dimension
+from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.isotypic import pivots
 from agattn.geometry.weights import Index, vanishes, variable
 from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product
 
@@ -233,4 +233,4 @@ def _independent(equations: list[Equation]) -> list[Equation]:
     for column, equation in enumerate(equations):
         for monomial, coefficient in equation.terms.items():
             matrix[place[monomial], column] = coefficient
-    return [equations[column] for column in pivots(matrix)]
+    return [equations[column] for column in echelon(matrix)[1]]

@@ -26,10 +26,10 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
 from agattn.architecture import SingleLayer
 from agattn.geometry.graded import PRIME
-from agattn.geometry.isotypic import pivots
 
 
 def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
@@ -160,7 +160,7 @@ def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
         for column in candidates.T:
             rows = rows * values[column, :points] % PRIME
         transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
-        chosen = candidates[pivots(transposed)]
+        chosen = candidates[echelon(transposed)[1]]
         if len(chosen) == bound:
             break
     return chosen

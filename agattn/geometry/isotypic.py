@@ -38,6 +38,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition, horizontal_strips, littlewood_richardson, partitions
+from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: A prime for choosing independent rows; no result depends on it.
@@ -312,22 +313,7 @@ def _independent(tensors: FloatArray) -> FloatArray:
     """
     if not len(tensors):
         return tensors
-    return tensors[pivots(flint.nmod_mat(_gram(tensors), PRIME))]
-
-
-def pivots(matrix: flint.nmod_mat) -> list[int]:
-    """The columns that are independent of the columns before them.
-
-    >>> pivots(flint.nmod_mat([[1, 2, 0], [2, 4, 1]], 7))
-    [0, 2]
-    """
-    reduced, rank = matrix.rref()
-    found, column = [], 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        found.append(column)
-    return found
+    return tensors[echelon(flint.nmod_mat(_gram(tensors), PRIME))[1]]
 
 
 def _rank(tensors: FloatArray) -> int:

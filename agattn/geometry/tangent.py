@@ -32,6 +32,7 @@ from typing import Any
 
 import flint
 
+from agattn.algebra.echelon import echelon
 from agattn.architecture import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.critical import kernel_modulo_scaling
@@ -287,14 +288,8 @@ def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc
     for column, (_, vector) in enumerate(columns):
         for name, value in vector.items():
             matrix[index[name], column] = value
-    reduced, rank = matrix.rref()
-    chosen: dict[Arc, None] = {}
-    column = 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        chosen[columns[column][0]] = None
-    return rank, tuple(chosen)
+    pivots = echelon(matrix)[1]
+    return len(pivots), tuple(dict.fromkeys(columns[column][0] for column in pivots))
 
 
 def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -304,9 +299,8 @@ def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
     ([[2, 4]], [[0, 1]])
     """
     d = len(A)
-    reduced, rank = rational_matrix(A, d).rref()
-    Q = [[reduced[row, b] for b in range(d)] for row in range(rank)]
-    pivots = [next(b for b in range(d) if row[b] != 0) for row in Q]
+    reduced, pivots = echelon(rational_matrix(A, d))
+    Q = [[reduced[row, b] for b in range(d)] for row in range(len(pivots))]
     return [[A[k][pivot] for k in range(d)] for pivot in pivots], Q
 
 

@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from agattn.algebra.echelon import echelon
 from agattn.architecture import SingleLayer
 from agattn.errors import UndecidableError
 from agattn.geometry.coefficient_norm import symmetric_tensor
@@ -305,9 +306,7 @@ def _independent(matrix: Array, size: int) -> tuple[list[int], list[int]]:
 
     def pivots(rows: Array) -> list[int]:
         if is_exact(rows):
-            reduced, rank = flint_matrix(rows).rref()
-            entries = np.array(reduced.tolist(), dtype=object).reshape(rows.shape)
-            return [next(j for j in range(rows.shape[1]) if entries[r, j] != 0) for r in range(rank)]
+            return echelon(flint_matrix(rows))[1]
         rest, chosen = rows.copy(), []
         rank = decide_rank(rows).rank
         for _ in range(min(rank, size)):  # Gram-Schmidt, the largest column first

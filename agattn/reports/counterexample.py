@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import flint
 
+from agattn.algebra.echelon import echelon
 from agattn.architecture import SingleLayer
 from agattn.certificate import failing_strata
 from agattn.errors import DisagreementError
@@ -154,13 +155,8 @@ def _moving(part: Part) -> str:
 
 def _independent(layer: SingleLayer, found: Sequence[TangentVector]) -> list[TangentVector]:
     """Those that are no combination of earlier ones, over ℚ."""
-    reduced, rank = _matrix(layer, [v.entries for v in found]).transpose().rref()
-    columns, column = [], 0
-    for row in range(rank):
-        while reduced[row, column] == 0:
-            column += 1
-        columns.append(column)
-    return [found[n] for n in columns]
+    pivots = echelon(_matrix(layer, [v.entries for v in found]).transpose())[1]
+    return [found[n] for n in pivots]
 
 
 def _matrix(layer: SingleLayer, vectors: Sequence[Vector]) -> flint.fmpq_mat:
