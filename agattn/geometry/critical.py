@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import flint
 
 from agattn.architecture import SingleLayer
 from agattn.geometry.determinantal import compression, in_tangent_cone, kernel_basis
-from agattn.geometry.parametrization import Matrix, differential, rational_matrix
+from agattn.geometry.parametrization import Matrix, nonzero_rows, rational_matrix
 from agattn.geometry.strata import (
     IntegerMatrix,
     Stratum,
@@ -60,7 +61,7 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     d = layer.d
     if not any(map(any, A)) or not any(map(any, V)):
         return _over_zero(A, V)
-    kernel = kernel_basis(differential(A, V))
+    kernel = kernel_of_differential(A, V)
     scaling = [x for row in A for x in row] + [-x for row in V for x in row]
     width = len(scaling)
     trivial = rational_matrix([scaling], width).rank()
@@ -101,6 +102,25 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
         how = "only (A, −V) is in the kernel of dφ and tangent to {rk ≤ a}"
         return Criticality(False, len(kernel), None, how)
     return Criticality(None, len(kernel), None, "no kernel vector found in the tangent cone, none excluded")
+
+
+def kernel_of_differential(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+    """A basis of ker dφ at (A, V): vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
+
+    >>> kernel_of_differential([[1]], [[5]])
+    [[-1/5, 1]]
+    """
+    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)))
+
+
+@lru_cache(maxsize=256)
+def _kernel(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+    rows = list(nonzero_rows(A, V).values())
+    matrix = flint.fmpq_mat(len(rows), len(A) ** 2 + len(V) * len(A))
+    for i, entries in enumerate(rows):
+        for column, x in entries.items():
+            matrix[i, column] = x
+    return kernel_basis(matrix)
 
 
 def _over_zero(A: Matrix, V: Matrix) -> Criticality:
@@ -172,7 +192,7 @@ def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
     Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
     """
     d = len(A)
-    kernel = kernel_basis(differential(A, V))
+    kernel = kernel_of_differential(A, V)
     place = d * d + next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
     pivot = next(v for v in kernel if v[place] != 0)  # (A, −V) is in the kernel, so there is one
     return [

@@ -16,6 +16,7 @@ in u ∈ ℂ^d (HMK, Proposition A.5). There are N = d'·d·d(d+1)/2 of them, or
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -75,20 +76,26 @@ def differential(A: Matrix, V: Matrix) -> flint.fmpq_mat:
     d, d_out = len(A), len(V)
     index = coordinate_index(d, d_out)
     matrix = flint.fmpq_mat(len(index), d * d + d_out * d)
+    for name, entries in nonzero_rows(A, V).items():
+        for column, x in entries.items():
+            matrix[index[name], column] = x
+    return matrix
 
-    def row(c: int, b: int, i: int, k: int) -> int:
-        return index[c, b, min(i, k), max(i, k)]
 
+def nonzero_rows(A: Matrix, V: Matrix) -> dict[Coordinate, dict[int, flint.fmpq]]:
+    """The rows of :func:`differential` that are not zero, by their coordinates: entries by their columns."""
+    d, d_out = len(A), len(V)
     indices = range(1, d + 1)
+    rows: defaultdict[Coordinate, dict[int, flint.fmpq]] = defaultdict(dict)
     for c, i, x in _nonzero(V):
         for k in indices:
             for b in indices:
-                matrix[row(c, b, i, k), (k - 1) * d + b - 1] = x
+                rows[c, b, min(i, k), max(i, k)][(k - 1) * d + b - 1] = x
     for k, b, x in _nonzero(A):
         for i in indices:
             for c in range(1, d_out + 1):
-                matrix[row(c, b, i, k), d * d + (c - 1) * d + i - 1] = x
-    return matrix
+                rows[c, b, min(i, k), max(i, k)][d * d + (c - 1) * d + i - 1] = x
+    return rows
 
 
 def _nonzero(matrix: Matrix) -> Iterator[tuple[int, int, flint.fmpq]]:
