@@ -27,6 +27,8 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "_extensions", "_gallery", "_static"]
 html_math_renderer = "mathml"
+# Options begin with two hyphens, not with a dash.
+smartquotes = False
 html_theme = "furo"
 html_title = f"agattn {release}"
 html_static_path = ["_static"]

@@ -269,8 +269,8 @@ def _counterexamples(layer: SingleLayer, facts: dict[Stratum, StratumFacts], pre
         shown = ", ".join(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
         found += f"; so it is at {shown}" if all(f.singular for f in missed) else f"; likewise at {shown}"
     rests = (
-        f"The theorem, {VERSION}, is read as meant for every a, as Corollary 3.3 and Proposition A.5 are; "
-        "one condition of its section is lost in the text at hand and is read as d ≥ 2"
+        f"This reads the theorem, {VERSION}, as meant for every a, as Corollary 3.3 and Proposition A.5 are, "
+        "and for d ≥ 2: one condition of Section 3.2 could not be read in the copy used here"
     )
     return f"{point}, {found}. {rests}"
 

@@ -118,6 +118,8 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
                 f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions"
             )
     if lower > dim or upper == dim:
+        if not reasons:  # curves and equations, or curves and the source, leave one dimension
+            reasons.append(f"the tangent space has dimension {lower}, by bounds from both sides that meet")
         return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
 

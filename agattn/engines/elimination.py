@@ -71,7 +71,7 @@ def eliminate(
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
-        tuple(values.integers[f"value@{n + 1}"] for n in range(1, max_degree + 1)),
+        tuple(values.integers[f"value@{n}"] for n in range(1, max_degree + 1)),
         characteristic,
     )
 

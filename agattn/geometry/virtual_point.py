@@ -26,7 +26,7 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     """(M, L) of random integer weights K, Q and V of a network with one head in each layer.
 
     Weights are drawn again while a hypothesis of Theorem 3.7 on (M, L) fails, as one can at unlucky weights:
-    in a network that cannot meet them all, the last weights drawn are used.
+    in a network that cannot meet them all, small weights are used all the same.
 
     Returns:
         Object arrays of ints: M_1, ..., M_l of shape d_0 × d_0, and L of shape d_l × d_0.
@@ -36,10 +36,13 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     def draw(largest: int, *shape: int) -> Array:
         return generator.integers(-largest, largest + 1, shape).astype(object)
 
-    for n in (n for n in _LARGEST for _ in range(_TRIALS)):
-        A = [draw(n, a, d).T @ draw(n, a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
-        V = [draw(n, e, d) for d, e in itertools.pairwise(network.dims)]
-        M, L = virtual_weights(A, V)
-        if not theorem_3_7_hypotheses(M, L, max(network.t, 3)):
-            break
-    return M, L
+    drawn: list[tuple[list[Array], Array]] = []
+    for n in _LARGEST:
+        for _ in range(_TRIALS):
+            A = [draw(n, a, d).T @ draw(n, a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
+            V = [draw(n, e, d) for d, e in itertools.pairwise(network.dims)]
+            M, L = virtual_weights(A, V)
+            if not theorem_3_7_hypotheses(M, L, max(network.t, 3)):
+                return M, L
+        drawn.append((M, L))
+    return drawn[0]

@@ -201,8 +201,8 @@ def _hilbert_function(
     if max_degree < 0:
         raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
     results = [
-        Result("values", INTEGER, "how many values follow"),
-        Result("value", INTEGER, "dimension of degree n - 1 of the coordinate ring", per_item="values"),
+        Result("values", INTEGER, "how many values follow, from degree 1"),
+        Result("value", INTEGER, "dimension of degree n of the coordinate ring", per_item="values"),
     ]
     title = "Hilbert function of the neuromanifold {M}"
     chosen = {"max_degree": max_degree}

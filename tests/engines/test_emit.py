@@ -96,7 +96,7 @@ QUICK = [
     ("implicit-ideal", SingleLayer(2, 1, 1), {"dimension": 4, "degree": 3}),
     ("implicit-ideal", SingleLayer(1, 2), {"dimension": 2, "degree": 1}),
     ("implicit-ideal", SingleLayer(2, 1, t=1), {"dimension": 4, "degree": 1}),
-    ("hilbert-function", SingleLayer(2, 1), {f"value@{n + 1}": v for n, v in enumerate((1, 6, 21, 56, 125))}),
+    ("hilbert-function", SingleLayer(2, 1), {f"value@{n}": v for n, v in enumerate((6, 21, 56, 125), 1)}),
     ("singular-locus", SingleLayer(2, 1), {
         "jacobian-rank@0,0,0": 0, "jacobian-rank@1,1,2": 0, "jacobian-rank@1,2,2": 1,
         "locus-dimension": 4, "locus-degree": 3,

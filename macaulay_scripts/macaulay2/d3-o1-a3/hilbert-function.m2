@@ -30,7 +30,7 @@ said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 hilbert-function 9764e96806373bd6" << endl
-sayInteger("values", 5)
-for n from 0 to 4 do
-    sayInteger("value@" | toString(n+1), hilbertFunction(n, I))
+sayInteger("values", 4)
+for n from 1 to 4 do
+    sayInteger("value@" | toString n, hilbertFunction(n, I))
 << "agattn-end " << said << endl
