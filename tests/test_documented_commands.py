@@ -11,21 +11,22 @@ from click import Context
 
 from agattn._version import __version__
 from agattn.cli.main import COMMANDS, cli, main
+from agattn.studies.grid import example
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
-PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR)\b")
+PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 # These need engines, or tell which there are, and are only parsed; verify can do without.
 NEEDS_ENGINES = {"run", "doctor"}
-NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "identify", "figure"}
-READ = {".npy", ".npz", ".json", ".safetensors"}
+NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "identify", "figure", "study"}
+READ = {".npy", ".npz", ".json", ".jsonl", ".safetensors"}
 NEEDS_A_LAYER = {"emit", "run", "strata", "verify", "ideal", "report", "dimension"}
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
 # A refuted claim is a result; everything else that is not 0 is a failure.
-MAY_REFUTE = {"verify", "audit", "report"}
+MAY_REFUTE = {"verify", "audit", "report", "study"}
 
 
 def is_here(word):
@@ -104,6 +105,8 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return
     np.save(tmp_path / "matrix.npy", np.eye(3))
+    (tmp_path / "grid.toml").write_text(example(), encoding="utf-8")
+    monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
     shutil.copy(ROOT / "docs" / "certificates" / "m322.json", tmp_path)
     if name == "verify":
         words = [*words, "--engine", "native"]  # the last one counts

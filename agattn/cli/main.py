@@ -32,10 +32,11 @@ COMMANDS = {
     "ideal": "Find the equations of the neuromanifold, with their symmetry.",
     "identify": "Recover weights from a coefficient tensor, or say why there are none.",
     "rank": "Find the rank of a matrix, and say how it is known.",
-    "report": "Write everything about one architecture as one document.",
+    "report": "Write everything about one architecture, or a study, as one document.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
+    "study": "Ask one question about many architectures: cached, resumed, in parallel.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 
@@ -108,9 +109,13 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         fail("interrupted; nothing was left behind", 130)
     except BrokenPipeError:
-        # The reader of our output (head, less) has gone: not an error, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        reader_has_gone()
+
+
+def reader_has_gone() -> None:
+    """Exit as the reader of our output (head, less) has gone: no error, and nothing more can be said."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
 
 
 def fail(message: str, status: int) -> None:

@@ -50,6 +50,20 @@ def write_file(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
+def read_text(path: Path) -> str:
+    """The text in a file, or in one line why there is none.
+
+    Raises:
+        InputError: if it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text") from error
+
+
 def write_report(folder: Path, document: Mapping[str, object], text: str) -> None:
     """Write a report as ``report.json`` and ``report.md`` into a folder."""
     write_file(folder / "report.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""``agattn report``: everything about one architecture as one document."""
+"""``agattn report``: everything about one architecture, or the results of a study, as one document."""
 
 from __future__ import annotations
 
@@ -46,17 +46,31 @@ from agattn.errors import InputError
 @options.limits
 @options.force
 @options.seed
+@click.option(
+    "--study", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Instead of an architecture: the lines that agattn study wrote.",
+)  # fmt: skip
+@click.option(
+    "--grid", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="With --study: the grid that asked for them, to be put beside the report.",
+)  # fmt: skip
 @options.json_flag
 def command(
     d: str | None, d_out: str | None, a: str | None, t: str | None, dims: str | None, ranks: str | None,
     heads: str, skip: bool, normalization: Any, folder: Path, engine_name: str, max_degree: int,
-    timeout: float, memory: int, force: bool, seed: int, as_json: bool,
+    timeout: float, memory: int, force: bool, seed: int, results: Path | None, grid: Path | None,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
 
-    report.html is one page that needs no network; report.md is the same as Markdown.
+    With --study, a report of all the results of a study. report.html is one page that needs no network;
+    report.md is the same as Markdown.
     """
     options.one_blas_thread()
+    if results is not None:
+        return _of_study(results, grid, folder, as_json)
+    if grid is not None:
+        raise InputError("--grid belongs to --study; give the results of the study too")
     from agattn.engines.run import Limits
     from agattn.verify import CHOICES, Settings
 
@@ -111,3 +125,36 @@ def command(
         click.echo(document.summary)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more")
     return status
+
+
+def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
+    """Report what a study wrote."""
+    context = click.get_current_context()
+    mine = {"results", "grid", "folder", "as_json"}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and name not in mine:
+            raise InputError(f"{parameter.opts[0]} is not for --study, whose results are there already")
+    from agattn.cli.output import read_text
+    from agattn.reports.study_report import study_report
+    from agattn.studies.lines import exit_status, read_lines
+
+    try:
+        lines = read_lines(read_text(results))
+    except InputError as error:
+        raise InputError(f"{results}: {error}") from None
+    text = "" if grid is None else read_text(grid)
+    written = (
+        f"agattn report --study {results.name}{'' if grid is None else f' --grid {grid.name}'} --out DIR"
+    )
+    document = study_report(lines, grid=text, command=written)
+    files = document.save(folder)
+    if as_json:
+        print_json(
+            {"study": {"jobs": len(lines), "summary": document.summary}, "files": list(map(str, files))}
+        )
+    else:
+        click.echo(document.summary)
+        click.echo(f"wrote {files[0]} and {len(files) - 1} more")
+    return exit_status(lines)

@@ -226,10 +226,16 @@ def _environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     environment.filters["html_cell"] = _html_cell
-    environment.filters["is_wide"] = lambda cell: isinstance(cell, Lines)
+    environment.filters["is_wide"] = _is_wide
     environment.filters["md_cell"] = _markdown_cell
+    environment.filters["md_text"] = _markdown_text
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
     return environment
+
+
+def _is_wide(cell: Cell) -> bool:
+    """Whether a cell holds several things to be read, not only words."""
+    return isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
 
 
 def _html_cell(cell: Cell) -> Markup:
@@ -250,7 +256,17 @@ def _markdown_cell(cell: Cell) -> str:
     if isinstance(cell, Word):
         return f"**{cell.word}**" if cell.word else ""
     if isinstance(cell, Code):
-        return f"`{cell.code}`"
+        plain = cell.code.translate({ord("`"): "'", ord("|"): r"\|", ord("\n"): " "})
+        return f"`{plain}`"
     if isinstance(cell, Lines):
         return " <br> ".join(_markdown_cell(part) for part in cell.parts)
-    return cell.replace("|", "\\|").replace("\n", " ")
+    return _markdown_text(cell).replace("|", "\\|")
+
+
+def _markdown_text(text: str) -> str:
+    """Text in which Markdown finds neither tags nor links nor a new line.
+
+    >>> _markdown_text("a < d, <b>, [x](y)")
+    'a < d, &lt;b>, [x&#93;(y)'
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "&#93;(").replace("\n", " ")

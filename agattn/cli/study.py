@@ -1,0 +1,239 @@
+"""``agattn study``: one question about many architectures."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from agattn.cli import options
+from agattn.cli.output import read_text
+from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.studies.cache import Cache
+    from agattn.studies.jobs import Job, Versions
+    from agattn.studies.lines import Line
+    from agattn.studies.schedule import Scheduler
+
+
+def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.studies.grid import example
+
+        click.echo(example(), nl=False)
+        context.exit()
+
+
+@click.command(
+    epilog="Examples: agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl"
+)
+@click.argument("grid", metavar="GRID.toml", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
+    help="Print a grid that works, with comments.",
+)  # fmt: skip
+@click.option(
+    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write the lines there.  [default: stdout]",
+)  # fmt: skip
+@click.option(
+    "--workers", type=click.IntRange(0, 512), metavar="N",
+    help="Worker processes on this machine; 0 for none but this one.  [default: 1]",
+)  # fmt: skip
+@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786.")
+@click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
+@click.option(
+    "--cache", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
+)  # fmt: skip
+@click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing.")
+@click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done.")
+@click.option("--retry-undecided", is_flag=True, help="Do again what was undecided, or not proved.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Instead of the grid's timeout.")
+@click.option("--memory", type=int, metavar="MIB", help="Instead of the grid's memory.")
+@click.option("--seed", type=int, metavar="N", help="Instead of the grid's seed.")
+@click.option("--force", is_flag=True, help="Go beyond the limits on the number of jobs and on their size.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only say how many jobs there are, and how many of them are cached."
+)
+@click.option(
+    "--report", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Write report.html and report.md about the results there.",
+)  # fmt: skip
+def command(
+    grid: Path, output: Path | None, workers: int | None, scheduler: str | None, part: str | None,
+    folder: Path | None, no_cache: bool, fresh: bool, retry_undecided: bool, timeout: float | None,
+    memory: int | None, seed: int | None, force: bool, dry_run: bool, report: Path | None,
+) -> int:  # fmt: skip
+    """Ask one question about all architectures of a grid; print one JSON document for each, one on a line.
+
+    Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
+    """
+    options.one_blas_thread()
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
+    if folder is not None and no_cache:
+        raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
+    from agattn.cli.main import fail, reader_has_gone
+    from agattn.studies.cache import Cache, default_folder
+    from agattn.studies.grid import read_grid
+    from agattn.studies.jobs import versions_for
+    from agattn.studies.lines import counted, exit_status
+    from agattn.studies.study import cached_line
+
+    given = {"timeout": timeout, "memory": memory, "seed": seed}
+    try:
+        text = read_text(grid)
+    except InputError as error:
+        raise InputError(f"{error}; agattn study --example prints a grid") from error
+    found = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
+    jobs = found.jobs if part is None else found.part(part)
+    versions = versions_for(jobs[0].engine) if jobs else {}
+    cache = None if no_cache else Cache(folder or default_folder())
+    if dry_run:
+        known = 0
+        if cache is not None and not fresh:
+            known = sum(cached_line(cache, job, versions, retry_undecided) is not None for job in jobs)
+        click.echo(f"{len(jobs)} jobs, {known} of them cached")
+        return 0
+    lines: list[Line] = []
+    tally = _Tally(len(jobs))
+    statuses: set[int] = set()
+    try:
+        with _destination(output) as file, tally.shown(file):
+            do = _scheduler(workers, scheduler, versions, force)
+            for line in _lines(jobs, versions, do, cache, fresh, retry_undecided, tally.add):
+                _write(line, file)
+                statuses.add(line["status"])
+                if report is not None:
+                    lines.append(line)
+    except KeyboardInterrupt:
+        fail(_how_to_go_on(tally, cache is not None, fresh), 130)
+    except BrokenPipeError:
+        reader_has_gone()  # click would end with the status that says refuted
+    from_cache = f" ({tally.cached} from the cache)" if tally.cached else ""
+    outcome = f": {counted(tally.words.elements())}" if tally.words else ""
+    click.echo(f"{tally.done} jobs{from_cache}{outcome}", err=True)
+    if report is not None and lines:
+        _write_report(lines, found.text, grid, report)
+    return exit_status({"status": status} for status in statuses)
+
+
+def _how_to_go_on(tally: _Tally, kept: bool, fresh: bool) -> str:
+    done = f"interrupted; {tally.done} of {tally.total} jobs are done"
+    if not kept:
+        return f"{done}, and not kept, because of --no-cache"
+    return f"{done} and kept; the same command{' without --fresh' * fresh} goes on from there"
+
+
+@contextlib.contextmanager
+def _destination(output: Path | None) -> Iterator[TextIO]:
+    """The file for the lines: that which was asked for, or stdout."""
+    if output is None:
+        yield sys.stdout
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        file = output.open("w", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {output}: {error.strerror}") from error
+    with file:
+        yield file
+    click.echo(f"wrote {output}", err=True)
+
+
+def _write(line: Line, file: TextIO) -> None:
+    from agattn.studies.lines import written
+
+    try:
+        file.write(written(line) + "\n")
+        file.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot write the results: {error.strerror}") from error
+
+
+def _scheduler(
+    workers: int | None, address: str | None, versions: Versions, force: bool
+) -> Callable[[], Scheduler]:
+    from agattn.studies.schedule import Cluster, InThisProcess, Workers
+
+    if address is not None:
+        return lambda: Cluster(address, versions, force)
+    if workers == 0:
+        return lambda: InThisProcess(versions, force)
+    return lambda: Workers(workers or 1, versions, force)
+
+
+def _lines(
+    jobs: Sequence[Job], versions: Versions, do: Callable[[], Scheduler], cache: Cache | None, fresh: bool,
+    retry_undecided: bool, finished: Callable[[Line], None],
+) -> Iterator[Line]:  # fmt: skip
+    """The lines; however this ends, the workers stop."""
+    from agattn.studies.study import study
+
+    made = study(jobs, versions, do, cache, fresh=fresh, retry_open=retry_undecided, finished=finished)
+    with contextlib.closing(made):
+        yield from made
+
+
+def _write_report(lines: Sequence[Line], text: str, grid: Path, folder: Path) -> None:
+    from agattn.reports.study_report import study_report
+
+    document = study_report(lines, grid=text, command=f"agattn study {shlex.quote(grid.name)} --report DIR")
+    files = document.save(folder)
+    click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
+
+
+class _Tally:
+    """What has come out so far, and a bar that shows it."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = self.cached = 0
+        self.words: Counter[str] = Counter()
+        self._update: Callable[[], Any] = lambda: None
+
+    def add(self, line: Line) -> None:
+        """Count a line."""
+        from agattn.studies.lines import words
+
+        self.done += 1
+        self.cached += line["cached"]
+        self.words.update(words(line))
+        self._update()
+
+    @contextlib.contextmanager
+    def shown(self, file: TextIO) -> Iterator[None]:
+        """Show a bar on stderr, if that is a terminal and the lines do not run over it."""
+        if not sys.stderr.isatty() or file.isatty():
+            yield
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from agattn.studies.lines import counted
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+        # Redirecting would send the lines on stdout to the terminal.
+        bar = Progress(
+            *columns,
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        with bar:
+            task = bar.add_task("", total=self.total)
+            self._update = lambda: bar.update(
+                task, completed=self.done, description=counted(self.words.elements())
+            )
+            yield

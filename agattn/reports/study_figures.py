@@ -1,0 +1,100 @@
+"""The results of a study as pictures; the same results give the same file, byte for byte."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agattn.errors import InputError
+from agattn.reports.deep_figures import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Of each word: a colour, and a sign for those who do not see it.
+MARKS = {
+    "confirmed": ("#2f9e57", "✓"),
+    "refuted": ("#c92a2a", "×"),
+    "undecided": ("#f2b134", "?"),
+    "inapplicable": ("#e3e6ea", "–"),
+    "failed": ("#4a4f57", "!"),
+}
+_EVIDENCE = {"proved": ("#2b6cb0", "o"), "modular": ("#c05621", "s"), "numerical": ("#7b2d8b", "^")}
+_MOST_SIGNS = 1500  # beyond, the cells are too small for them
+_MOST_NAMES = 120
+
+
+def draw_verdicts(
+    architectures: Sequence[str], claims: Sequence[str], words: Sequence[Sequence[str]]
+) -> Figure:
+    """A row for each architecture, a column for each claim, cells coloured and marked by the verdict."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    known = list(MARKS)
+    height = min(0.8 + 0.22 * len(architectures), 24.0)
+    figure, axes = _empty(2.6 + 0.42 * len(claims), height)
+    cells = [[known.index(word) for word in row] for row in words]
+    colours = ListedColormap([MARKS[word][0] for word in known])
+    axes.pcolormesh(cells, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, edgecolor="white", linewidth=0.5,
+                    rasterized=len(architectures) > _MOST_NAMES)  # fmt: skip
+    axes.invert_yaxis()
+    if len(architectures) * len(claims) <= _MOST_SIGNS:
+        for y, row in enumerate(words):
+            for x, word in enumerate(row):
+                ink = "black" if word in ("inapplicable", "undecided") else "white"
+                axes.text(x + 0.5, y + 0.5, MARKS[word][1], ha="center", va="center", color=ink, fontsize=8)
+    axes.set_xticks([x + 0.5 for x in range(len(claims))], claims, rotation=60, ha="right", fontsize=8)
+    step = -(-len(architectures) // _MOST_NAMES)
+    shown = range(0, len(architectures), step)
+    axes.set_yticks([y + 0.5 for y in shown], [architectures[y] for y in shown], fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    present = [word for word in known if any(word in row for row in words)]
+    axes.legend(
+        handles=[Patch(color=MARKS[word][0], label=f"{MARKS[word][1]} {word}") for word in present],
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(present), frameon=False, fontsize=8,
+    )  # fmt: skip
+    return figure
+
+
+def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
+    """Dimension against the general formula, by evidence; on the line where they agree.
+
+    Args:
+        points: for each kind of evidence, pairs of the formula and the dimension.
+    """
+    figure, axes = _empty(5.2, 4.6)
+    largest = max(max(pair) for pairs in points.values() for pair in pairs)
+    axes.plot([0, largest], [0, largest], color="#999999", linewidth=0.8, zorder=1, label="they agree")
+    for evidence, (colour, marker) in _EVIDENCE.items():
+        if pairs := points.get(evidence):
+            x, y = zip(*pairs, strict=True)
+            axes.scatter(x, y, s=22, color=colour, marker=marker, alpha=0.7, zorder=2,
+                         label=f"{evidence} ({len(pairs)})")  # fmt: skip
+    axes.set_xlabel("general formula")
+    axes.set_ylabel("dimension")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def as_svg(figure: Figure) -> bytes:
+    """A figure as the bytes of an SVG file."""
+    with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
+        path = Path(folder, "figure.svg")
+        save(figure, path)
+        return path.read_bytes()
+
+
+def _empty(width: float, height: float) -> tuple[Figure, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError(
+            "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
+        ) from error
+    figure = Figure(figsize=(width, height))
+    return figure, figure.add_subplot()

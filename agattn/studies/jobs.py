@@ -1,0 +1,237 @@
+"""A job: one architecture, what is asked about it, and the settings on which the answer depends.
+
+Two jobs with the same canonical JSON and the same versions have the same answer; its SHA-256 is the key under
+which the answer is kept.
+
+>>> from agattn import SingleLayer
+>>> job = Job(SingleLayer(2, 1), "verify", claims=("corollary-3.3",), engine="native")
+>>> canonical(job.settings)
+'{"ask":"verify","claims":["corollary-3.3"],"engine":"native","seed":0}'
+>>> outcome = perform(job, versions_for(job.engine))
+>>> outcome.result["claims"][0]["computed"], outcome.status
+(5, 0)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from agattn._version import __version__
+from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.locate import locate
+from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
+from agattn.errors import AgattnError, EngineNotFoundError, InputError
+from agattn.evidence import Evidence
+from agattn.verify import Settings, verify
+
+#: What can be asked, and the keys of a grid that say how.
+ASKS = {
+    "verify": ("claims", "engine", "seed", "timeout", "memory"),
+    "dimension": ("seed",),
+    "strata": (),
+}
+Versions = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One question about one architecture.
+
+    Attributes:
+        architecture: the layer or network.
+        ask: the command that answers: ``"verify"``, ``"dimension"`` (of a network) or ``"strata"`` (of a
+            layer with t ≥ 2).
+        claims: for ``verify``, the claims; none for all claims about architectures of this kind.
+        engine: for ``verify``, as in :class:`agattn.verify.Settings`; the others use none.
+        seed: of all random choices; ``strata`` makes none.
+        timeout: seconds for each run of an engine.
+        memory: MiB for each run of an engine.
+    """
+
+    architecture: Architecture
+    ask: str
+    claims: tuple[str, ...] = ()
+    engine: str = "native"
+    seed: int = 0
+    timeout: float = DEFAULT_TIMEOUT
+    memory: int = DEFAULT_MEMORY
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the answer depends on besides the architecture, JSON-ready; limits only where engines run."""
+        settings: dict[str, Any] = {"ask": self.ask}
+        if self.ask == "verify":
+            settings |= {"claims": list(self.claims) or "all", "engine": self.engine}
+        if "seed" in ASKS[self.ask]:
+            settings["seed"] = self.seed
+        if self.ask == "verify" and self.engine != "native":
+            settings |= {"timeout": float(self.timeout), "memory": self.memory}
+        return settings
+
+    def key(self, versions: Versions) -> str:
+        """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
+        return key_of(self.settings, self.architecture.as_json(), versions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job: a result, or an error.
+
+    Attributes:
+        result: the JSON of the command that answers such a question; ``None`` if there was an error.
+        error: the kind of the error and its message.
+        status: the exit status that the command would have had; 3 also for a dimension that is not proved.
+        engine_failed: whether an engine crashed on the way, even if the question was decided without it.
+        seconds: wall-clock time.
+    """
+
+    result: dict[str, Any] | None
+    error: dict[str, str] | None
+    status: int
+    engine_failed: bool
+    seconds: float
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether the same would come out again: no error, and no engine that crashed."""
+        return self.error is None and not self.engine_failed
+
+    @classmethod
+    def failed(cls, kind: str, message: str, status: int, seconds: float) -> Outcome:
+        """The outcome of a job that ended in an error."""
+        return cls(None, {"type": kind, "message": " ".join(message.split())}, status, False, seconds)
+
+
+def canonical(document: object) -> str:
+    """JSON with sorted keys and without spaces: the same value gives the same text."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def key_of(settings: Mapping[str, Any], architecture: Mapping[str, Any], versions: Versions) -> str:
+    """The key of a job given as JSON."""
+    text = canonical({"job": settings, "architecture": architecture, "versions": versions})
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def architecture_of(document: Mapping[str, Any]) -> Architecture:
+    """The architecture that ``as_json`` turned into a document.
+
+    Raises:
+        InputError: if it is none.
+
+    >>> architecture_of(SingleLayer(3, 2).as_json())
+    SingleLayer(d=3, d_out=2, a=3, t=2)
+    """
+    try:
+        return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
+    except TypeError:
+        raise InputError(f"{canonical(document)[:200]} is neither a layer nor a network") from None
+
+
+def versions_for(engine: str) -> dict[str, str]:
+    """The versions an answer depends on: this program's, a fingerprint of its code, the engines'.
+
+    The fingerprint tells apart two states of the code that carry the same version, as a clone does from one
+    commit to the next.
+
+    Raises:
+        EngineNotFoundError: if an engine asked for by name is missing.
+    """
+    versions = {"agattn": __version__, "code": _fingerprint()}
+    if engine == "native":
+        return versions
+    for found in ENGINES.values() if engine in ("auto", "all") else [engine_named(engine)]:
+        try:
+            versions[found.name] = locate(found).version
+        except EngineNotFoundError:
+            if engine != "auto":
+                raise
+    return versions
+
+
+@cache
+def _fingerprint() -> str:
+    """Twelve digits of the SHA-256 of all code below the command line and the reports."""
+    digest = hashlib.sha256()
+    for name, file in _code(resources.files("agattn"), ""):
+        digest.update(f"{name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:12]
+
+
+def _code(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
+    found: list[tuple[str, Traversable]] = []
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        name = f"{prefix}/{entry.name}"
+        if entry.is_dir() and name not in ("/cli", "/reports", "/schemas"):
+            found += _code(entry, name)
+        elif entry.name.endswith((".py", ".j2")):
+            found.append((name, entry))
+    return found
+
+
+def perform(job: Job, versions: Versions, force: bool = False) -> Outcome:
+    """Answer a job. What goes wrong with it becomes its outcome, so that a study goes on.
+
+    Args:
+        job: the question.
+        versions: those of the machine that started the study; elsewhere another version is an error.
+        force: answer also beyond the limits on size.
+    """
+    started = time.perf_counter()
+
+    def failed(kind: str, message: str, status: int) -> Outcome:
+        return Outcome.failed(kind, message, status, time.perf_counter() - started)
+
+    try:
+        _check_versions(versions, versions_for(job.engine))
+        document, status, engine_failed = _answer(job, force)
+        result = json.loads(json.dumps(document, allow_nan=False))  # as whoever reads the line will see it
+    except AgattnError as error:
+        return failed(type(error).__name__, str(error), error.exit_status)
+    except MemoryError:
+        return failed("MemoryError", "this machine ran out of memory; use fewer workers", 3)
+    except Exception as error:  # a mistake of ours must not end a study of thousands of jobs
+        return failed(type(error).__name__, f"a mistake in agattn, please report it: {error}", 4)
+    return Outcome(result, None, status, engine_failed, time.perf_counter() - started)
+
+
+def _check_versions(wanted: Versions, here: Versions) -> None:
+    for name in sorted({*wanted, *here}):
+        if wanted.get(name) != here.get(name):
+            what = "code of agattn" if name == "code" else name
+            raise InputError(
+                f"the worker has {what} {here.get(name, 'nowhere')} and the study was started with "
+                f"{wanted.get(name, 'none')}; install the same on all machines"
+            )
+
+
+def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
+    """The result of a job, its status, and whether an engine crashed."""
+    layer = job.architecture
+    if job.ask == "verify":
+        limits = Limits(job.timeout, job.memory)
+        settings = Settings(engine=job.engine, limits=limits, seed=job.seed, force=force)
+        report = verify(layer, job.claims, settings)
+        # Engines run side by side; the order in which they complained is a matter of chance.
+        document = report.as_json() | {"troubles": sorted(report.troubles)}
+        return document, report.exit_status, report.engine_failed
+    if job.ask == "dimension" and isinstance(layer, DeepNetwork):
+        from agattn.geometry.dimension import dimension
+
+        found = dimension(layer, job.seed, force=force)
+        return found.as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
+    if job.ask == "strata" and isinstance(layer, SingleLayer):
+        from agattn.geometry.survey import survey
+
+        table = dict(survey(layer))
+        return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
+    raise InputError(f"{job.ask} is not asked about {layer}")

@@ -1,0 +1,152 @@
+"""The lines of a study: one JSON document for each job, made, counted and read back.
+
+>>> line = {"job": {"ask": "dimension"}, "result": {"evidence": "proved"}, "status": 0}
+>>> words(line), exit_status([line, {**line, "status": 3}])
+(['proved'], 3)
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from agattn.errors import InputError
+from agattn.studies.jobs import Job, Outcome, Versions, architecture_of, key_of
+
+Line = dict[str, Any]
+
+#: What becomes of a job or a claim, in the order in which it is told.
+WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
+
+
+def make_line(job: Job, versions: Versions, outcome: Outcome) -> Line:
+    """The line of a job that was just done."""
+    came_out: dict[str, Any] = (
+        {"result": outcome.result} if outcome.error is None else {"error": outcome.error}
+    )
+    return {
+        "key": job.key(versions),
+        "job": job.settings,
+        "architecture": job.architecture.as_json(),
+        "versions": dict(versions),
+        **came_out,
+        "status": outcome.status,
+        "seconds": round(outcome.seconds, 3),
+        "cached": False,
+    }
+
+
+def written(line: Line) -> str:
+    """A line as text."""
+    return json.dumps(line, ensure_ascii=False)
+
+
+def words(line: Mapping[str, Any]) -> list[str]:
+    """What came out: the verdict on each claim, or how a result is known, or ``failed``."""
+    if "error" in line:
+        return ["failed"]
+    ask, result = line["job"]["ask"], line["result"]
+    if ask == "verify":
+        return [claim["verdict"] for claim in result["claims"]]
+    if ask == "dimension":
+        return [result["evidence"]]
+    return ["proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"]
+
+
+def is_open(line: Mapping[str, Any]) -> bool:
+    """Whether something in a line is undecided, or not proved."""
+    return any(word in ("undecided", "modular", "numerical") for word in words(line))
+
+
+def exit_status(lines: Iterable[Mapping[str, Any]]) -> int:
+    """1 if a claim was refuted; else 4 if a job failed as an engine did; 3 if one stayed open; else 0.
+
+    A job that was refused, being too large for instance, stayed open.
+    """
+    found = {line["status"] for line in lines}
+    for status in (1, 4):
+        if status in found:
+            return status
+    return 3 if found - {0} else 0
+
+
+def counted(words: Iterable[str]) -> str:
+    """How many of each.
+
+    >>> counted(["confirmed", "refuted", "confirmed"])
+    '2 confirmed, 1 refuted'
+    """
+    counts = Counter(words)
+    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+
+
+def read_lines(text: str) -> list[Line]:
+    """Read what a study printed. Of several lines about the same job the last counts.
+
+    Raises:
+        InputError: if a line is no result of a study; names its number.
+    """
+    found: dict[str, Line] = {}
+    for number, row in enumerate(text.split("\n"), 1):
+        if not row.strip():
+            continue
+        line = _checked(row, f"line {number}")
+        first = next(iter(found.values()), line)
+        if line["job"]["ask"] != first["job"]["ask"]:
+            raise InputError(
+                f"line {number} asks for {line['job']['ask']} and those above for {first['job']['ask']}; "
+                "make one report of each"
+            )
+        found[line["key"]] = line
+    if not found:
+        raise InputError(
+            "there is no line in it; write results with: agattn study GRID.toml -O RESULTS.jsonl"
+        )
+    return list(found.values())
+
+
+def _checked(row: str, where: str) -> Line:
+    try:
+        line = json.loads(row, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
+        raise InputError(f"{where} is not JSON: {reason}") from None
+    for validator, document, part in _parts(line):
+        wrong = next(validator.iter_errors(document), None)
+        if wrong is not None:
+            place = "".join(f".{step}" for step in wrong.absolute_path)
+            raise InputError(f"{where} is no result of a study: {part}{place}: {wrong.message[:200]}")
+    try:
+        architecture = architecture_of(line["architecture"])
+    except InputError as error:
+        raise InputError(f"{where} is no result of a study: {error}") from None
+    if architecture.as_json() != line["architecture"]:
+        raise InputError(f"{where} is no result of a study: its architecture is not written as one")
+    if "result" in line and line["result"]["architecture"] != line["architecture"]:
+        raise InputError(f"{where} is no result of a study: its result is about another architecture")
+    if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
+        raise InputError(f"{where} is no result of a study: its key is not that of its job")
+    return dict(line)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _parts(line: Any) -> Iterator[tuple[Any, Any, str]]:
+    """What must hold: the schema of lines, then that of the command whose result it is."""
+    yield _validator("study"), line, "line"
+    if "result" in line:
+        yield _validator(line["job"]["ask"]), line["result"], "result"
+
+
+@cache
+def _validator(name: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    text = resources.files("agattn").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    return Draft202012Validator(json.loads(text))

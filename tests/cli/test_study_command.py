@@ -1,0 +1,336 @@
+"""agattn study: lines, exit statuses, interrupts, and agattn report --study."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from agattn.cli import main
+from agattn.cli.output import schema_text
+from agattn.studies import grid as grid_module
+
+ROOT = Path(__file__).parents[2]
+SINGULAR = """
+engine = "native"
+claims = ["theorem-3.4.singular", "corollary-3.3"]
+[layers]
+d = [2, 3]
+d_out = 2
+a = "1..d"
+"""
+DIMENSION = 'ask = "dimension"\n[[networks]]\ndims = [[3, 2, 3], [5, 1]]\nranks = [[2, 2]]\n'
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def study(tmp_path, capsys):
+    """Run agattn study on a grid; return its status, its lines and what it said."""
+
+    def run(text, *arguments):
+        path = tmp_path / "grid.toml"
+        path.write_text(text, encoding="utf-8")
+        status, out, err = agattn(capsys, "study", str(path), *arguments)
+        return status, [json.loads(line) for line in out.splitlines() if line.startswith("{")] or out, err
+
+    return run
+
+
+def agattn(capsys, *arguments):
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return end.value.code, captured.out, captured.err
+
+
+def timeless(document):
+    if isinstance(document, dict):
+        return {k: timeless(v) for k, v in document.items() if k not in ("seconds", "cached")}
+    return [timeless(entry) for entry in document] if isinstance(document, list) else document
+
+
+def kept(cache):
+    return list(cache.glob("*/*.json"))
+
+
+def test_lines_are_valid_and_in_order(study, cache):
+    status, lines, err = study(SINGULAR, "--workers", "2")
+    assert status == 1 and err == "5 jobs: 9 confirmed, 1 refuted\n"
+    shapes = [(line["architecture"]["d"], line["architecture"]["a"]) for line in lines]
+    assert shapes == [(2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
+    schema = json.loads(schema_text("study"))
+    for line in lines:
+        jsonschema.validate(line, schema, jsonschema.Draft202012Validator)
+        jsonschema.validate(
+            line["result"], json.loads(schema_text("verify")), jsonschema.Draft202012Validator
+        )
+    assert [line["status"] for line in lines] == [0, 0, 0, 1, 0]
+    assert len(kept(cache)) == 5
+    again = study(SINGULAR, "--workers", "0")
+    assert [line["cached"] for line in again[1]] == [True] * 5 and again[0] == 1
+    assert json.dumps(timeless(again[1])) == json.dumps(timeless(lines))
+    assert again[2] == "5 jobs (5 from the cache): 9 confirmed, 1 refuted\n"
+
+
+def test_the_result_is_that_of_the_command(study, capsys):
+    _, lines, _ = study(SINGULAR, "--workers", "0", "--seed", "3")
+    for line in lines:
+        shape = [
+            f"-{letter}{line['architecture'][name]}"
+            for letter, name in (("d", "d"), ("o", "d_out"), ("a", "a"))
+        ]
+        claims = ["--claim", "theorem-3.4.singular", "--claim", "corollary-3.3"]
+        arguments = [*shape, *claims, "--engine", "native", "--seed", "3", "--json"]
+        status, out, _ = agattn(capsys, "verify", *arguments)
+        assert timeless(json.loads(out)) == timeless(line["result"]) and status == line["status"]
+
+
+def test_the_example(capsys, study):
+    status, text, _ = agattn(capsys, "study", "--example")
+    assert status == 0 and text.startswith("# A study")
+    status, lines, _ = study(text, "--workers", "0")
+    assert status == 1 and len(lines) == 18  # (3,2,2) refutes the theorem
+
+
+def test_options_about_the_cache(study, cache, tmp_path):
+    assert (
+        study(DIMENSION.replace(", [5, 1]", ""), "--no-cache", "--workers", "0")[0] == 0
+        and not cache.exists()
+    )
+    text = DIMENSION.replace(", [5, 1]", "")
+    assert study(text, "--dry-run")[1] == "1 jobs, 0 of them cached\n" and not cache.exists()
+    elsewhere = tmp_path / "elsewhere"
+    study(text, "--cache", str(elsewhere), "--workers", "0")
+    assert len(kept(elsewhere)) == 1 and not cache.exists()
+    assert study(text, "--dry-run", "--cache", str(elsewhere))[1] == "1 jobs, 1 of them cached\n"
+    assert study(text, "--dry-run", "--cache", str(elsewhere), "--fresh")[1] == "1 jobs, 0 of them cached\n"
+    _, lines, _ = study(text, "--cache", str(elsewhere), "--fresh", "--workers", "0")
+    assert not lines[0]["cached"]
+    file = tmp_path / "results" / "r.jsonl"
+    status, out, err = study(text, "-O", str(file), "--cache", str(elsewhere))
+    assert (status, out) == (0, "") and json.loads(file.read_text())["cached"] and f"wrote {file}" in err
+
+
+def test_parts_together_are_the_study(study):
+    _, whole, _ = study(SINGULAR, "--workers", "0")
+    first, second = (study(SINGULAR, "--part", part)[1] for part in ("1/2", "2/2"))
+    assert [line["key"] for line in whole[::2]] == [line["key"] for line in first]
+    assert [line["key"] for line in whole[1::2]] == [line["key"] for line in second]
+    assert all(line["cached"] for line in first + second)
+    assert study(SINGULAR, "--part", "9/9") == (0, "", "0 jobs\n")
+
+
+def test_exit_statuses(study, fakes):
+    modular = 'ask = "dimension"\n[[networks]]\ndims = [5, 1]\nranks = [3]\nheads = 2\nt = 2\n'
+    status, lines, err = study(modular, "--workers", "0")
+    assert (status, err) == (3, "1 jobs: 1 modular\n")
+    assert study(modular, "--workers", "0", "--retry-undecided")[1][0]["cached"] is False
+    large = "[layers]\nd = [1, 8]\nd_out = 4\n[[networks]]\ndims = [[2, 2]]\nranks = [[1]]\n"
+    large = 'engine = "native"\nclaims = ["lemma-3.1", "corollary-3.8"]\n' + large
+    status, lines, err = study(large, "--workers", "0")
+    assert status == 3 and lines[1]["error"]["type"] == "TooLargeError" and "1 failed" in err
+    assert "result" in lines[0] and "result" in lines[2]
+    forced = study(large, "--workers", "0", "--force")
+    assert forced[0] == 0 and "result" in forced[1][1]
+    crash = 'engine = "macaulay2"\nclaims = ["agattn.degree"]\n[layers]\nd = 2\nd_out = 1\n'
+    status, out, err = study(crash)
+    assert status == 3 and "Macaulay2 was not found" in err and out == ""
+    fakes.write("M2", "exit 3")
+    status, lines, err = study(crash, "--workers", "0")
+    assert status == 4 and lines[0]["result"]["claims"][0]["verdict"] == "undecided"
+    fakes.write("M2", "sleep 60")
+    status, lines, _ = study(crash, "--workers", "0", "--timeout", "0.2")
+    assert status == 3 and lines[0]["job"]["timeout"] == 0.2
+    assert study(crash, "--timeout", "0.2")[1][0]["cached"]  # a limit that was reached is kept
+    assert not study(crash, "--timeout", "0.3", "--workers", "0")[1][0][
+        "cached"
+    ]  # another limit is another job
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing argument 'GRID.toml'"),
+        (["nowhere.toml"], "cannot read nowhere.toml: No such file or directory; agattn study --example"),
+        (["GRID", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "--workers are on this machine"),
+        (["GRID", "--cache", "x", "--no-cache"], "--cache says where to keep results and --no-cache not to"),
+        (["GRID", "--seed", "-1"], "seed is -1; it must be a whole number of at least 0"),
+        (["GRID", "--memory", "1"], "memory is 1; it must be"),
+        (["GRID", "--timeout", "0"], "the timeout is 0.0 s; it must be above 0"),
+        (["GRID", "--part", "x"], "the part is 'x'; write K/N"),
+        (["GRID", "-O", "GRID/x"], "cannot write"),
+        (["GRID", "--cache", "GRID/x", "--workers", "0"], "cannot keep results in"),
+        (["BYTES"], "is not UTF-8 text"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, tmp_path, arguments, message):
+    (tmp_path / "grid").write_text(SINGULAR)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    names = {"GRID": str(tmp_path / "grid"), "BYTES": str(tmp_path / "bytes")}
+    words = [word.replace("GRID", names["GRID"]).replace("BYTES", names["BYTES"]) for word in arguments]
+    status, out, err = agattn(capsys, "study", *words)
+    assert (status, out) == (2, "") and message in err
+    assert err.startswith("agattn: ") and err.count("\n") == 1
+
+
+def test_too_many_jobs(study, monkeypatch):
+    monkeypatch.setattr(grid_module, "MAX_JOBS", 4)
+    status, _, err = study(SINGULAR)
+    assert status == 2 and "the grid has 5 jobs; the limit is 4. Use --force" in err
+    assert study(SINGULAR, "--force", "--dry-run")[1] == "5 jobs, 0 of them cached\n"
+
+
+# Interrupts, in processes of their own
+
+
+LONG = """
+engine = "native"
+claims = ["theorem-3.4.singular", "agattn.tangent-dimension", "theorem-3.2"]
+[layers]
+d = "1..3"
+d_out = "1..3"
+a = "1..d"
+"""
+
+
+def begin(tmp_path, output, *arguments):
+    """Start a study; its lines go to a file."""
+    (tmp_path / "long.toml").write_text(LONG)
+    command = [sys.executable, "-m", "agattn", "study", "long.toml", "-O", output, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def children(process):
+    listed = subprocess.run(["ps", "-o", "pid=", "-g", str(process.pid)], capture_output=True, text=True)
+    return listed.stdout.split()
+
+
+def lines_in(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.mark.parametrize(("workers", "how"), [("2", "terminal"), ("1", "one"), ("0", "terminal")])
+def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, how):
+    process = begin(tmp_path, "part.jsonl", "--workers", workers)
+    try:
+        deadline = time.monotonic() + 60
+        while len(lines_in(tmp_path / "part.jsonl")) < 2:
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
+        # A terminal sends the signal to every process of the command.
+        os.killpg(process.pid, signal.SIGINT) if how == "terminal" else process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=30)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130 and err.count("\n") == 1, err
+    assert err.startswith("agattn: interrupted; ") and "the same command goes on from there" in err
+    while children(process):  # what multiprocessing started ends a moment after the command
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    done = {path.stem for path in kept(cache)}
+    assert 2 <= len(done) < 18 and int(err.split()[2]) == len(done)
+    assert {line["key"] for line in lines_in(tmp_path / "part.jsonl")} <= done
+
+    process = begin(tmp_path, "whole.jsonl", "--workers", workers)
+    assert process.communicate(timeout=60)[1].startswith("wrote") and process.returncode == 1
+    whole = lines_in(tmp_path / "whole.jsonl")
+    assert {line["key"] for line in whole if line["cached"]} == done and len(whole) == 18
+    if workers == "2":
+        process = begin(tmp_path, "fresh.jsonl", "--no-cache")
+        assert process.communicate(timeout=60)[1] and process.returncode == 1
+        assert json.dumps(timeless(lines_in(tmp_path / "fresh.jsonl"))) == json.dumps(timeless(whole))
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
+    (tmp_path / "grid.toml").write_text(LONG)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agattn", "study", "grid.toml"], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait(30) == 0 and err == "", err
+
+
+# agattn report --study
+
+
+def test_reports_of_a_study(study, capsys, tmp_path):
+    results, one, other = (str(tmp_path / name) for name in ("r.jsonl", "one", "other"))
+    status, _, err = study(SINGULAR, "-O", results, "--workers", "0", "--report", one)
+    assert status == 1 and f"wrote {one}/report.html and 4 more" in err
+    names = {path.name for path in Path(one).iterdir()}
+    assert names == {"report.html", "report.md", "grid.toml", "layers.svg", "results.jsonl"}
+    assert (Path(one) / "grid.toml").read_text() == SINGULAR
+    assert (Path(one) / "results.jsonl").read_text() == Path(results).read_text()
+    grid = str(tmp_path / "grid.toml")
+    status, out, _ = agattn(capsys, "report", "--study", results, "--grid", grid, "--out", other)
+    assert status == 1 and out.startswith(
+        "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: theorem-3.4.singular."
+    )
+    assert "M(3,2,2)" in (Path(other) / "report.md").read_text()
+    bytes_before = {path.name: path.read_bytes() for path in Path(other).iterdir()}
+    status, out, _ = agattn(capsys, "report", "--study", results, "--grid", grid, "--out", other, "--json")
+    assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
+    document = json.loads(out)
+    jsonschema.validate(document, json.loads(schema_text("report")), jsonschema.Draft202012Validator)
+    assert document["study"]["jobs"] == 5 and len(document["files"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--study", "RESULTS", "-d", "2"], "-d is not for --study, whose results are there already"),
+        (["--study", "RESULTS", "--seed", "0"], "--seed is not for --study"),
+        (["--study", "RESULTS"], "results: line 1 is not JSON"),
+        (["--study", "nowhere"], "cannot read nowhere"),
+        (["--grid", "RESULTS", "-d", "2", "-o", "1"], "--grid belongs to --study"),
+    ],
+)
+def test_bad_input_to_reports_is_one_line(capsys, tmp_path, arguments, message):
+    results = tmp_path / "results"
+    results.write_text("nothing\n")
+    words = [word.replace("RESULTS", str(results)) for word in arguments]
+    status, out, err = agattn(capsys, "report", *words, "--out", str(tmp_path / "report"))
+    assert (status, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+def test_the_bar_is_for_terminals(study, capsys, monkeypatch):
+    """With lines going to a file and stderr to a terminal there is a bar; it does not disturb the lines."""
+    import pty
+
+    controller, terminal = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "120"}
+    study(SINGULAR, "--dry-run")
+    grid = Path(os.environ["AGATTN_CACHE"]).parent / "grid.toml"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agattn", "study", str(grid)], stdout=subprocess.PIPE, stderr=terminal,
+        text=True, env=environment,
+    )  # fmt: skip
+    os.close(terminal)
+    shown = b""
+    while process.poll() is None or not shown.endswith(b"refuted\r\n"):
+        try:
+            shown += os.read(controller, 4096)
+        except OSError:  # the terminal has no writer any more
+            break
+    out = process.stdout.read()
+    os.close(controller)
+    assert process.wait(30) == 1
+    assert all(json.loads(line) for line in out.splitlines()) and len(out.splitlines()) == 5
+    text = shown.decode()
+    assert "5/5" in text and "9 confirmed, 1 refuted" in text
