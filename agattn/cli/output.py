@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agattn.errors import InputError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document on stdout."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
+    is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
+
+
+def console(stderr: bool = False, **options: Any) -> Console:
+    """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(stderr=stderr, highlight=False, **options)
 
 
 def schema_names() -> list[str]:
@@ -76,11 +94,9 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
 
     Yields a function that replaces the message.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(stderr=True)
+    if not shown.is_terminal:
         yield lambda _: None
         return
-    with console.status(message) as status:
+    with shown.status(message) as status:
         yield lambda step: status.update(f"{message}: {step}")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from agattn.architecture import SingleLayer
+from agattn.cli import output
 from agattn.cli.options import json_flag, single_layer
 from agattn.cli.output import print_json
 
@@ -43,10 +44,9 @@ def command(architecture: SingleLayer, as_json: bool, hasse: Path | None) -> Non
 
 def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = output.console(soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
     for heading in headings:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.architecture import Architecture, SingleLayer
-from agattn.cli import options
+from agattn.cli import options, output
 from agattn.cli.output import print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
@@ -94,11 +94,10 @@ def command(
 
 
 def _print(report: Report) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     colours = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}
-    console = Console(soft_wrap=False, highlight=False)
+    console = output.console()
     console.print(f"[bold]{report.layer}[/bold]")
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("claim", "verdict", "evidence", "computed"):

@@ -195,9 +195,7 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
     return Identification(layer, True, True, A, V, residual, Evidence.PROVED, reason, None, rank, 2)
 
 
-def _nearest_point(
-    layer: SingleLayer, y: Array, rank: int
-) -> tuple[Array | None, Array | None, float, int]:
+def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Array | None, Array | None, float, int]:
     """A, V, the residual and the steps of the nearest point found to an exact tensor y ≠ 0.
 
     Where it is too large for floating point A and V are ``None``.
