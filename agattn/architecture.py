@@ -279,7 +279,7 @@ def positive_integer(name: str, value: object) -> int:
     if 1 <= number <= LARGEST_SIZE:
         return number
     # Text of decimals only is a number that Python refuses to read, because it is too long.
-    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal())
+    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
     bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
     raise InputError(f"{name} is {_shown(value)}; it must be a whole number of {bound}")
 

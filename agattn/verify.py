@@ -40,12 +40,16 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension import MAX_PARAMETERS
-from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
-from agattn.systems.network_catalogue import build_for_network
+from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
+from agattn.systems.network_catalogue import build_for_network, no_fiber
 from agattn.systems.problem import Problem
 
 # With more coordinates an engine takes minutes for what the native computation does in seconds.
 MAX_AUTO_COORDINATES = 100
+
+# The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
+# that takes minutes.
+MAX_TOKENS = 100
 
 CHOICES = ("auto", *ENGINES, "native", "all")
 
@@ -197,14 +201,17 @@ def claims_about(layer: Architecture, ids: tuple[str, ...] = ()) -> Sequence[Cla
 
 
 def _check_size(layer: Architecture) -> None:
-    if isinstance(layer, DeepNetwork):
-        size, limit, what = layer.parameters, MAX_PARAMETERS, "parameters"
-    else:
-        size, limit, what = layer.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates"
-    if size > limit:
-        raise TooLargeError(
-            f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
-        )
+    if not isinstance(layer, DeepNetwork):
+        check_size(layer)
+        return
+    for size, limit, what in (
+        (layer.parameters, MAX_PARAMETERS, "parameters"),
+        (layer.t, MAX_TOKENS, "tokens"),
+    ):
+        if size > limit:
+            raise TooLargeError(
+                f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
+            )
 
 
 def _installations(settings: Settings) -> tuple[list[Installation], list[str]]:
@@ -301,7 +308,8 @@ class _Inquiry:
     def _refusal(self, question: Question[Any]) -> str:
         reason = question.refusal(self.layer)
         if isinstance(self.layer, DeepNetwork):
-            return reason
+            about = no_fiber(self.layer) if question.task and not reason else ""
+            return reason or (f"{question.task} is about {about}" if about else "")
         forced = self.settings.eliminate and self.layer.t >= 2
         return "" if forced else reason
 

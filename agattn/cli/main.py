@@ -53,7 +53,7 @@ LONGEST_MESSAGE = 2000
 
 
 class ReaderGoneError(Exception):
-    """Raised when nobody reads our output any more (head, less): not an error, and nothing more can be said."""
+    """Raised when nobody reads our output any more (head, less): no error, and nothing more can be said."""
 
 
 @contextmanager

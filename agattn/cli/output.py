@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import importlib.util
 import json
+import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,9 @@ from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+#: What pictures are written as.
+DRAWINGS = (".png", ".svg", ".pdf")
 
 
 def print_json(document: Mapping[str, object]) -> None:
@@ -75,11 +80,44 @@ def read_text(path: Path) -> str:
         InputError: if it cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text") from error
+
+
+def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that could not be written: before the work, not after it.
+
+    Raises:
+        InputError: if the suffix is none of these, or if something is there that is in the way.
+    """
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"cannot write {path}; its name must end in {' or '.join(suffixes)}")
+    if path.exists() and path.is_dir() != folder:
+        raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if there != path and not there.is_dir():
+        raise InputError(f"cannot write {path}: {there} is no folder")
+    if not os.access(there, os.W_OK):
+        raise InputError(f"cannot write {path}: there is no permission to write {there}")
+
+
+def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
+    """Refuse to draw where that is bound to fail: before the work, not after it.
+
+    Args:
+        path: the file; ``None`` if only the library is needed.
+        suffixes: what its name may end in.
+
+    Raises:
+        InputError: if matplotlib is missing, or as :func:`check_destination` says.
+    """
+    if path is not None:
+        check_destination(path, suffixes)
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
 
 
 def write_report(folder: Path, document: Mapping[str, object], text: str) -> None:
