@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -100,8 +101,14 @@ def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool 
     there = next(p for p in (path, *path.absolute().parents) if p.exists())
     if there != path and not there.is_dir():
         raise InputError(f"cannot write {path}: {there} is no folder")
-    if not os.access(there, os.W_OK):
-        raise InputError(f"cannot write {path}: there is no permission to write {there}")
+    if there.is_dir():
+        try:
+            with tempfile.TemporaryFile(dir=there):
+                pass  # permission alone says little: of the superuser, nothing
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}") from error
+    elif not os.access(there, os.W_OK):
+        raise InputError(f"cannot write {path}: there is no permission")
 
 
 def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
