@@ -78,8 +78,11 @@ def network(command: Command) -> Command:
     return wrapped
 
 
-def layer_or_network(command: Command) -> Command:
-    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given."""
+def layer_or_network(command: Command, instead: str = "") -> Command:
+    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given.
+
+    ``instead`` is a parameter of the command that can stand in its place; the architecture is then ``None``.
+    """
 
     @click.option("-d", "--embed-dim", "d", metavar="D", help="Embedding dimension d of a single layer.")
     @click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
@@ -100,6 +103,8 @@ def layer_or_network(command: Command) -> Command:
         heads: str | None, value_rank: str | None, skip: bool | None, normalization: Any,
         temperature: str | None, **others: Any,
     ) -> Any:  # fmt: skip
+        if others.get(instead) is not None:
+            return command(architecture=None, **others)
         of_layer = {"-d": d, "-o": d_out, "-a": a}
         of_network = {
             "--dims": dims, "--ranks": ranks, "--heads": heads, "--value-rank": value_rank, "--skip": skip,

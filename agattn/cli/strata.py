@@ -78,7 +78,7 @@ def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
             style="bold" if _differs(row) else None,
         )
     console.print(f"{architecture}; strata (rk V, rk A, rk [V; Aᵀ])\n")
-    console.print(table)
+    output.print_table(console, table)
     outside = document["outside"]
     if outside is not None:
         console.print(

@@ -113,7 +113,7 @@ def _print(report: Report) -> None:
         table.add_row(
             verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
         )
-    console.print(table)
+    output.print_table(console, table, folded="computed")
     if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
