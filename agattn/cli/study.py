@@ -101,7 +101,7 @@ def command(
         known = 0
         if cache is not None and not fresh:
             known = sum(cached_line(cache, job, versions, retry_undecided) is not None for job in jobs)
-        click.echo(f"{len(jobs)} jobs, {known} of them cached")
+        click.echo(f"{_jobs(len(jobs))}, {known} of them cached")
         return 0
     lines: list[Line] = []
     tally = _Tally(len(jobs))
@@ -120,17 +120,21 @@ def command(
         reader_has_gone()  # click would end with the status that says refuted
     from_cache = f" ({tally.cached} from the cache)" if tally.cached else ""
     outcome = f": {counted(tally.words.elements())}" if tally.words else ""
-    click.echo(f"{tally.done} jobs{from_cache}{outcome}", err=True)
+    click.echo(f"{_jobs(tally.done)}{from_cache}{outcome}", err=True)
     if report is not None and lines:
         _write_report(lines, found.text, grid, report)
     return exit_status({"status": status} for status in statuses)
 
 
 def _how_to_go_on(tally: _Tally, kept: bool, fresh: bool) -> str:
-    done = f"interrupted; {tally.done} of {tally.total} jobs are done"
+    done = f"interrupted; {tally.done} of {_jobs(tally.total)} done"
     if not kept:
         return f"{done}, and not kept, because of --no-cache"
-    return f"{done} and kept; the same command{' without --fresh' * fresh} goes on from there"
+    return f"{done}; the same command{' without --fresh' * fresh} goes on from there"
+
+
+def _jobs(number: int) -> str:
+    return f"{number} job{'s' * (number != 1)}"
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from typing import Any, Protocol, Self
 from agattn.errors import InputError
 from agattn.studies.jobs import Job, Outcome, Versions, perform
 
-_GRACE = 3.0  # seconds in which a worker that is told to stop can stop its engines
+_GRACE = 5.0  # seconds in which a worker that is told to stop can stop its engines
 _CONNECT = 5.0
 _FIRST_WORKER = 15.0
 _IN_FLIGHT = 500  # jobs that the scheduler of a cluster holds at a time
@@ -192,6 +192,8 @@ class Workers:
 
     def submit(self, number: int, job: Job) -> None:
         """Give a job to a worker that has none, or to a new one."""
+        # One that was killed while it waited is no reason for an error.
+        self._workers = [w for w in self._workers if w.number is not None or w.process.is_alive()]
         idle = next((worker for worker in self._workers if worker.number is None), None)
         if idle is None:
             idle = _Worker()

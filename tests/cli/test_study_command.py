@@ -108,12 +108,12 @@ def test_options_about_the_cache(study, cache, tmp_path):
         and not cache.exists()
     )
     text = DIMENSION.replace(", [5, 1]", "")
-    assert study(text, "--dry-run")[1] == "1 jobs, 0 of them cached\n" and not cache.exists()
+    assert study(text, "--dry-run")[1] == "1 job, 0 of them cached\n" and not cache.exists()
     elsewhere = tmp_path / "elsewhere"
     study(text, "--cache", str(elsewhere), "--workers", "0")
     assert len(kept(elsewhere)) == 1 and not cache.exists()
-    assert study(text, "--dry-run", "--cache", str(elsewhere))[1] == "1 jobs, 1 of them cached\n"
-    assert study(text, "--dry-run", "--cache", str(elsewhere), "--fresh")[1] == "1 jobs, 0 of them cached\n"
+    assert study(text, "--dry-run", "--cache", str(elsewhere))[1] == "1 job, 1 of them cached\n"
+    assert study(text, "--dry-run", "--cache", str(elsewhere), "--fresh")[1] == "1 job, 0 of them cached\n"
     _, lines, _ = study(text, "--cache", str(elsewhere), "--fresh", "--workers", "0")
     assert not lines[0]["cached"]
     file = tmp_path / "results" / "r.jsonl"
@@ -133,7 +133,7 @@ def test_parts_together_are_the_study(study):
 def test_exit_statuses(study, fakes):
     modular = 'ask = "dimension"\n[[networks]]\ndims = [5, 1]\nranks = [3]\nheads = 2\nt = 2\n'
     status, lines, err = study(modular, "--workers", "0")
-    assert (status, err) == (3, "1 jobs: 1 modular\n")
+    assert (status, err) == (3, "1 job: 1 modular\n")
     assert study(modular, "--workers", "0", "--retry-undecided")[1][0]["cached"] is False
     large = "[layers]\nd = [1, 8]\nd_out = 4\n[[networks]]\ndims = [[2, 2]]\nranks = [[1]]\n"
     large = 'engine = "native"\nclaims = ["lemma-3.1", "corollary-3.8"]\n' + large
