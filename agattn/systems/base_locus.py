@@ -40,6 +40,7 @@ def _solved(generators: tuple[Polynomial, ...], ring: PolynomialRing) -> list[Po
         return images
     p = ring.characteristic
     rows = [_linear(f, len(ring)) for f in generators]
+    reduced: flint.nmod_mat | flint.fmpq_mat
     if p:
         residues = [[c.numerator * pow(c.denominator, -1, p) for c in row] for row in rows]
         reduced, rank = flint.nmod_mat(residues, p).rref()
@@ -64,5 +65,5 @@ def _linear(f: Polynomial, size: int) -> list[Fraction]:
     return row
 
 
-def _exact(entry: object) -> Fraction:
-    return Fraction(int(entry)) if isinstance(entry, flint.nmod) else Fraction(int(entry.p), int(entry.q))  # type: ignore[attr-defined,call-overload]
+def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:
+    return Fraction(int(entry.p), int(entry.q)) if isinstance(entry, flint.fmpq) else Fraction(int(entry))
