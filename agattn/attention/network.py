@@ -84,13 +84,12 @@ def check_tokens(network: DeepNetwork) -> None:
     >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
     Traceback (most recent call last):
         ...
-    agattn.errors.TooLargeError: t is 30000, and 12 matrices of t × t entries do not fit into the memory; ...
+    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or --force
     """
     matrices = min(_INPUTS, network.parameters) * max(network.heads_by_layer)
     if matrices * network.t**2 > LARGEST_ARRAY:
         raise TooLargeError(
-            f"t is {network.t}, and {matrices} matrices of t × t entries do not fit into the memory; "
-            "use fewer tokens, or --force to start all the same"
+            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or --force"
         )
 
 

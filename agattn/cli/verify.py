@@ -77,7 +77,9 @@ def command(
     if certificate is not None and not isinstance(architecture, SingleLayer):
         raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
     if certificate is not None and architecture.t == 1:
-        raise InputError("--certificate needs t ≥ 2: with one token no claim applies that could be certified")
+        raise InputError(
+            "--certificate needs t ≥ 2: with one token no claim applies and there is nothing to certify"
+        )
     if certificate is not None:
         check_destination(certificate)
     if report is not None:

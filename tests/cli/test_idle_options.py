@@ -47,7 +47,7 @@ REFUSED = [
     (["strata", "-d", "12", "-o", "12"], "11232 coordinates; the limit is 1000. Use --force"),
     (["audit", "--max-d", "60"], "the limit is 1000. Use --force"),
     (["figure", "1", "-d", "100000"], "the limit is 1000. Use --force"),
-    (["dimension", "--dims", "2,2", "--ranks", "2", "-t", "30000"], "do not fit into the memory"),
+    (["dimension", "--dims", "2,2", "--ranks", "2", "-t", "30000"], "matrices of t × t entries do not fit"),
     (["verify", "--dims", "2,2", "--ranks", "2", "-t", "1000000"], "1000000 tokens; the limit is 100"),
     (["verify", *LAYER, "-t", "1", "--certificate", "x"], "--certificate needs t ≥ 2"),
     (["verify", *LAYER, "--certificate", "/proc/x"], "cannot write /proc/x"),
