@@ -16,6 +16,7 @@ from math import comb
 from typing import Literal
 
 from agattn.errors import InputError
+from agattn.notebook import Cell, Math, Table
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -97,6 +98,18 @@ class SingleLayer:
             rf"\quad \dim = {self.expected_dimension}, \quad {tokens}$"
         )
 
+    def _repr_html_(self) -> str:
+        """The same formula, the map, and the numbers that it needs."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("map", Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
+            ("X", Math(rf"{self.d} \times {'1' if self.t == 1 else 't'}")),
+            ("K, Q", Math(rf"{self.a} \times {self.d}")),
+            ("V", Math(rf"{self.d_out} \times {self.d}")),
+            ("coordinates", self.ambient_dimension),
+            ("dimension, by HMK", self.expected_dimension),
+        )
+        return Table(Math(self._repr_latex_().strip("$")), (), rows).html()
+
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
@@ -176,6 +189,8 @@ class DeepNetwork:
             usable = False
         if not usable:
             raise InputError(f"temperature is {self.temperature!r}; it must be a number above 0")
+        if not isinstance(self.temperature, (int, float)):
+            object.__setattr__(self, "temperature", float(self.temperature))
         if self.value_rank is not None:
             object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
         object.__setattr__(self, "dims", dims)
@@ -237,6 +252,19 @@ class DeepNetwork:
         rest = "".join(others).replace("rank V ≤", r"\operatorname{rk} V \leq")
         words = [part if " = " in part or "leq" in part else rf"\text{{{part}}}" for part in rest.split(", ")]
         return rf"$\mathcal{{M}}{name[1:]}), \ {', '.join(words)}$"
+
+    def _repr_html_(self) -> str:
+        """The same formula, and what the network is made of."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("widths", ", ".join(map(str, self.dims))),
+            ("attention dimensions", ", ".join(map(str, self.ranks))),
+            ("heads in each layer", ", ".join(map(str, self.heads_by_layer))),
+            ("skip connections", "yes" if self.skip else "no"),
+            ("normalization", self.normalization),
+            ("tokens", self.t),
+            ("parameters", self.parameters),
+        )
+        return Table(Math(self._repr_latex_().strip("$")), (), rows).html()
 
     def as_json(self) -> dict[str, object]:
         """Return everything that defines the network, JSON-ready."""

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from agattn.notebook import InNotebooks, Table, Wide
+
 
 class Evidence(Enum):
     """How a result is known."""
@@ -59,7 +61,7 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(InNotebooks):
     """The judgement of one claim for one architecture, with everything needed to doubt it.
 
     Attributes:
@@ -93,26 +95,33 @@ class Verdict:
         if decided and not self.hypotheses_hold:
             raise ValueError(f"{self.claim}: a claim is {self.judgement} only where its hypotheses hold")
 
+    @property
+    def scope(self) -> str:
+        """Where the claim was checked, if it says more than that; empty if it was checked as it stands."""
+        return str(self.details.get("scope", "")) if self.judgement is Judgement.CONFIRMED else ""
+
+    @property
+    def known(self) -> str:
+        """The evidence in words: such as ``proved``, or ``proved in part`` where there is a scope."""
+        return f"{self.evidence or ''}{' in part' if self.scope else ''}"
+
     def __str__(self) -> str:
-        known = f" ({self.evidence})" if self.evidence else ""
+        known = f" ({self.known})" if self.evidence else ""
         return f"{self.claim}: {self.judgement}{known}. {self.witness}"
 
-    def _repr_html_(self) -> str:
-        """The verdict in a notebook: a small table."""
-        from html import escape
-
-        rows = {
-            "claim": self.claim,
-            "verdict": str(self.judgement) + (f" ({self.evidence})" if self.evidence else ""),
-            "computed": "" if self.computed is None else str(self.computed),
-            "why": self.witness,
-            "engine": self.engine,
-        }
-        cells = (
-            f'<tr><th style="text-align:left">{name}</th><td style="text-align:left">{escape(text)}</td></tr>'
-            for name, text in rows.items()
+    def _notebook(self) -> Table:
+        known = f" ({self.known})" if self.evidence else ""
+        return Table(
+            "",
+            (),
+            (
+                ("claim", self.claim),
+                ("verdict", f"{self.judgement}{known}"),
+                ("computed", "" if self.computed is None else str(self.computed)),
+                (Wide("why"), self.witness),
+                (Wide("engine"), self.engine),
+            ),
         )
-        return f"<table>{''.join(cells)}</table>"
 
     def as_json(self) -> dict[str, object]:
         """Return the verdict with the keys of the command line's contract."""

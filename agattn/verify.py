@@ -42,6 +42,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension import MAX_PARAMETERS
+from agattn.notebook import InNotebooks, Table, Wide
 from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
 from agattn.systems.network_catalogue import build_for_network, no_fiber
 from agattn.systems.problem import Problem
@@ -84,7 +85,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(InNotebooks):
     """The verdicts for one layer or network, the engine runs behind them, and what went wrong on the way."""
 
     layer: Architecture
@@ -104,24 +105,9 @@ class Report:
             return 4 if self.engine_failed else 3
         return 0
 
-    def _repr_html_(self) -> str:
-        """The verdicts in a notebook: one table."""
-        from html import escape
-
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:left">{escape(text)}</td>'
-                for text in (v.claim, str(v.judgement), str(v.evidence or ""), v.witness)
-            )
-            + "</tr>"
-            for v in self.verdicts
-        )
-        heads = "".join(f"<th>{name}</th>" for name in ("claim", "verdict", "evidence", "why"))
-        caption = escape(str(self.layer))
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+    def _notebook(self) -> Table:
+        rows = ((v.claim, str(v.judgement), v.known, v.witness) for v in self.verdicts)
+        return Table(str(self.layer), ("claim", "verdict", "evidence", Wide("why")), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""

@@ -1,8 +1,15 @@
 """Configuration of the documentation."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 from agattn import __version__
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
 
 project = "agattn"
 copyright = "2026, the agattn authors"
@@ -10,44 +17,52 @@ version = release = __version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "gallery",
+    "mathml_renderer",
+    "generated_pages",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "_gallery"]
+exclude_patterns = ["_build", "_extensions", "_gallery", "_static"]
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"agattn {release}"
+html_static_path = ["_static"]
+html_css_files = ["agattn.css"]
+# What the commands of the gallery write is part of the site, so that pages can be linked as well as pictures.
+html_extra_path = ["_gallery"]
+(HERE / "_gallery").mkdir(exist_ok=True)
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-nitpicky = False
+# Two classes may have attributes of one name, such as K; what is meant is clear from where it stands.
+suppress_warnings = ["ref.python"]
+# References within the package must hold; what other packages have is not here, as the site needs no network.
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:class", r"(?!agattn\.).*"),
+    ("py:class", r"agattn\.claims\.\w+\.(A|AnyClaim)"),
+    ("py:func", r"(numpy|mpmath)\..*"),
+    ("py:data", "SUFFIXES"),
+]
 
 
-def draw_gallery(_: Any) -> None:
-    """Compute the pictures of the gallery from small inputs, without an engine."""
-    from fractions import Fraction
-    from pathlib import Path
+def skip_tuple_fields(
+    _: Any, what: str, name: str, member: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out the fields of named tuples: their classes' docstrings describe them."""
+    return True if type(member).__name__ == "_tuplegetter" else None
 
-    from agattn import SingleLayer
-    from agattn.geometry.hasse import draw_hasse_diagram
-    from agattn.geometry.section import Slice
-    from agattn.reports.deep_figures import draw_figure_2, save
-    from agattn.reports.draw_figure1 import save_figure_1
-    from agattn.reports.figure1 import compute_figure_1
 
-    folder = Path(__file__).parent / "_gallery"
-    folder.mkdir(exist_ok=True)
-    layer, third = SingleLayer(2, 1), Fraction(1, 3)
-    one, other, last = (0, 0, 0, 0, 1, 0), (0, 0, 0, Fraction(1, 2), 0, 1), (0, 0, 1, 0, third, 0)
-    vectors = [tuple(map(Fraction, v)) for v in ((1, 0, 0, 0, 0, 0), one, other, last)]
-    save_figure_1(compute_figure_1(layer, engine="native"), folder / "figure1.png")
-    quartic = Slice(vectors[0], tuple(vectors[1:]))
-    save_figure_1(compute_figure_1(layer, quartic, engine="native"), folder / "slice.png")
-    draw_hasse_diagram(SingleLayer(3, 2, 2), folder / "strata.svg")
-    save(draw_figure_2(2), folder / "tree.svg")
+def trim_blocks(_: Any, document: nodes.document) -> None:
+    """Leave out the empty line that a doctest needs at its end."""
+    for block in document.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.astext().rstrip("\n")
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def setup(app: Any) -> None:
-    """Draw the gallery before anything is read."""
-    app.connect("builder-inited", draw_gallery)
+    app.connect("doctree-read", trim_blocks)
+    app.connect("autodoc-skip-member", skip_tuple_fields)

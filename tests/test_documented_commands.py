@@ -1,37 +1,44 @@
 """The documentation tells the truth: every command line in it works, and prints what is shown."""
 
+import importlib
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click import Context
+from click.testing import CliRunner
+from safetensors.numpy import save_file
 
 from agattn._version import __version__
 from agattn.cli.main import COMMANDS, cli, main
+from agattn.engines.engine import ENGINES
+from agattn.engines.locate import candidates
+from agattn.errors import EngineNotFoundError
 from agattn.studies.grid import example
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+MADE = {"_build", "_gallery"}
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if not MADE & set(p.parts))]
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
 PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
-# These need engines, or tell which there are, and are only parsed; verify can do without.
+# These need engines, or tell which there are; verify can do without.
 NEEDS_ENGINES = {"run", "doctor"}
 NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "identify", "figure", "study"}
-READ = {".npy", ".npz", ".json", ".jsonl", ".safetensors"}
 NEEDS_A_LAYER = {"emit", "run", "strata", "verify", "ideal", "report", "dimension"}
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
 # A refuted claim is a result; everything else that is not 0 is a failure.
 MAY_REFUTE = {"verify", "audit", "report", "study"}
-
-
-def is_here(word):
-    """Whether a word is no file to be read, or one that is there."""
-    return Path(word).suffix not in READ or Path(word).exists()
 
 
 def agattn_in(line):
@@ -68,7 +75,8 @@ def shown():
             found += [(words, "" if is_complete(words) else None) for words in agattn_in(line)]
         for words, output in found:
             if not PLACEHOLDER.search(" ".join(words)):
-                yield pytest.param(words, output, id=f"{page.name}: agattn {' '.join(words)}")
+                name = page.relative_to(DOCS if DOCS in page.parents else ROOT)
+                yield pytest.param(words, output, id=f"{name}: agattn {' '.join(words)}")
 
 
 COMMAND_LINES = list(shown())
@@ -76,8 +84,8 @@ COMMAND_LINES = list(shown())
 
 def test_there_are_command_lines():
     pages = {parameter.id.split(":")[0] for parameter in COMMAND_LINES}
-    assert {"README.md", "tasks.md", "tutorial.md", "strata.md"} <= pages
-    commands = {parameter.values[0][0] for parameter in COMMAND_LINES}
+    assert {"README.md", "tasks.md", "tutorial.md", "strata.md", "howto/certificate.md"} <= pages
+    commands = {parameter.values[0][0] for parameter in COMMAND_LINES} - {"--version"}
     assert {"verify", "emit", "run", "strata", "doctor", "schema"} <= commands <= set(COMMANDS)
     assert sum(bool(parameter.values[1]) for parameter in COMMAND_LINES) >= 2
 
@@ -91,23 +99,69 @@ def plain(line):
     return " ".join(line.split())
 
 
+@lru_cache
+def results_of_example():
+    """The lines that the study of the example grid prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        grid = Path(folder, "grid.toml")
+        grid.write_text(example(), encoding="utf-8")
+        arguments = ["study", str(grid), "--no-cache", "--workers", "0"]
+        found = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    assert found.stdout, found.output
+    return found.stdout
+
+
+def write_files(folder):
+    """The files that command lines on the pages read, as a reader might have them."""
+    np.save(folder / "matrix.npy", np.eye(3))
+    np.save(folder / "tensor.npy", np.array([5, 22, 21, 10, 34, 28]))
+    draw = np.random.default_rng(0).standard_normal
+    weights = {"K": draw((2, 3)), "Q": draw((2, 3)), "V": draw((2, 3))}
+    np.savez(folder / "weights.npz", **weights)
+    save_file(weights, folder / "model.safetensors")
+    (folder / "weights.json").write_text('{"A": [[1, 2], ["1/3", 0]], "V": [[0, 1]]}', encoding="utf-8")
+    (folder / "others.json").write_text('{"A": [[2, 4], ["2/3", 0]], "V": [[0, "1/2"]]}', encoding="utf-8")
+    shutil.copy(DOCS / "certificates" / "m322.json", folder)
+    shutil.copy(DOCS / "certificates" / "m322.json", folder / "certificate.json")
+    (folder / "grid.toml").write_text(example(), encoding="utf-8")
+    (folder / "results.jsonl").write_text(results_of_example(), encoding="utf-8")
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patched:
+        patched.syspath_prepend(DOCS / "_extensions")
+        importlib.import_module("gallery").write_inputs(folder)
+
+
+def engines_are_there(words):
+    """Whether the engine that a command line names, or any, is installed; it must be where CI runs."""
+    wanted = [name for name in ENGINES if name in words] or list(ENGINES)
+    there = any(installed(ENGINES[name]) for name in wanted)
+    assert there or not os.environ.get("CI")
+    return there
+
+
+@lru_cache
+def installed(engine):
+    try:
+        return candidates(engine)
+    except EngineNotFoundError:
+        return []
+
+
 @pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
 def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # tables in full
     name = words[0]
-    if output is None or name in NEEDS_ENGINES | TOO_LONG or not all(map(is_here, words)):
-        if len(words) == 1 and name in NEEDS_A_FILE:
+    if output is None or name in TOO_LONG or (name in NEEDS_ENGINES and not engines_are_there(words)):
+        if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
         missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["-d", "2", "-o", "1"]
         missing += ["--out", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return
-    np.save(tmp_path / "matrix.npy", np.eye(3))
-    (tmp_path / "grid.toml").write_text(example(), encoding="utf-8")
+    write_files(tmp_path)
     monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
-    shutil.copy(ROOT / "docs" / "certificates" / "m322.json", tmp_path)
     if name == "verify":
         words = [*words, "--engine", "native"]  # the last one counts
     with pytest.raises(SystemExit) as end:
@@ -116,6 +170,10 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
     assert end.value.code in ((0, 1) if name in MAY_REFUTE else (0,)), err
     if output:
         printed, told = ([plain(line) for line in text.splitlines()] for text in (out, output))
+        if name == "doctor":  # versions and paths differ
+            printed, told = (
+                [re.sub(r"\d[\d.]*|\(.*\)", "*", line) for line in text] for text in (printed, told)
+            )
         rule = re.compile(r"─*")
         told = [line for line in told if not line.startswith("Computed by ")]
         if "..." in told:  # an extract
@@ -125,3 +183,60 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
         # Nothing is left out but the last line, which says who computed and how long it took.
         left_out = [line for line in printed if not rule.fullmatch(line) and line not in told]
         assert [line for line in left_out if not line.startswith("Computed by ")] == []
+
+
+# From top to bottom, as a reader would type it: what a line writes, the next may read.
+SESSIONS = [DOCS / "tutorial.md", *sorted((DOCS / "howto").glob("*.md")), DOCS / "tasks.md"]
+# Installing is what `.ci/run` does, with the README's words.
+INSTALLS = re.compile(r"python3 -m venv|\. \.venv")
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
+@pytest.mark.engine
+def test_the_page_from_top_to_bottom(page, tmp_path):
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line[:2] == "$ "]
+    engines = {engine.executable: installed(engine) for engine in ENGINES.values()}
+    if not all(engines.values()) and any(re.search(r"agattn run|M2|Singular", line) for line in lines):
+        assert not os.environ.get("CI")
+        pytest.skip("both engines are needed")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "agattn").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m agattn "$@"\n')
+    (programs / "agattn").chmod(0o755)
+    (programs / "python").symlink_to(sys.executable)
+    for name, found in engines.items():
+        for installation in found[:1]:
+            (programs / name).write_text(f'#!/bin/sh\nexec "{installation.path}" "$@"\n')
+            (programs / name).chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+    }
+    folder = tmp_path / "here"
+    folder.mkdir()
+    for line in lines:
+        if INSTALLS.match(line):
+            continue
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment, timeout=300,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        may_refute = any(words[0] in MAY_REFUTE for words in agattn_in(line))
+        assert done.returncode in ((0, 1) if may_refute else (0,)), f"{line}\n{done.stderr}"
+        assert "Traceback" not in done.stderr and "error" not in done.stderr.lower(), f"{line}\n{done.stderr}"
+
+
+def test_the_tutorial_installs_as_the_readme_does():
+    (line,) = re.findall(
+        r"^python3 -m venv.*", (DOCS / "tutorial.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert line in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_command_is_run():
+    """Only the atlas is too long."""
+    run = {parameter.values[0][0] for parameter in COMMAND_LINES if parameter.values[1] is not None}
+    assert set(COMMANDS) <= run
+    assert {"atlas"} == TOO_LONG

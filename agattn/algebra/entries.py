@@ -32,10 +32,10 @@ LARGEST_EXPONENT = 10**6
 ROUNDED_DIGITS = 16
 NO_COMPLEX = "only real matrices are read: give [[Re, -Im], [Im, Re]], which has twice the rank"
 
-_INTEGER = re.compile(r"[+-]?\d+")
-_RATIONAL = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_RATIONAL = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
 _DECIMAL = r"([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?"
-_BALL = re.compile(rf"{_DECIMAL}(?:\s*(?:\+/-|±)\s*{_DECIMAL})?")
+_BALL = re.compile(rf"{_DECIMAL}(?:\s*(?:\+/-|±)\s*{_DECIMAL})?", re.ASCII)
 
 Ball = tuple[Any, Any]
 

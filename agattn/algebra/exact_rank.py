@@ -10,6 +10,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.dependence import EnoughPrimes, Kernel, RankGrewError, prove_upper_bound
+from agattn.algebra.echelon import echelon
 from agattn.algebra.integers import as_fmpz_mat, hadamard_bits, shape
 from agattn.algebra.matrices import ExactMatrix
 from agattn.algebra.modular import (
@@ -123,25 +124,13 @@ def minor_mod(A: Any, p: int) -> Minor:
     if p < 2**WORD_BITS:
         return nonzero_minor(residues(A, p), p)
     reduced = flint.nmod_mat(as_fmpz_mat(A), p)
-    columns = _pivot_columns(reduced)
+    columns = echelon(reduced)[1]
     entries, n = reduced.entries(), reduced.ncols()
     m, r = reduced.nrows(), len(columns)
     tall = [entries[i * n + j] for j in columns for i in range(m)]
-    rows = _pivot_columns(flint.nmod_mat(r, m, tall, p))
+    rows = echelon(flint.nmod_mat(r, m, tall, p))[1]
     square = flint.nmod_mat(r, r, [entries[i * n + j] for i in rows for j in columns], p)
     return Minor(tuple(rows), tuple(columns), int(square.det()) if r else 1, p)
-
-
-def _pivot_columns(A: Any) -> list[int]:
-    form, rank = A.rref()
-    columns: list[int] = []
-    j = 0
-    for i in range(rank):
-        while not int(form[i, j]):
-            j += 1
-        columns.append(j)
-        j += 1
-    return columns
 
 
 def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, float]:

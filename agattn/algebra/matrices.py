@@ -19,7 +19,7 @@ import numpy as np
 from agattn.algebra.balls import arb_matrix
 from agattn.algebra.entries import NO_COMPLEX, read_number
 from agattn.algebra.integers import SMALL, integer_matrix, shape
-from agattn.algebra.sparse import SparseMatrix
+from agattn.algebra.sparse import SparseMatrix, from_triples
 from agattn.errors import InputError, TooLargeError
 
 # Sparse real matrices are made dense for ball arithmetic, up to this many entries.
@@ -97,10 +97,10 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         return _from_sparse(matrix, radius)
     if hasattr(matrix, "tocoo"):
         triples = matrix.tocoo()
-        entries: dict[tuple[int, int], Any] = {}
-        for i, j, x in zip(triples.row.tolist(), triples.col.tolist(), triples.data, strict=True):
-            entries[i, j] = entries[i, j] + x if (i, j) in entries else x
-        return _from_sparse(SparseMatrix((int(triples.shape[0]), int(triples.shape[1])), entries), radius)
+        size = int(triples.shape[0]), int(triples.shape[1])
+        return _from_sparse(
+            from_triples(size, triples.row.tolist(), triples.col.tolist(), triples.data), radius
+        )
     if callable(matrix):
         first = matrix(64)
         if not isinstance(first, flint.arb_mat):
@@ -129,8 +129,9 @@ def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
         if len(bad):
             i, j = bad[0]
             raise InputError(f"entry ({i + 1}, {j + 1}) is {array[i, j]}, which is not a finite number")
-        if radius is None and (np.abs(array) < 2**53).all() and (array == np.rint(array)).all():
-            # Integers stored as floats: exact, as long as no rounding can have hidden a digit.
+        # Integers stored as floats: exact, as long as no rounding can have hidden a digit.
+        whole = (np.abs(array) < _first_rounded(array)).all() and (array == np.rint(array)).all()
+        if radius is None and whole:
             return ExactMatrix(array.shape, array.astype(np.int64))
     if kind not in "biufO":
         raise InputError(f"an array of type {array.dtype} is not a matrix of numbers")
@@ -200,13 +201,19 @@ def _sparse_balls(numbers: dict[tuple[int, int], Any], m: int, n: int) -> BallMa
     return BallMatrix((m, n), lambda bits: arb_matrix(table, bits), stated, table)
 
 
+def _first_rounded(floats: Any) -> int:
+    """The least whole number from which on some are rounded in the precision of a float or an array."""
+    kind = floats.dtype if hasattr(floats, "dtype") else np.float64
+    return int(2 ** min(np.finfo(kind).nmant + 1, 53))
+
+
 def _whole_floats(rows: Any) -> bool:
     """Whether all entries are ints or floats that hold whole numbers too small to have been rounded."""
     return all(
         hasattr(row, "__iter__")
         and all(
             isinstance(x, (int, np.integer))
-            or (isinstance(x, (float, np.floating)) and float(x).is_integer() and abs(float(x)) < 2**53)
+            or (isinstance(x, (float, np.floating)) and x.is_integer() and abs(float(x)) < _first_rounded(x))
             for x in row
         )
         for row in rows

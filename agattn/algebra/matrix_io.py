@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.sparse import SparseMatrix
+from agattn.algebra.sparse import SparseMatrix, from_triples
 from agattn.errors import InputError
 
 
@@ -87,10 +87,7 @@ def _scipy_sparse(archive: Any) -> SparseMatrix:
         rows, columns = (major, minor) if kind == "csr" else (minor, major)
     else:
         raise InputError(f"holds a sparse matrix in the format {kind!r}; save it as csr, csc or coo")
-    entries: dict[tuple[int, int], Any] = {}
-    for i, j, x in zip(rows, columns, data, strict=True):
-        entries[i, j] = entries[i, j] + x if (i, j) in entries else x
-    return SparseMatrix((m, n), entries)
+    return from_triples((m, n), rows, columns, data)
 
 
 def _numpy_problem(error: Exception) -> str:

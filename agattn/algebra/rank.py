@@ -25,8 +25,10 @@ from agattn.algebra.exact_rank import BlockProof, exact_rank
 from agattn.algebra.integers import as_fmpz_mat
 from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix
 from agattn.algebra.modular import Minor
+from agattn.algebra.sparse import SparseMatrix
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
+from agattn.notebook import Cell, InNotebooks, Table, Wide
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -36,7 +38,7 @@ SMALLEST_GAP = 20.0
 
 
 @dataclass(frozen=True, eq=False)
-class RankResult:
+class RankResult(InNotebooks):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     Attributes:
@@ -86,6 +88,20 @@ class RankResult:
         if self.rank is None:
             return f"rank between {self.lower_bound} and {self.upper_bound} ({self.evidence})"
         return f"rank {self.rank} ({self.evidence})"
+
+    def _notebook(self) -> Table:
+        rows: list[tuple[Cell, ...]] = [
+            ("rank", "undecided" if self.rank is None else self.rank),
+            ("at least", f"{self.lower_bound} ({self.lower_evidence})"),
+            ("at most", f"{self.upper_bound} ({self.upper_evidence})"),
+            (Wide("why no larger"), self.reason),
+            ("method", self.method),
+        ]
+        if self.precision_bits is not None:
+            rows.append(("precision", f"{self.precision_bits} bits"))
+        if self.gap is not None:
+            rows.append(("gap", f"{self.gap:.1f} bits"))
+        return Table(f"Rank of a {self.shape[0]} × {self.shape[1]} matrix", (), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The seven keys of the command line's contract."""
@@ -181,8 +197,11 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
 
 def _exactly(A: ExactMatrix, method: str, seed: int, budget: float, kernel: Any) -> RankResult:
     given = _given_kernel(A, kernel, seed) if kernel is not None else None
-    found = exact_rank(A, seed, budget, prove=method == "rational" and given is None)
-    r, full = found.minor.rank, min(A.shape)
+    proving, full = method == "rational", min(A.shape)
+    found = exact_rank(A, seed, budget, prove=proving and given is None)
+    if proving and given is not None and found.minor.rank not in (full, A.shape[1] - given):
+        found = exact_rank(A, seed, budget, prove=True)  # the vectors given do not suffice
+    r = found.minor.rank
     upper, error = r, found.error_bits
     if r == full:
         error, reason = None, "the matrix has no more rows or columns"
@@ -221,7 +240,8 @@ def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
             raise InputError("the kernel of an exact matrix must be exact: give integers or rationals")
         K = _as_exact(K, "rational")
     _check_kernel_shape(A.shape, K.shape)
-    left = as_fmpz_mat(A.integers) if A.row_scales is None and not hasattr(A.integers, "entries") else None
+    whole = A.row_scales is None and not isinstance(A.integers, SparseMatrix)
+    left = as_fmpz_mat(A.integers) if whole else None
     Q = flint.fmpq_mat(K.shape[0], K.shape[1], [x for row in K.rows() for x in row])
     if left is None:
         product = flint.fmpq_mat(A.shape[0], A.shape[1], [x for row in A.rows() for x in row]) * Q
@@ -328,6 +348,9 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     B = real_matrix(A)
     full = min(A.shape)
     before: tuple[int, float | None] | None = None
+    repeated = 0
+    # An exact matrix may have a small singular value that only looks like noise; ask more of it.
+    needed = 1 if B.stated else 2
     while True:
         noise = float(precision // 2)
         values = singular_values(midpoints(B, precision), precision)
@@ -337,10 +360,13 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
             change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
             noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
         r, gap = widest_gap(values, int(noise))
-        separated = gap is None or gap >= SMALLEST_GAP
+        # Balls around zero may hold anything.
+        blurred = B.stated and not any(values)
+        separated = not blurred and (gap is None or gap >= SMALLEST_GAP)
         growth = 0.0 if B.stated else precision / 8
         stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
-        if r == full or not any(values) or (separated and stable):
+        repeated = repeated + 1 if stable else 0
+        if r == full or not (blurred or any(values)) or (separated and repeated >= needed):
             return _mpmath_result(A.shape, r, r, precision, gap, f"singular values at {precision} bits")
         hopeless = B.stated and stable
         if hopeless or 2 * precision > limit:

@@ -149,9 +149,6 @@ class Elimination:
 
     The basis is in reduced echelon form, stored without its pivot columns, so that new rows cost less the
     larger the rank already is. Memory: at most columns²/4 numbers.
-
-    Attributes:
-        rank: the rank of all rows added so far.
     """
 
     def __init__(self, columns: int, p: int) -> None:

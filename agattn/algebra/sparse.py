@@ -13,14 +13,14 @@ Two reductions keep the rank exactly, over ℤ as over any field in which the pi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agattn.algebra.integers import integer_matrix
-from agattn.errors import TooLargeError
+from agattn.errors import InputError, TooLargeError
 
-# A component with more entries than this is refused rather than made dense: 8 bytes each.
+#: A component with more entries than this is refused rather than made dense: 8 bytes each.
 LARGEST_BLOCK = 10**8
 
 
@@ -30,6 +30,38 @@ class SparseMatrix:
 
     shape: tuple[int, int]
     entries: Mapping[tuple[int, int], Any]
+
+
+def from_triples(
+    shape: tuple[int, int], rows: Iterable[int], columns: Iterable[int], data: Any
+) -> SparseMatrix:
+    """A matrix from lists of rows, columns and entries; entries at the same place are added, exactly.
+
+    Args:
+        shape: the number of rows and columns.
+        rows: the row of every entry, from 0.
+        columns: its column, from 0.
+        data: an array of entries.
+
+    Raises:
+        InputError: if floats stand at the same place: their sum would be rounded once more.
+
+    >>> import numpy as np
+    >>> from_triples((1, 1), [0, 0], [0, 0], np.array([2**62, 2**62])).entries[0, 0] == 2**63
+    True
+    """
+    entries: dict[tuple[int, int], Any] = {}
+    rounded = data.dtype.kind == "f"
+    for i, j, x in zip(rows, columns, data if rounded else data.tolist(), strict=True):
+        if (i, j) not in entries:
+            entries[i, j] = x
+        elif rounded:
+            raise InputError(
+                f"entry ({i + 1}, {j + 1}) is given twice, in floating point; call sum_duplicates()"
+            )
+        else:
+            entries[i, j] = entries[i, j] + x
+    return SparseMatrix(shape, entries)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 
-# Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
+#: Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
 SVD_SIZE = 80
 
 
@@ -45,8 +45,8 @@ def singular_values(rows: Sequence[Sequence[Any]], bits: int) -> list[Any]:
 def pivoted_triangle(rows: list[list[Any]]) -> list[list[Any]]:
     """The factor R of a QR decomposition with column pivoting (m ≥ n), by Householder reflections; square.
 
-    Works on columns, at mpmath's current precision. |R_{1,1}| ≥ |R_{2,2}| ≥ ... up to rounding, and |R_{k,k}|
-    tracks the k-th singular value.
+    Works on columns, at mpmath's current precision. The absolute values of the diagonal fall, up to
+    rounding, and track the singular values.
     """
     columns = [list(column) for column in zip(*rows, strict=True)]
     n = len(columns)

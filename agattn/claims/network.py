@@ -109,7 +109,9 @@ def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
         "error_probability": check.error,
         "scope": "near generic weights; elsewhere the lemma's own argument, that L'_i = C_i L_i for one C_i",
     }
-    return Outcome(computed == _predict_basis(network), computed, witness, details=details)
+    # The group gives the lower bound; an upper bound above it may only be a bad point.
+    holds = None if check.holds and fiber.upper_bound > fiber.orbit else computed == _predict_basis(network)
+    return Outcome(holds, computed, witness, details=details)
 
 
 def _predict_fiber(network: DeepNetwork) -> dict[str, int]:
@@ -248,7 +250,7 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "orbit of the changes of basis between the layers, of dimension Σ d_i²",
         r"V_i \mapsto C_i V_i C_{i-1}^{-1},\quad A_i \mapsto C_{i-1}^{-\mathsf T} A_i C_{i-1}^{-1}",
         "HMK, Lemma 3.5, equation 9",
-        (*PLAIN, BOTTLENECK),
+        (*PLAIN, ANY_VALUES, BOTTLENECK),
         (BASIS_CHANGE, BASIS_FIBER),
         _predict_basis,
         _judge_basis,
@@ -320,8 +322,11 @@ _CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     Claim(
         "agattn.network-dimension",
         "A network with one head in each layer, of any widths, ranks and t, has the dimension that counting "
-        "at reduced widths bounds it by",
-        r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - l",
+        "at reduced widths e_i bounds it by. The last term is l without a normalization, for the rescalings, "
+        "and 0 with one. A normalized network of one token is linear, of rank at most r = min d_i, and has "
+        "the dimension r(d_0 + d_l − r)",
+        r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - \lambda, \quad "
+        r"\lambda \in \{l, 0\}",
         "agattn",
         (ONE_HEAD, ANY_VALUES, NO_SKIP),
         (DIMENSION,),

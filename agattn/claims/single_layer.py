@@ -392,7 +392,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "lemma-3.1",
         "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
         "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
-        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \implies \exists!\, C \in \mathrm{GL}(a):\ "
+        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \text{ of rank } a \implies \exists!\, C \in \mathrm{GL}(a):\ "
         r"K' = C^{-\mathsf T}K,\ Q' = CQ",
         "HMK, Lemma 3.1",
         (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
@@ -404,8 +404,8 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "theorem-3.2",
         "The fiber of φ over φ_{A,V}: rescalings of (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) if rk A = rk V = 1; all "
         "pairs with A' = 0 or V' = 0 if A = 0 or V = 0; otherwise only (sA, V/s), s ≠ 0",
-        r"\varphi^{-1}(\varphi_{A,V}) = \{(sA, s^{-1}V)\} \text{ unless } \operatorname{rk} A, "
-        r"\operatorname{rk} V \leq 1",
+        r"\varphi^{-1}(\varphi_{A,V}) = \{(sA, s^{-1}V)\} \text{ unless } A = 0, \ V = 0, "
+        r"\text{ or } \operatorname{rk} A = \operatorname{rk} V = 1",
         "HMK, Theorem 3.2",
         (TWO_TOKENS,),
         (FIBERS, BASE_LOCUS),
@@ -515,7 +515,8 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
     ),
     Claim(
         "agattn.degree",
-        "The degree of M̄ is that of the Segre product of P(D_α) and P(ℂ^{d'×d}), divided by 2 if a = d' = 1",
+        "The degree of M̄ is that of the Segre product of P(D_α) and P(ℂ^{d'×d}), divided by ε: by 2 if "
+        "a = d' = 1 and d ≥ 2, else by 1",
         r"\deg\overline{\mathcal{M}} = \binom{\alpha(2d-\alpha)-1+dd'-1}{dd'-1} \deg D_\alpha / \varepsilon",
         "agattn",
         (TWO_TOKENS,),
@@ -527,7 +528,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "agattn.singular-locus",
         CORRECTED,
         r"\operatorname{Sing}\overline{\mathcal{M}} = \{\operatorname{rk} A = \operatorname{rk} V = 1\} \cup "
-        r"\{\operatorname{rk} A < a < d\} \cup \{0\}",
+        r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
         "agattn",
         (TWO_TOKENS, WIDE),
         SINGULAR_QUESTIONS,

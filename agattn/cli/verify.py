@@ -112,9 +112,7 @@ def _print(report: Report) -> None:
     for verdict in report.verdicts:
         judgement = verdict.judgement.value
         style = colours[judgement]
-        table.add_row(
-            verdict.claim, f"[{style}]{judgement}[/{style}]", str(verdict.evidence or ""), _short(verdict)
-        )
+        table.add_row(verdict.claim, f"[{style}]{judgement}[/{style}]", verdict.known, _short(verdict))
     output.print_table(console, table, folded="computed")
     if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
@@ -158,22 +156,16 @@ def _remarks(report: Report) -> list[str]:
     return lines
 
 
-def _scopes(report: Report) -> list[tuple[str, object]]:
+def _scopes(report: Report) -> list[tuple[str, str]]:
     """Confirmed claims that say more than was checked, and what was."""
-    return [
-        (v.claim, v.details["scope"])
-        for v in report.verdicts
-        if v.judgement.value == "confirmed" and "scope" in v.details
-    ]
+    return [(v.claim, v.scope) for v in report.verdicts if v.scope]
 
 
 def _text(report: Report) -> str:
     """The report as Markdown."""
     lines = [f"# {report.layer}", "", "| claim | verdict | evidence | why |", "| --- | --- | --- | --- |"]
     for v in report.verdicts:
-        lines.append(
-            f"| {v.claim} | {v.judgement} | {v.evidence or ''} | {v.witness.replace('|', chr(92) + '|')} |"
-        )
+        lines.append(f"| {v.claim} | {v.judgement} | {v.known} | {v.witness.replace('|', chr(92) + '|')} |")
     lines += ["", *(f"{claim}: checked {scope}.\n" for claim, scope in _scopes(report))]
     lines += ["Scripts and transcripts of the engines lie beside this file."]
     lines += [f"- {run_.problem.task}, {run_.installation}: `{run_.script_sha256}`" for run_ in report.runs]

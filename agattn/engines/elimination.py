@@ -163,6 +163,7 @@ def examine(
     )
 
 
+#: The last degree in which Hilbert functions are compared.
 HILBERT_DEGREE = 8
 _DEGREES = range(HILBERT_DEGREE + 1)
 

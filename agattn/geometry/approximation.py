@@ -54,7 +54,7 @@ class Approximation:
 
 
 def nearest_weights(T: Array, rank: int, max_steps: int = MAX_STEPS, stop: float = 1e-4) -> Approximation:
-    """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as :func:`symmetric_tensor` gives.
+    """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as ``symmetric_tensor`` gives.
 
     Args:
         T: the tensor.

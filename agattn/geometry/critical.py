@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import flint
 
 from agattn.architecture import SingleLayer
 from agattn.geometry.determinantal import compression, in_tangent_cone, kernel_basis
-from agattn.geometry.parametrization import Matrix, differential, rational_matrix
+from agattn.geometry.parametrization import Matrix, nonzero_rows, rational_matrix
 from agattn.geometry.strata import (
     IntegerMatrix,
     Stratum,
@@ -58,7 +59,9 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     """
     require_two_tokens(layer)
     d = layer.d
-    kernel = kernel_basis(differential(A, V))
+    if not any(map(any, A)) or not any(map(any, V)):
+        return _over_zero(A, V)
+    kernel = kernel_of_differential(A, V)
     scaling = [x for row in A for x in row] + [-x for row in V for x in row]
     width = len(scaling)
     trivial = rational_matrix([scaling], width).rank()
@@ -101,6 +104,59 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     return Criticality(None, len(kernel), None, "no kernel vector found in the tangent cone, none excluded")
 
 
+def kernel_of_differential(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+    """A basis of ker dφ at (A, V): vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
+
+    >>> kernel_of_differential([[1]], [[5]])
+    [[-1/5, 1]]
+    """
+    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)))
+
+
+@lru_cache(maxsize=256)
+def _kernel(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+    rows = list(nonzero_rows(A, V).values())
+    matrix = flint.fmpq_mat(len(rows), len(A) ** 2 + len(V) * len(A))
+    for i, entries in enumerate(rows):
+        for column, x in entries.items():
+            matrix[i, column] = x
+    return kernel_basis(matrix)
+
+
+def _over_zero(A: Matrix, V: Matrix) -> Criticality:
+    """The same for A = 0 or V = 0.
+
+    At A = 0 the kernel of dφ holds all (0, V̇), and nothing else if V ≠ 0, as V_c·Ȧ_b = 0 only for Ȧ = 0; at
+    V = 0 likewise all (Ȧ, 0). For A ≠ 0 every Ȧ = A M is tangent to {rk ≤ a}.
+    """
+    d, d_out = len(A), len(V)
+    zero_a, zero_v = not any(map(any, A)), not any(map(any, V))
+    size = (d_out * d if zero_a else 0) + (d * d if zero_v else 0)
+    if size == 1 and not (zero_a and zero_v):
+        return Criticality(False, 1, None, "the kernel of dφ is spanned by (A, −V)")
+    if zero_a:
+        ones, other = [1], V
+    else:
+        ones, other = next(list(column) for column in zip(*A, strict=True) if any(column)), A
+    # Ȧ with one column of A moved to column k, or V̇ with a single 1: of these at most one is a multiple.
+    places = [(c, k) for c in range(1 if not zero_a else d_out) for k in range(d)]
+    for c, k in places:
+        moved = [[0] * d for _ in other]
+        for row, x in enumerate(ones, c):
+            moved[row][k] = x
+        flat = [[x for line in M for x in line] for M in (other, moved)]
+        if rational_matrix(flat, len(flat[0])).rank() > any(flat[0]):
+            nothing = [[0] * d for _ in range(d if zero_a else d_out)]
+            direction = (nothing, moved) if zero_a else (moved, nothing)
+            how = "a kernel vector of dφ in the tangent cone besides (A, −V)"
+            return Criticality(True, size, (_fractions(direction[0]), _fractions(direction[1])), how)
+    raise AssertionError("for d > 1 or d' > 1 there is a direction besides (A, −V)")
+
+
+def _fractions(matrix: Matrix) -> RationalMatrix:
+    return tuple(tuple(Fraction(x) for x in row) for row in matrix)
+
+
 def zero_pairs(layer: SingleLayer) -> list[tuple[IntegerMatrix, IntegerMatrix]]:
     """One pair (A, V) from each orbit with A = 0 or V = 0: the pairs whose function is 0.
 
@@ -136,7 +192,7 @@ def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
     Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
     """
     d = len(A)
-    kernel = kernel_basis(differential(A, V))
+    kernel = kernel_of_differential(A, V)
     place = d * d + next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
     pivot = next(v for v in kernel if v[place] != 0)  # (A, −V) is in the kernel, so there is one
     return [

@@ -136,6 +136,8 @@ class DeepFiber:
         if other.dims != self.dims:
             raise InputError(f"the widths are {other.dims} and {self.dims}; only equal ones can be compared")
         (M, L), (M2, L2) = self.virtual, other.virtual
+        if all(any(not x.any() for x in side) for side in ((*M, L), (*M2, L2))):
+            return True  # both functions are 0: a layer with virtual weight 0 puts out 0
         ratios = [self._ratio(x, y) for x, y in zip((*M, L), (*M2, L2), strict=True)]
         if all(ratio is not None for ratio in ratios):
             *mu, lam = ratios

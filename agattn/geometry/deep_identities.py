@@ -13,6 +13,7 @@ lemma-3.6 for widths (4, 5, 3, 4), t = 3: holds (modular, by evaluation, wrong w
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from agattn.attention import deep
 from agattn.attention.network import LayerWeights
 from agattn.errors import InputError
 from agattn.evidence import Evidence
+from agattn.geometry.gauge import inverse
 from agattn.geometry.jacobian import jacobian
 
 #: Evaluations at random points, each modulo its own prime.
@@ -97,11 +99,16 @@ def equation_9(dims: Sequence[int], seed: int = 0) -> IdentityCheck:
     """The action of Π GL(d_i) between the layers leaves the virtual weights unchanged: Lemma 3.5, one
     half."""
 
+    # Another stream than that of the weights, which C must not depend on.
+    generator = np.random.default_rng([seed, 9])
+
     def sides(A: list[Array], V: list[Array], X: Array, arithmetic: Arithmetic) -> list[tuple[Array, Array]]:
         assert isinstance(arithmetic, ModularArithmetic)
-        generator = np.random.default_rng(seed)
-        C = [random_residues(generator, (d, d), arithmetic.p) for d in dims[1:-1]]
-        moved = deep.change_basis(A, V, C, arithmetic, lambda matrix: _inverse_mod(matrix, arithmetic.p))
+        while True:
+            C = [random_residues(generator, (d, d), arithmetic.p) for d in dims[1:-1]]
+            with contextlib.suppress(ZeroDivisionError):
+                moved = deep.change_basis(A, V, C, arithmetic, lambda M: _inverse_mod(M, arithmetic.p))
+                break
         M, L = deep.virtual_weights(A, V, arithmetic)
         M_moved, L_moved = deep.virtual_weights(*moved, arithmetic)
         return [*zip(M, M_moved, strict=True), (L, L_moved)]
@@ -125,7 +132,8 @@ def recover_change_of_basis(V: Sequence[Array], V_moved: Sequence[Array]) -> lis
         V_moved: those of the other network.
 
     Raises:
-        InputError: if some L_i does not have full row rank, or if the products V_l ... V_1 differ.
+        InputError: if some L_i does not have full row rank, if the products V_l ... V_1 differ, or if they
+            are not of rank δ.
 
     >>> V = [np.array([[1, 2, 0], [0, 1, 1]], dtype=object), np.array([[1, 1], [0, 3]], dtype=object)]
     >>> C = np.array([[2, 1], [1, 1]], dtype=object)
@@ -147,8 +155,8 @@ def recover_change_of_basis(V: Sequence[Array], V_moved: Sequence[Array]) -> lis
             raise InputError(
                 "a product V_i ... V_1 does not have full row rank; Lemma 3.5 needs that"
             ) from error
-        if not (L_moved == C @ L).all():
-            raise InputError("the products V_i ... V_1 have other row spaces, so L is not of rank δ")
+        if not (L_moved == C @ L).all() or inverse(C) is None:
+            raise InputError("the products V_i ... V_1 have other row spaces or ranks, so L is not of rank δ")
         found.append(C)
     return found
 

@@ -65,15 +65,17 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
         line: in coordinates of the slice.
         radius: pieces are sought for parameters from −radius to radius.
     """
-    cuts = sorted({-float(radius), *_zeros_of_minors(layer, slice_, line, float(radius)), float(radius)})
+    cuts = sorted(
+        {Fraction(-radius), *_zeros_of_minors(layer, slice_, line, Fraction(radius)), Fraction(radius)}
+    )
     pieces: list[Piece] = []
     for low, high in pairwise(cuts):
         sample = _between(low, high)
         in_m, reason = _membership(layer, slice_, line, sample)
         if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
-            pieces[-1] = Piece((pieces[-1].ends[0], high), pieces[-1].sample, in_m, reason)
+            pieces[-1] = Piece((pieces[-1].ends[0], float(high)), pieces[-1].sample, in_m, reason)
         else:
-            pieces.append(Piece((low, high), sample, in_m, reason))
+            pieces.append(Piece((float(low), float(high)), sample, in_m, reason))
     return pieces
 
 
@@ -99,12 +101,15 @@ def _on(line: Line, parameter: Fraction) -> list[Fraction]:
     return [Fraction(p) + parameter * Fraction(v) for p, v in zip(*line, strict=True)]
 
 
-def _between(low: float, high: float) -> Fraction:
+def _between(low: Fraction | float, high: Fraction | float) -> Fraction:
     """A rational number well between two others, with a small denominator."""
-    return Fraction((low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
+    return Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
 
 
-def _zeros_of_minors(layer: SingleLayer, slice_: Slice, line: Line, radius: float) -> set[float]:
+def _zeros_of_minors(
+    layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction
+) -> set[Fraction | float]:
+    """Where on the line some 2 × 2 minor vanishes: exactly where that is rational, else in floating point."""
     start, end = slice_.point(_on(line, Fraction(0))), slice_.point(_on(line, Fraction(1)))
     at = {
         index: flint.fmpq_poly([_fmpq(y0), _fmpq(y1 - y0)])
@@ -118,12 +123,12 @@ def _zeros_of_minors(layer: SingleLayer, slice_: Slice, line: Line, radius: floa
             for k in range(i + 1, layer.d + 1)
         ]
         minors += [minor for minor in form if minor.degree() >= 0]
-    zeros: set[float] = set()
+    zeros: set[Fraction | float] = set()
     for minor in minors:
         for factor, _ in minor.factor()[1]:
             degree = factor.degree()
             if degree == 1:
-                zeros.add(float(Fraction(int(-factor[0].p), int(factor[0].q)) / _fraction(factor[1])))
+                zeros.add(-_fraction(factor[0]) / _fraction(factor[1]))
             elif degree == 2:
                 low, middle, high = (float(_fraction(factor[n])) for n in range(3))
                 root = middle * middle - 4 * high * low

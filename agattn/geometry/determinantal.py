@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import flint
 
+from agattn.algebra.echelon import echelon
 from agattn.geometry.parametrization import Matrix, rational_matrix
 
 
@@ -25,12 +26,8 @@ def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
     >>> kernel_basis(flint.fmpq_mat(1, 2, [2, 1]))
     [[-1/2, 1]]
     """
-    reduced, rank = matrix.rref()
+    reduced, pivots = echelon(matrix)
     columns = matrix.ncols()
-    pivots: list[int] = []
-    for row in range(rank):
-        start = pivots[-1] + 1 if pivots else 0
-        pivots.append(next(j for j in range(start, columns) if reduced[row, j] != 0))
     basis = []
     for free in sorted(set(range(columns)) - set(pivots)):
         vector = [flint.fmpq(0)] * columns

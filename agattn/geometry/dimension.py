@@ -43,6 +43,7 @@ from agattn.geometry.formulas import (
 from agattn.geometry.jacobian import jacobian
 from agattn.geometry.softmax_rank import softmax_rank
 from agattn.geometry.symmetries import gauge_columns, symmetry_upper_bound
+from agattn.notebook import Cell, InNotebooks, Math, Table, Wide
 
 #: Rows of the Jacobian that are made and eliminated at a time.
 _BLOCK = 384
@@ -52,6 +53,7 @@ _SURPLUS = 3
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
+#: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
 
 
@@ -76,7 +78,7 @@ class ModularRank:
 
 
 @dataclass(frozen=True)
-class Dimension:
+class Dimension(InNotebooks):
     """What is known about the dimension of a network's neuromanifold.
 
     Attributes:
@@ -126,6 +128,22 @@ class Dimension:
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
         return f"{self.network}: dimension {self.dimension} ({known}), expected {self.predicted}"
+
+    def _notebook(self) -> Table:
+        failing = self.paper_hypotheses_failing
+        rows: list[tuple[Cell, ...]] = [
+            ("dimension", self.dimension),
+            ("evidence", str(self.evidence)),
+            ("at least (proved)", self.lower_bound),
+            ("at most (proved)", self.upper_bound),
+            (Wide("upper bound from"), self.upper_bound_reason),
+            ("general formula", self.predicted),
+            ("HMK", self.paper),
+            (Wide("its hypotheses"), f"fail: {'; '.join(failing)}" if failing else "hold"),
+            ("parameters", self.parameters),
+            ("Jacobian", Math(rf"{self.jacobian_shape[0]} \times {self.jacobian_shape[1]}")),
+        ]
+        return Table(str(self.network), (), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """Return the document that the command line prints."""

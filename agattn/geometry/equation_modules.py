@@ -23,17 +23,21 @@ from math import gcd
 import flint
 
 from agattn.algebra.characters import Partition, module_dimension
+from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architecture import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.isotypic import pivots
 from agattn.geometry.weights import Index, vanishes, variable
+from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product
 
 #: Increasing coordinates, and the coefficient of their product.
 Terms = dict[tuple[Index, ...], int]
 
 #: A module with more equations than this is not written out.
 MOST_EQUATIONS = 20000
+
+#: The most terms of an equation that a notebook shows.
+_LONGEST_SHOWN = 12
 
 PRIME = 2**61 - 1
 
@@ -44,7 +48,8 @@ class Equation:
 
     Attributes:
         terms: coefficients by monomial; a monomial is the increasing tuple of its coordinates' indices,
-        from 0. tokens: 1, or anything larger, for the meaning of the indices.
+            from 0.
+        tokens: 1, or anything larger, for the meaning of the indices.
     """
 
     terms: Terms = field(hash=False)
@@ -68,7 +73,8 @@ class Equation:
 
         Args:
             factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1
-            for the latter. start: a basis vector, from 0.
+                for the latter.
+            start: a basis vector, from 0.
             end: another basis vector, from 0.
         """
         result: Terms = {}
@@ -140,7 +146,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class EquationModule:
+class EquationModule(InNotebooks):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
     Attributes:
@@ -170,6 +176,19 @@ class EquationModule:
 
     def __str__(self) -> str:
         return "⊗".join(f"S({','.join(map(str, part))})" for part in self.shapes)
+
+    def notebook_row(self) -> tuple[Cell, ...]:
+        """The module, its dimension, what it says, and its highest weight vector, if that is short."""
+        polynomial = self.highest.polynomial()
+        short = len(polynomial) <= _LONGEST_SHOWN
+        equation: Cell = Math(polynomial.latex()) if short else f"{len(polynomial)} terms"
+        return Math(tensor_product(self.shapes)), self.dimension, self.name, equation
+
+    def _notebook(self) -> Table:
+        names = ("module", "dimension", Wide("what it says"), "highest weight vector")
+        return Table(
+            f"Equations of degree {self.degree}", (), tuple(zip(names, self.notebook_row(), strict=True))
+        )
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.
@@ -214,4 +233,4 @@ def _independent(equations: list[Equation]) -> list[Equation]:
     for column, equation in enumerate(equations):
         for monomial, coefficient in equation.terms.items():
             matrix[place[monomial], column] = coefficient
-    return [equations[column] for column in pivots(matrix)]
+    return [equations[column] for column in echelon(matrix)[1]]

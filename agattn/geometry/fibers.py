@@ -41,13 +41,14 @@ from agattn.geometry.parametrization import (
     rational_matrix,
 )
 from agattn.geometry.strata import Stratum, representative, require_two_tokens
+from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 Form = tuple[Fraction, ...]
 RationalMatrix = tuple[Form, ...]
 
 
 @dataclass(frozen=True)
-class Preimage:
+class Preimage(InNotebooks):
     """One preimage (A, V) up to the rescaling (sA, V/s), with rational entries.
 
     Attributes:
@@ -61,9 +62,14 @@ class Preimage:
     V: RationalMatrix
     length: int | None
 
+    def _notebook(self) -> Table:
+        length = "unknown" if self.length is None else self.length
+        rows = (("A", matrix(self.A)), ("V", matrix(self.V)), ("length of the fiber there", length))
+        return Table("A preimage up to (sA, V/s)", (), rows)
+
 
 @dataclass(frozen=True)
-class ConjugatePair:
+class ConjugatePair(InNotebooks):
     """Two preimages that are conjugate over a quadratic field ℚ(√D): the fiber of h ⊗ q ⊗ Q with Q = l·l̄.
 
     Attributes:
@@ -74,9 +80,14 @@ class ConjugatePair:
     form: RationalMatrix
     discriminant: Fraction
 
+    def _notebook(self) -> Table:
+        kind = "real" if self.discriminant > 0 else "complex conjugate"
+        caption = f"Two {kind} preimages, of h ⊗ q ⊗ Q with Q = l·m over ℚ(√{self.discriminant})"
+        return Table(caption, (), (("Q", matrix(self.form)), ("discriminant", str(self.discriminant))))
+
 
 @dataclass(frozen=True)
-class Fiber:
+class Fiber(InNotebooks):
     """All preimages of a point y ≠ 0 over ℂ, up to scaling.
 
     Attributes:
@@ -98,6 +109,22 @@ class Fiber:
     def is_real(self) -> bool:
         """Whether some preimage is real: whether y is in M."""
         return bool(self.points) or (self.conjugate is not None and self.conjugate.discriminant > 0)
+
+    def _notebook(self) -> Table:
+        where = "in M" if self.is_real else "in M̄, not in M" if self.number else "not in M̄"
+        rows: list[tuple[Cell, ...]] = [
+            ("preimages over ℂ, up to scaling", self.number),
+            ("so the point is", where),
+            (Wide("how this is known"), self.reason),
+        ]
+        for n, point in enumerate(self.points, start=1):
+            rows += [(f"A, preimage {n}", matrix(point.A)), (f"V, preimage {n}", matrix(point.V))]
+        if self.conjugate is not None:
+            rows += [
+                ("Q, of h ⊗ q ⊗ Q", matrix(self.conjugate.form)),
+                ("its factors are over", f"ℚ(√{self.conjugate.discriminant})"),
+            ]
+        return Table("The fiber over a point", (), tuple(rows))
 
 
 def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
@@ -208,7 +235,7 @@ def _product(one: Form, other: Form) -> list[list[Fraction]]:
 
 
 def divide(F: Sequence[Sequence[Fraction]], factor: Form) -> Form | None:
-    """The linear form F / factor, or ``None`` where it is none; F as in :func:`_product`, factor ≠ 0."""
+    """The linear form F / factor, or ``None`` where it is none; F as in ``_product``, factor ≠ 0."""
     d = len(factor)
     p = next(i for i in range(d) if factor[i])
     top = F[p][p] / factor[p]

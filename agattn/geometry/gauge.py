@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from agattn.algebra.echelon import echelon
 from agattn.errors import InputError
 from agattn.geometry.scalars import (
     TOLERANCE,
@@ -54,12 +55,11 @@ def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Arr
         root = signs * np.sqrt(sigma[:kept])
         K[:kept], Q[:kept] = root[:, None] * U[:, :kept].T, root[:, None] * W[:kept]
         return K, Q
-    reduced, rank = flint_matrix(A).rref()
-    _require_rank(rank, a)
+    reduced, pivots = echelon(flint_matrix(A))
+    _require_rank(len(pivots), a)
     rows = fraction_matrix(reduced)
     K, Q = scalars_zero(a, A.shape[0]), scalars_zero(a, d)
-    for row in range(rank):
-        pivot = next(j for j in range(d) if rows[row, j])
+    for row, pivot in enumerate(pivots):
         K[row], Q[row] = A[:, pivot], rows[row]
     return K, Q
 
@@ -112,11 +112,9 @@ def change_of_basis(rows: Array, others: Array, tolerance: float = TOLERANCE) ->
     """C with C·rows = others on the span of ``rows``; ``None`` if the rows are dependent."""
     a = len(rows)
     if is_exact(rows, others):
-        reduced, rank = flint_matrix(rows).rref()
-        if rank < a:
+        pivots = echelon(flint_matrix(rows))[1]
+        if len(pivots) < a:
             return None
-        echelon = fraction_matrix(reduced)
-        pivots = [next(j for j in range(rows.shape[1]) if echelon[i, j]) for i in range(a)]
         back = inverse(rows[:, pivots])
         return None if back is None else others[:, pivots] @ back
     sigma = np.linalg.svd(rows, compute_uv=False)

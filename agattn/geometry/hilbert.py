@@ -2,9 +2,8 @@ r"""The Hilbert function of M̄ against the functions that respect the two preim
 
 A function on M̄ of degree n is one on the source, of bidegree (n, n) in V and A, that takes the same value
 at all preimages of a point; so on rank one, V = h vᵀ and A = k qᵀ, it is symmetric in v and k. Restriction
-to rank
-one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with m =
-C(n+d−1, n), and the functions that meet them
+to rank one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with
+m = C(n+d−1, n), and the functions that meet them number
 
     g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
 
@@ -27,10 +26,10 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
 from agattn.architecture import SingleLayer
 from agattn.geometry.graded import PRIME
-from agattn.geometry.isotypic import pivots
 
 
 def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
@@ -161,7 +160,7 @@ def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
         for column in candidates.T:
             rows = rows * values[column, :points] % PRIME
         transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
-        chosen = candidates[pivots(transposed)]
+        chosen = candidates[echelon(transposed)[1]]
         if len(chosen) == bound:
             break
     return chosen

@@ -34,11 +34,15 @@ from agattn.geometry.generators import highest_weight_generators
 from agattn.geometry.graded import GradedIdeal
 from agattn.geometry.isotypic import component, shapes
 from agattn.geometry.named_equations import name_of
+from agattn.notebook import InNotebooks, Math, Table, tensor_product
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
 #: For t = 1, the largest space of all polynomials of one degree.
 LARGEST_DEGREE_PIECE = 200_000
+
+#: The most modules of generators of which a notebook shows an equation.
+_MOST_SHOWN = 20
 
 _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
@@ -121,7 +125,7 @@ class DegreePiece:
         }
 
 
-class Ideal:
+class Ideal(InNotebooks):
     """The ideal of M̄ up to a degree.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -231,23 +235,28 @@ class Ideal:
 
     __repr__ = __str__
 
-    def _repr_latex_(self) -> str:
-        rows = [
-            rf"{piece.degree} & {piece.hilbert_function} & {piece.ideal_dimension} & " + _latex_sum(piece)
-            for piece in self.degrees
-        ]
-        body = r" \\ ".join(rows)
-        return (
-            r"$\begin{array}{rrrl} n & \dim R_n/I_n & \dim I_n & \text{minimal generators} \\ \hline "
-            + body
-            + r" \end{array}$"
+    def _notebook(self) -> Table:
+        headings = ("degree", "Hilbert function", "equations", "minimal generators", "their modules")
+        rows = tuple(
+            (p.degree, p.hilbert_function, p.ideal_dimension, p.minimal_generators, Math(_sum(p)))
+            for p in self.degrees
         )
+        return Table(f"{self} ({self.degrees[0].evidence})", headings, rows)
+
+    def _repr_html_(self) -> str:
+        """The degrees, and one equation of each module of minimal generators if they are not too many."""
+        text = super()._repr_html_()
+        if 1 <= sum(m.minimal_generators > 0 for p in self.degrees for m in p.modules) <= _MOST_SHOWN:
+            rows = tuple(module.notebook_row() for module in self.generators)
+            headings = ("module", "dimension", "what it says", "highest weight vector")
+            text += Table("One equation of each module of minimal generators", headings, rows).html()
+        return text
 
 
-def _latex_sum(piece: DegreePiece) -> str:
+def _sum(piece: DegreePiece) -> str:
+    """The modules of the minimal generators of one degree, in LaTeX."""
     terms = [
-        (f"{m.minimal_generators}\\," if m.minimal_generators > 1 else "")
-        + r" \otimes ".join(f"S_{{({','.join(map(str, part))})}}" for part in m.shapes)
+        (f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "") + tensor_product(m.shapes)
         for m in piece.modules
         if m.minimal_generators
     ]

@@ -1,11 +1,10 @@
-r"""One isotypic component of the coordinate ring, of the ideal and of its generators, exactly and for all
-layers.
+r"""One isotypic component of the coordinate ring, the ideal and its generators, exactly, for all layers.
 
 Let E = ℂ^{d'}, F = ℂ^d (the columns of A) and U = ℂ^d (the index that V and A share). The coordinates
 y_{c,b,{i,k}} span E ⊗ F ⊗ S²U, and the parametrization is the map of GL(E)×GL(F)×GL(U)-modules
 
-    φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),   y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i <
-    k).
+    φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),
+    y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i < k).
 
 By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (λ and μ of size n, ν of size 2n) on the
 left is
@@ -39,6 +38,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition, horizontal_strips, littlewood_richardson, partitions
+from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: A prime for choosing independent rows; no result depends on it.
@@ -313,22 +313,7 @@ def _independent(tensors: FloatArray) -> FloatArray:
     """
     if not len(tensors):
         return tensors
-    return tensors[pivots(flint.nmod_mat(_gram(tensors), PRIME))]
-
-
-def pivots(matrix: flint.nmod_mat) -> list[int]:
-    """The columns that are independent of the columns before them.
-
-    >>> pivots(flint.nmod_mat([[1, 2, 0], [2, 4, 1]], 7))
-    [0, 2]
-    """
-    reduced, rank = matrix.rref()
-    found, column = [], 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        found.append(column)
-    return found
+    return tensors[echelon(flint.nmod_mat(_gram(tensors), PRIME))[1]]
 
 
 def _rank(tensors: FloatArray) -> int:

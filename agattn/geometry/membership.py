@@ -56,13 +56,17 @@ from agattn.geometry.scalars import (
     scaled,
 )
 from agattn.geometry.violations import Violation, find_violation
+from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
+#: The most entries of a matrix that a notebook shows.
+_MOST_ENTRIES = 64
+
 
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(InNotebooks):
     """What is known about a tensor.
 
     Attributes:
@@ -70,8 +74,8 @@ class Identification:
         in_neuromanifold: whether it is in M; ``None`` where that stayed open.
         in_zariski_closure: whether it is in M̄.
         A: d × d, in the canonical scale; of the nearest point found where the tensor is not in M. At t = 1
-            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights; ``None``
-            where the weights are not rational and too large for floating point.
+            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights;
+            ``None`` where they are not rational and too large for floating point.
         V: d' × d, likewise.
         residual: ‖y − φ_{A,V}‖ / ‖y‖ in the invariant norm; 0 for exact weights.
         evidence: how the two answers are known.
@@ -94,6 +98,22 @@ class Identification:
     rank_a: RankDecision | None = None
     preimages: int | None = None
     steps: int = 0
+
+    def _notebook(self) -> Table:
+        words = {True: "yes", False: "no", None: "undecided"}
+        rows: list[tuple[Cell, ...]] = [
+            ("in M", words[self.in_neuromanifold]),
+            ("in its Zariski closure", words[self.in_zariski_closure]),
+            ("evidence", str(self.evidence)),
+            (Wide("why"), self.reason),
+            ("relative distance of A, V", f"{float(self.residual):.3g}"),
+        ]
+        for name, weights in (("A", self.A), ("V", self.V)):
+            if weights is not None and weights.size <= _MOST_ENTRIES:
+                rows.append((name, matrix(weights.tolist())))
+        if self.violation is not None:
+            rows.append((Wide("violated equation"), str(self.violation)))
+        return Table(str(self.layer), (), tuple(rows))
 
     def __str__(self) -> str:
         if self.in_neuromanifold:
@@ -189,10 +209,10 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
         return _outside(
             layer, y, True, "h ⊗ q ⊗ Q with Q definite", None, RankDecision(1, None, None), 2, nearest
         )
-    A, V, residual, _ = _nearest_point(layer, y, 1)
+    near_A, near_V, residual, _ = _nearest_point(layer, y, 1)
     reason = f"h ⊗ q ⊗ Q with Q = l·l', which are conjugate over ℚ(√{D}); the weights shown are rounded"
     rank = RankDecision(1, None, None)
-    return Identification(layer, True, True, A, V, residual, Evidence.PROVED, reason, None, rank, 2)
+    return Identification(layer, True, True, near_A, near_V, residual, Evidence.PROVED, reason, None, rank, 2)
 
 
 def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Array | None, Array | None, float, int]:

@@ -80,3 +80,6 @@ class Neuromanifold:
             rf" \subset \mathbb{{R}}^{{{self.ambient_dimension}}},"
             rf"\ \dim = {self.dimension}$"
         )
+
+    def _repr_html_(self) -> str:
+        return self.layer._repr_html_()

@@ -16,7 +16,8 @@ in u ∈ ℂ^d (HMK, Proposition A.5). There are N = d'·d·d(d+1)/2 of them, or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -75,11 +76,34 @@ def differential(A: Matrix, V: Matrix) -> flint.fmpq_mat:
     d, d_out = len(A), len(V)
     index = coordinate_index(d, d_out)
     matrix = flint.fmpq_mat(len(index), d * d + d_out * d)
-    for (c, b, i, k), row in index.items():
-        for one, other in {(i - 1, k - 1), (k - 1, i - 1)}:
-            matrix[row, other * d + b - 1] = rational(V[c - 1][one])
-            matrix[row, d * d + (c - 1) * d + one] = rational(A[other][b - 1])
+    for name, entries in nonzero_rows(A, V).items():
+        for column, x in entries.items():
+            matrix[index[name], column] = x
     return matrix
+
+
+def nonzero_rows(A: Matrix, V: Matrix) -> dict[Coordinate, dict[int, flint.fmpq]]:
+    """The rows of :func:`differential` that are not zero, by their coordinates: entries by their columns."""
+    d, d_out = len(A), len(V)
+    indices = range(1, d + 1)
+    rows: defaultdict[Coordinate, dict[int, flint.fmpq]] = defaultdict(dict)
+    for c, i, x in _nonzero(V):
+        for k in indices:
+            for b in indices:
+                rows[c, b, min(i, k), max(i, k)][(k - 1) * d + b - 1] = x
+    for k, b, x in _nonzero(A):
+        for i in indices:
+            for c in range(1, d_out + 1):
+                rows[c, b, min(i, k), max(i, k)][d * d + (c - 1) * d + i - 1] = x
+    return rows
+
+
+def _nonzero(matrix: Matrix) -> Iterator[tuple[int, int, flint.fmpq]]:
+    """The nonzero entries, with their places from 1."""
+    for i, row in enumerate(matrix, 1):
+        for k, x in enumerate(row, 1):
+            if x:
+                yield i, k, rational(x)
 
 
 def rational(value: Any) -> flint.fmpq:

@@ -44,7 +44,7 @@ def logarithm(y: Scalar) -> Scalar:
 
 
 def bounded(x: Scalar) -> Scalar:
-    """2 + x/(1 + |x|), injective with values between 1 and 3."""
+    r"""2 + x/(1 + \|x\|), injective with values between 1 and 3."""
     return 2 + x / (1 + abs(x))
 
 

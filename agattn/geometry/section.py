@@ -23,6 +23,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architecture import SingleLayer
 from agattn.attention.coefficients import coordinates
 from agattn.errors import InputError
+from agattn.notebook import InNotebooks, Math, Table
 
 Vector = tuple[Fraction, ...]
 
@@ -80,8 +81,8 @@ class Slice:
 def standard_slice(layer: SingleLayer) -> Slice:
     """y_{1,1} = u² + w v², y_{1,2} = x uv + y v² with u = u_1, v = u_2, and all other coordinates 0.
 
-    For (2, 1, 2) this is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same surface: the
-    other forms vanish when the other rows of V and columns of A do.
+    For (2, 1, 2) this is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same surface, and
+    the same points of it are in M, since the slice lies in a :class:`Block`.
 
     Raises:
         InputError: if d = 1 or t = 1, where there are no such coordinates.
@@ -97,7 +98,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True)
-class Section:
+class Section(InNotebooks):
     """A surface in a slice.
 
     Attributes:
@@ -109,6 +110,13 @@ class Section:
     slice: Slice
     equation: Polynomial
     singular: tuple[Polynomial, ...]
+
+    def _notebook(self) -> Table:
+        rows = (
+            ("surface", Math(f"{self.equation.latex()} = 0")),
+            ("singular points", Math(f"{' = '.join(f.latex() for f in self.singular)} = 0")),
+        )
+        return Table("A surface in a slice", (), rows)
 
     def line(self) -> tuple[Vector, Vector] | None:
         """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""
@@ -130,18 +138,87 @@ class Section:
         return tuple(point), tuple(direction)
 
 
-def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
-    """The section of the quartic hypersurface of a layer with d = 2, d' = 1, a ≥ 2, without an engine.
+@dataclass(frozen=True)
+class Block:
+    r"""The six coordinates y_{c,b,·} and y_{c,b',·} of one row, two columns and two variables u_i, u_k.
 
-    Its equation is the Sylvester resultant of the binary quadrics y_{1,1} and y_{1,2}: they have a common
-    factor V_1. The singular polynomials have the right zeros but need not generate a radical ideal.
+    Let W be the space where all other coordinates are 0, and α = min(a, d) ≥ 2. Then
+    M̄(d, d', a) ∩ W = M̄(2, 1, 2) and M(d, d', a) ∩ W = M(2, 1, 2), in these six coordinates.
+
+    *Proof.* M̄ is the image of the parametrization over ℂ, and M that over ℝ; the argument is the same over
+    both. ⊇: fill V_c, A_b, A_{b'} in two variables up with zeros, and take every other row of V and column of
+    A as 0; the rank of A is at most 2 ≤ a. ⊆: let y ≠ 0 be in W, with y_{c,b} = V_c·A_b, say. Some product
+    V_c·A_{b_1}, b_1 in {b, b'}, is not 0. The degree in a variable u_j is additive under products, so that
+    V_c and A_{b_1}, whose product is free of every u_j except u_i and u_k, are free of it too. For any other
+    column b_2 either A_{b_2} = 0, or the same holds for V_c·A_{b_2}; and A_{b_2} = 0 for b_2 outside {b, b'},
+    since V_c ≠ 0 and W asks for V_c·A_{b_2} = 0. So V_c, A_b, A_{b'} are linear forms in u_i and u_k: a point
+    of M(2, 1, 2), where the 2 × 2 matrix A has rank at most 2 anyway. ∎
+
+    Attributes:
+        row: c.
+        columns: b < b'.
+        variables: i < k.
+    """
+
+    row: int
+    columns: tuple[int, int]
+    variables: tuple[int, int]
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int, int, int], ...]:
+        """The six indices (c, b, i, k), in the order of the coordinates of (2, 1, 2)."""
+        i, k = self.variables
+        return tuple((self.row, b, *pair) for b in self.columns for pair in ((i, i), (i, k), (k, k)))
+
+
+def block_of(layer: SingleLayer, slice_: Slice) -> Block | None:
+    """A block in which a slice lies, or ``None`` where there is none; then d, a ≥ 2 and t ≥ 2.
+
+    >>> from agattn import SingleLayer
+    >>> layer = SingleLayer(4, 3, 2)
+    >>> block_of(layer, standard_slice(layer))
+    Block(row=1, columns=(1, 2), variables=(1, 2))
+    """
+    if layer.alpha < 2 or layer.t < 2:
+        return None
+    vectors = (slice_.origin, *slice_.directions)
+    support = [name for n, name in enumerate(coordinates(layer)) if any(v[n] for v in vectors)]
+    rows = {c for c, *_ in support}
+    columns, variables = ({b for _, b, *_ in support}, {j for *_, i, k in support for j in (i, k)})
+    if len(rows) > 1 or len(columns) > 2 or len(variables) > 2:
+        return None
+    return Block(min(rows, default=1), _two(columns), _two(variables))
+
+
+def _two(chosen: set[int]) -> tuple[int, int]:
+    """Two numbers, those chosen and if need be the smallest others."""
+    first, second = sorted([*sorted(chosen), *sorted({1, 2} - chosen)][:2])
+    return first, second
+
+
+def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
+    """The section by a slice that lies in a :class:`Block` of a layer with d, a ≥ 2, without an engine.
+
+    There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
+    quadrics y_{c,b} and y_{c,b'}: they have a common factor V_c. The singular polynomials have the right
+    zeros but need not generate a radical ideal.
 
     Raises:
-        InputError: if the layer is another one, or the section is no surface.
+        InputError: if the slice lies in no block, or the section is no surface.
+
+    >>> from agattn import SingleLayer
+    >>> layer = SingleLayer(4, 3, 2)
+    >>> resultant_section(layer, standard_slice(layer)).equation
+    x^2*w + y^2
     """
-    if (layer.d, layer.d_out, layer.alpha) != (2, 1, 2) or layer.t < 2:
-        raise InputError(f"without an engine only sections for d = 2, d' = 1, a ≥ 2 are known, not {layer}")
-    p, q, r, s, t, u = slice_.images()
+    block = block_of(layer, slice_)
+    if block is None:
+        raise InputError(
+            f"without an engine only sections by slices in one row, two columns and two variables are known, "
+            f"for d, a ≥ 2, and this slice of {layer} is another one"
+        )
+    at = dict(zip(coordinates(layer), slice_.images(), strict=True))
+    p, q, r, s, t, u = (at[name] for name in block.coordinates)
     resultant = (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
     return section_from_equations(slice_, [resultant])
 

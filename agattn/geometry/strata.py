@@ -109,7 +109,10 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     Raises:
         InputError: if it is not, or if t = 1.
     """
-    if stratum not in strata(layer):
+    require_two_tokens(layer)
+    r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
+    nonzero = 1 <= r_v <= min(layer.d_out, layer.d) and 1 <= r_a <= layer.alpha
+    if not stratum.is_zero and not (nonzero and max(r_v, r_a) <= r <= min(layer.d, r_v + r_a)):
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 
@@ -198,13 +201,16 @@ def closure_order(layer: SingleLayer) -> networkx.DiGraph[Stratum]:
     """
     import networkx
 
-    everything = strata(layer)
     order: networkx.DiGraph[Stratum] = networkx.DiGraph()
-    order.add_nodes_from(everything)
-    for upper in everything:
-        below = [s for s in everything if s != upper and upper.closure_contains(s)]
-        covers = (s for s in below if not any(t != s and t.closure_contains(s) for t in below))
-        order.add_edges_from((upper, s) for s in covers)
+    order.add_nodes_from(strata(layer))
+    # What is above comes first here, so that what is below a cover found already is no cover.
+    descending = sorted(order, key=lambda s: -(s.r_v + s.r_a + s.r))
+    for place, upper in enumerate(descending):
+        covers: list[Stratum] = []
+        for s in descending[place + 1 :]:
+            if upper.closure_contains(s) and not any(t.closure_contains(s) for t in covers):
+                covers.append(s)
+        order.add_edges_from((upper, s) for s in sorted(covers))
     return order
 
 

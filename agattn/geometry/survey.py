@@ -25,25 +25,27 @@ from agattn.geometry.strata import (
     strata,
 )
 from agattn.geometry.tangent import neuromanifold_dimension, tangent_bounds
+from agattn.notebook import Cell, InNotebooks, Table
 
 
-class StrataTable(dict[str, Any]):
+class StrataTable(InNotebooks, dict[str, Any]):
     """The document about all strata: a dictionary that a notebook shows as a table."""
 
-    def _repr_html_(self) -> str:
+    def _notebook(self) -> Table:
         words = {True: "yes", False: "no", None: "–"}
-        heads = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "boundary")
-        lines = []
+        headings = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "boundary")
+        rows: list[tuple[Cell, ...]] = []
         for row in self["strata"]:
             low, high = row["tangent_bounds"]
-            cells = (
+            rows.append((
                 f"({row['r_v']},{row['r_a']},{row['r']})", row["dimension"],
                 words[None] if row["preimages"] is None else row["preimages"], words[row["critical"]],
                 low if low == high else f"{low} to {high}", words[row["singular"]], words[row["boundary"]],
-            )  # fmt: skip
-            lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-        head = "".join(f"<th>{name}</th>" for name in heads)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+            ))  # fmt: skip
+        a = self["architecture"]
+        name = f"M({a['d']},{a['d_out']},{a['a']})"
+        caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {self['dimension']}"
+        return Table(f"{caption} ({self['evidence']})", headings, tuple(rows))
 
 
 def survey(layer: SingleLayer) -> StrataTable:

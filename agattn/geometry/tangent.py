@@ -32,6 +32,7 @@ from typing import Any
 
 import flint
 
+from agattn.algebra.echelon import echelon
 from agattn.architecture import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.critical import kernel_modulo_scaling
@@ -47,6 +48,7 @@ from agattn.geometry.parametrization import (
     rational_matrix,
 )
 from agattn.geometry.strata import Stratum, image_dimension, representative, require_stratum, strata
+from agattn.notebook import Cell, InNotebooks, Math, Table
 
 Entries = tuple[tuple[int, int, int, int], ...]
 """A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
@@ -98,7 +100,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class TangentBounds:
+class TangentBounds(InNotebooks):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:
@@ -139,6 +141,16 @@ class TangentBounds:
         if self.lower > self.dimension:
             return True
         return False if self.upper == self.dimension else None
+
+    def _notebook(self) -> Table:
+        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+        rows: tuple[tuple[Cell, ...], ...] = (
+            (Math(r"\dim T_p \geq"), self.lower, self.how_lower),
+            (Math(r"\dim T_p \leq"), self.upper, self.how_upper),
+            (Math(r"\dim \overline{\mathcal{M}}"), self.dimension, f"so the point is {word}"),
+        )
+        name = str(self.layer).split(":")[0]
+        return Table(f"Tangent space of {name} at {self.stratum} ({self.evidence})", (), rows)
 
     def __str__(self) -> str:
         size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"
@@ -184,10 +196,12 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     """
     require_stratum(layer, stratum)
     if stratum.is_zero:
-        fiber, how, candidates = None, "lines", list(arcs_through_zero(layer))
+        fiber, how, arcs = None, "lines", tuple(arcs_through_zero(layer))
+        lower = len(arcs)  # one along each coordinate
     else:
         fiber = stratum_fiber(layer, stratum)
-        how, candidates = "first-order arcs", []
+        how = "first-order arcs"
+        candidates: list[Arc] = []
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))
             if kernel_modulo_scaling(point.A, point.V):
@@ -195,7 +209,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
                 how = "arcs of first and second order"
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
-    lower, arcs = _span(layer, candidates)
+        lower, arcs = _span(layer, candidates)
     upper, how_upper, equations = _upper_bound(layer, stratum, fiber, lower, max_degree)
     return TangentBounds(
         layer, stratum, neuromanifold_dimension(layer), lower, upper, how, how_upper, arcs, equations, fiber
@@ -274,14 +288,8 @@ def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc
     for column, (_, vector) in enumerate(columns):
         for name, value in vector.items():
             matrix[index[name], column] = value
-    reduced, rank = matrix.rref()
-    chosen: dict[Arc, None] = {}
-    column = 0
-    for row in range(rank):
-        while not int(reduced[row, column]):
-            column += 1
-        chosen[columns[column][0]] = None
-    return rank, tuple(chosen)
+    pivots = echelon(matrix)[1]
+    return len(pivots), tuple(dict.fromkeys(columns[column][0] for column in pivots))
 
 
 def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -291,9 +299,8 @@ def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
     ([[2, 4]], [[0, 1]])
     """
     d = len(A)
-    reduced, rank = rational_matrix(A, d).rref()
-    Q = [[reduced[row, b] for b in range(d)] for row in range(rank)]
-    pivots = [next(b for b in range(d) if row[b] != 0) for row in Q]
+    reduced, pivots = echelon(rational_matrix(A, d))
+    Q = [[reduced[row, b] for b in range(d)] for row in range(len(pivots))]
     return [[A[k][pivot] for k in range(d)] for pivot in pivots], Q
 
 

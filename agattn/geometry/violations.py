@@ -19,10 +19,11 @@ since multiplication by V_c is injective. Each condition is a family of polynomi
 integer coefficients, of degree 2, 3, 4 and a + 1, one for each choice of vectors. Trying small choices, then
 random ones, finds one that is not zero.
 
-In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at most
-its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that |f| above that shows that
-*every* tensor within ε violates the equation. (A product of numbers of size at most 1, or 2, each of which
-moves by at most ε times that bound; for a k × k determinant k‖M‖^(k−1)‖ΔM‖.)
+In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at
+most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that a larger absolute value
+of f shows that *every* tensor within ε violates the equation. (The resultant is a sum of products of
+numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by
+at most k‖M‖^(k−1)‖ΔM‖.)
 
 >>> from agattn.architecture import SingleLayer
 >>> from agattn.geometry.scalars import scalars
@@ -41,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from agattn.algebra.echelon import echelon
 from agattn.architecture import SingleLayer
 from agattn.errors import UndecidableError
 from agattn.geometry.coefficient_norm import symmetric_tensor
@@ -91,8 +93,8 @@ def find_violation(
         rank_only: look for a minor of condition 4 at once.
 
     Raises:
-        UndecidableError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it, and
-            hundreds of random ones that do not are unlikely.
+        UndecidableError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
+            and hundreds of random ones that do not are unlikely.
     """
     forms = Forms(layer, y)
     rounding = 4 * float(np.finfo(float).eps) * (layer.d_out + layer.d**2)
@@ -304,9 +306,7 @@ def _independent(matrix: Array, size: int) -> tuple[list[int], list[int]]:
 
     def pivots(rows: Array) -> list[int]:
         if is_exact(rows):
-            reduced, rank = flint_matrix(rows).rref()
-            entries = np.array(reduced.tolist(), dtype=object).reshape(rows.shape)
-            return [next(j for j in range(rows.shape[1]) if entries[r, j] != 0) for r in range(rank)]
+            return echelon(flint_matrix(rows))[1]
         rest, chosen = rows.copy(), []
         rank = decide_rank(rows).rank
         for _ in range(min(rank, size)):  # Gram-Schmidt, the largest column first

@@ -18,6 +18,8 @@ from agattn.attention.deep import virtual_weights
 from agattn.geometry.deep_identities import theorem_3_7_hypotheses
 
 _TRIALS = 100
+# Products of small weights vanish too often in deep networks; larger ones are drawn then.
+_LARGEST = (2, 9, 99)
 
 
 def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array], Array]:
@@ -31,12 +33,12 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     """
     generator = np.random.default_rng(seed)
 
-    def draw(*shape: int) -> Array:
-        return generator.integers(-2, 3, shape).astype(object)
+    def draw(largest: int, *shape: int) -> Array:
+        return generator.integers(-largest, largest + 1, shape).astype(object)
 
-    for _ in range(_TRIALS):
-        A = [draw(a, d).T @ draw(a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
-        V = [draw(e, d) for d, e in itertools.pairwise(network.dims)]
+    for n in (n for n in _LARGEST for _ in range(_TRIALS)):
+        A = [draw(n, a, d).T @ draw(n, a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
+        V = [draw(n, e, d) for d, e in itertools.pairwise(network.dims)]
         M, L = virtual_weights(A, V)
         if not theorem_3_7_hypotheses(M, L, max(network.t, 3)):
             break

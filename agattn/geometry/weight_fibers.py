@@ -51,6 +51,11 @@ from agattn.geometry.scalars import (
     matrix,
     scaled,
 )
+from agattn.notebook import Cell, InNotebooks, Table
+from agattn.notebook import matrix as table_matrix
+
+#: The most entries of a matrix that a notebook shows.
+_MOST_ENTRIES = 64
 
 Case = Literal["line", "two lines", "double line", "zero"]
 
@@ -128,6 +133,10 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
     return Weights(A, V, None, None, rank)
 
 
+def _shown(M: Array) -> Cell:
+    return _by(M) if M.size > _MOST_ENTRIES else table_matrix(M.tolist())
+
+
 def _by(M: Array) -> str:
     return f"{M.shape[0]} × {M.shape[1]}"
 
@@ -152,7 +161,7 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightFiber:
+class WeightFiber(InNotebooks):
     """All weights with the function of the given ones.
 
     Attributes:
@@ -211,6 +220,17 @@ class WeightFiber:
     def evidence(self) -> Evidence:
         """``proved`` for exact weights, ``numerical`` for floating ones."""
         return Evidence.PROVED if self.weights.is_exact else Evidence.NUMERICAL
+
+    def _notebook(self) -> Table:
+        dimension = f"dimension {self.dimension} in (A, V)"
+        if self.dimension_with_keys is not None:
+            dimension += f", {self.dimension_with_keys} in (K, Q, V)"
+        ranks = f"rk V = {self.rank_v.rank}, rk A = {self.rank_a.rank}, rk [V; Aᵀ] = {self.rank_joint.rank}"
+        headings = ("component", "dimension", "parametrization", "A", "V")
+        rows = tuple(
+            (c.name, c.dimension, c.parametrization, _shown(c.A), _shown(c.V)) for c in self.components
+        )
+        return Table(f"{self.case}, {dimension}; {ranks} ({self.evidence})", headings, rows)
 
     def canonical(self) -> Weights:
         """The canonical representative.
@@ -497,8 +517,8 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
             break
     if best is None:
         raise InputError("the weights differ by less than floating point can show; raise the tolerance")
-    X, place, gap = best
-    return X, place, gap if not exponent else np.ldexp(gap, exponent)
+    X, entry, gap = best
+    return X, entry, gap if not exponent else np.ldexp(gap, exponent)
 
 
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:

@@ -35,19 +35,10 @@ import jinja2
 from markupsafe import Markup
 
 from agattn.errors import InputError
+from agattn.notebook import with_indices
+from agattn.reports.mathml import mathml
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
-
-
-# Where the converter writes what browsers do not set well: a bar that does not stretch, primes raised twice,
-# names and arrows without space.
-_SPACE = '<mspace width="0.28em"/>'
-_MATHML_CORE = (
-    (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
-    (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
-    (r"<mi>(dim|deg)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>'),
-    (r"<mo>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</mo>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
-)
 
 
 @dataclass(frozen=True)
@@ -88,7 +79,23 @@ class Lines:
     parts: tuple[str | Math | Word | Code, ...]
 
 
-Cell = str | Math | Word | Code | Lines
+@dataclass(frozen=True)
+class Terms:
+    """A long sum in LaTeX, one part for each term with its sign; a page breaks the line between them."""
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, latex: str) -> Terms:
+        """Break a sum before each sign that stands alone.
+
+        >>> Terms.of("x^{2} y - y_{-1} + 2").parts
+        ('x^{2} y', '- y_{-1}', '+ 2')
+        """
+        return cls(tuple(re.split(r"\s+(?=[+-]\s)", latex)))
+
+
+Cell = str | Math | Word | Code | Lines | Terms
 
 
 @dataclass(frozen=True)
@@ -195,25 +202,6 @@ def html(document: Document) -> str:
     return _environment().get_template("report.html.j2").render(document=document)
 
 
-def mathml(latex: str, display: str = "inline") -> str:
-    r"""LaTeX as MathML; what cannot be converted is shown as it is.
-
-    >>> mathml("d^2").partition(">")[2]
-    '<mrow><msup><mi>d</mi><mn>2</mn></msup></mrow></math>'
-    """
-    from latex2mathml.converter import convert
-
-    # MathML Core knows no sans-serif letters; a transposition is written with the upright sign.
-    plain = latex.replace(r"\mathsf T", r"\top").replace(r"\mathsf{T}", r"\top")
-    try:
-        converted: str = convert(plain, display=display)
-    except Exception:  # the converter raises many kinds of errors
-        return f"<code>{escape(latex)}</code>"
-    for wrong, right in _MATHML_CORE:
-        converted = re.sub(wrong, right, converted)
-    return converted
-
-
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     folder = Path(str(resources.files("agattn.reports").joinpath("templates")))
@@ -226,6 +214,7 @@ def _environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     environment.filters["html_cell"] = _html_cell
+    environment.filters["running"] = _running
     environment.filters["is_wide"] = _is_wide
     environment.filters["md_cell"] = _markdown_cell
     environment.filters["md_text"] = _markdown_text
@@ -235,24 +224,36 @@ def _environment() -> jinja2.Environment:
 
 def _is_wide(cell: Cell) -> bool:
     """Whether a cell holds several things to be read, not only words."""
-    return isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
+    return isinstance(cell, Terms) or (
+        isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
+    )
 
 
 def _html_cell(cell: Cell) -> Markup:
     if isinstance(cell, Math):
         return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
+    if isinstance(cell, Terms):
+        # An empty group first, or the sign would be set as that of a number.
+        return Markup(" ".join(mathml("{}" * (n > 0) + part) for n, part in enumerate(cell.parts)))
     if isinstance(cell, Word):
         return Markup(f'<span class="word {escape(cell.word)}">{escape(cell.word)}</span>')
     if isinstance(cell, Code):
         return Markup(f"<code>{escape(cell.code)}</code>")
     if isinstance(cell, Lines):
         return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
-    return Markup(escape(cell))
+    # One element, as a cell that is laid out as a grid makes an item of each of its children.
+    return Markup("<span>{}</span>").format(_running(cell)) if cell else Markup("")
+
+
+def _running(text: str) -> Markup:
+    return Markup(with_indices(escape(text)))
 
 
 def _markdown_cell(cell: Cell) -> str:
     if isinstance(cell, Math):
         return f"${cell.latex.replace('|', chr(92) + 'vert ')}$"
+    if isinstance(cell, Terms):
+        return f"${' '.join(cell.parts)}$"
     if isinstance(cell, Word):
         return f"**{cell.word}**" if cell.word else ""
     if isinstance(cell, Code):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
+from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +53,7 @@ def alternative_text(figure: Figure1) -> str:
     if figure.pinch_points:
         points = ", ".join(_point(p) for p in figure.pinch_points)
         text += f" The surface pinches at {points}."
-    return text
+    return f"{text} {figure.in_closure}".strip()
 
 
 def pretty(polynomial: str) -> str:
@@ -191,7 +195,7 @@ body {{ margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper
   font: 1rem/1.5 system-ui, sans-serif; }}
 h1 {{ font-size: 1.25rem; margin: 0 0 .25rem; }}
 p {{ color: var(--soft); margin: .25rem 0; }}
-#figure {{ width: 100%; height: min(78vh, 44rem); }}
+#figure {{ width: 100%; height: min(78vh, 44rem, 115vw); }}
 figure {{ margin: 0; }}
 </style>
 <script>{library}</script>
@@ -209,6 +213,11 @@ figure {{ margin: 0; }}
 </main>
 <script>
 const drawing = {drawing};
+// In a narrow window the eye steps back, so that the cube is seen whole.
+const box = document.getElementById("figure").getBoundingClientRect();
+const back = Math.max(1, box.height / box.width), eye = drawing.layout.scene.camera.eye;
+for (const axis of ["x", "y", "z"]) eye[axis] *= back;
+for (const trace of drawing.data) if (trace.marker) trace.marker.size *= Math.min(1, box.width / 700);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 function draw() {{
   const ink = dark.matches ? "#ececec" : "#1a1a1a";
@@ -238,16 +247,26 @@ def interactive_figure_1(figure: Figure1) -> str:
         raise InputError(
             "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
         ) from error
-    from html import escape
-
     return _PAGE.format(
         title=escape(f"{pretty(str(figure.section.equation))} = 0, a slice of {_short(figure)}"),
         alternative=escape(alternative_text(figure)),
-        engine=escape(figure.engine),
+        engine=escape(figure.source),
         evidence=figure.evidence,
         library=get_plotlyjs(),
         drawing=json.dumps(drawing(figure), sort_keys=True),
     )
+
+
+def notebook_figure(figure: Figure1) -> str:
+    """The figure as HTML for a notebook: a picture inside, with its description."""
+    words = f"{alternative_text(figure)} Computed by {figure.source}; {figure.evidence}."
+    picture = ""
+    with contextlib.suppress(InputError):  # no matplotlib
+        data = BytesIO()
+        draw_figure_1(figure).savefig(data, format="png", dpi=110)
+        source = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+        picture = f'<img src="{source}" alt="{escape(alternative_text(figure))}" style="background:#fff">'
+    return f"<figure>{picture}<figcaption>{escape(words)}</figcaption></figure>"
 
 
 def drawing(figure: Figure1) -> dict[str, Any]:

@@ -10,6 +10,7 @@ r"""Figure 1 of HMK, and any other surface in a slice of M̄: computed, with evi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,18 +19,25 @@ import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coordinates
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
-from agattn.errors import EngineError, EngineNotFoundError, InputError
+from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.definite import Piece, outside, pieces_of_line
-from agattn.geometry.section import Section, Slice, resultant_section, standard_slice
+from agattn.geometry.section import Section, Slice, block_of, resultant_section, standard_slice
+from agattn.geometry.strata import Stratum
+from agattn.geometry.tangent import tangent_bounds
 from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
 Array = np.ndarray[Any, Any]
 CHOICES = ("auto", *ENGINES, "native")
+
+#: With more coordinates, or for a < d, elimination takes from a minute to days. Where the section is known
+#: without it, ``"auto"`` then asks no engine.
+MAX_AUTO_COORDINATES = 18
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,11 @@ class Figure1:
     def evidence(self) -> Evidence:
         """Everything stated is exact; where the singular locus is no line, its picture is numerical."""
         return Evidence.PROVED
+
+    @property
+    def source(self) -> str:
+        """Who found equation and singular points, for a caption."""
+        return self.engine.replace("native", "the resultant of the two forms", 1)
 
     def on_line(self, parameter: float) -> tuple[float, float, float]:
         """A point of the singular line."""
@@ -100,10 +113,48 @@ class Figure1:
         )
 
     def _outside(self, points: Array) -> Array:
-        slice_ = self.section.slice
-        directions = np.array([[float(c) for c in v] for v in slice_.directions])
-        ambient = np.array([float(c) for c in slice_.origin]) + points @ directions
-        return outside(self.layer, ambient) if len(points) else np.zeros(0, dtype=bool)
+        if not len(points):
+            return np.zeros(0, dtype=bool)
+        slice_, layer, block = self.section.slice, self.layer, block_of(self.layer, self.section.slice)
+        kept = list(range(layer.ambient_dimension))
+        if block is not None:  # where M is M(2, 1, 2)
+            place = {name: n for n, name in enumerate(coordinates(layer))}
+            layer, kept = SingleLayer(2, 1), [place[name] for name in block.coordinates]
+        origin, *directions = (
+            np.array([float(v[n]) for n in kept]) for v in (slice_.origin, *slice_.directions)
+        )
+        return outside(layer, origin + points @ np.array(directions))
+
+    @cached_property
+    def in_closure(self) -> str:
+        """Which points of Figure 1's surface are singular points of all of M̄, in words; proved.
+
+        Off the line x = y = 0 the point has the preimage V_1, A_1, A_2 in ⟨u, v⟩ with A_1, A_2 independent,
+        as y_{1,2} = λ y_{1,1} would mean λ = 0. So it is in the orbit (1, 2, 2), and those on the line, where
+        A_2 = 0, are in (1, 1, 2) over ℂ, or (1, 1, 1) for w = 0. Empty for other slices.
+        """
+        if self.section.slice != standard_slice(self.layer):
+            return ""
+        off, *on = (
+            tangent_bounds(self.layer, Stratum(*ranks)).singular
+            for ranks in ((1, 2, 2), (1, 1, 2), (1, 1, 1))
+        )
+        if off and all(on):
+            return "All points of this surface are singular points of M̄, since there rk A ≤ 2 < a."
+        if off is False and all(on):
+            return (
+                "In all of M̄ too, the points of the line are singular and the others of the surface smooth."
+            )
+        return ""
+
+    def _repr_html_(self) -> str:
+        """The picture, and what it shows in words; only the words where matplotlib is missing."""
+        from agattn.reports.draw_figure1 import notebook_figure
+
+        return notebook_figure(self)
+
+    def _repr_latex_(self) -> str:
+        return self.section._repr_latex_()
 
     def as_json(self) -> dict[str, object]:
         """Everything the figure states, JSON-ready."""
@@ -154,13 +205,15 @@ def compute_figure_1(
     Args:
         layer: the architecture, with t ≥ 2.
         slice_: an affine space of dimension three; Figure 1's if ``None``.
-        engine: ``"auto"``: the first engine that answers, else the native resultant; or one of them by name.
+        engine: ``"auto"``: the first engine that answers, else the native resultant, which comes first where
+            it applies and the layer has a < d or more than ``MAX_AUTO_COORDINATES``; or one by name.
         limits: of each engine process.
         radius: how far to draw, in each coordinate.
         force: start however large the system is.
 
     Raises:
         InputError: if the section is no surface, or there is no such engine.
+        TooLargeError: if the system is too large for an engine, and only an engine could compute the section.
         EngineError: if the engine failed and nothing else could compute the section.
     """
     if engine not in CHOICES:
@@ -175,8 +228,13 @@ def compute_figure_1(
 def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
 ) -> tuple[Section, str, Run | None]:
-    reasons = []
-    for name in ENGINES if engine == "auto" else [engine]:
+    size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
+    names: Sequence[str] = tuple(ENGINES) if engine == "auto" else (engine,)
+    failures: list[Exception] = []
+    reasons: list[str] = []
+    if engine == "auto" and known and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
+        names, reasons = (), [f"elimination in {size} coordinates would take long"]
+    for name in names:
         if name == "native":
             continue
         try:
@@ -184,20 +242,21 @@ def _section(
             problem = build("slice", layer, slice=given, force=force)
             done = run(problem, installation, limits)
             return section_of_run(done, chosen), str(installation), done
-        except EngineNotFoundError:
+        except (EngineError, TooLargeError) as error:
             if engine != "auto":
                 raise
-            reasons.append(f"{engine_named(name).title} was not found")
-        except EngineError as error:
-            if engine != "auto":
-                raise
-            reasons.append(str(error))
-    try:
-        section = resultant_section(layer, chosen)
-    except InputError as error:
-        if reasons:
-            raise EngineNotFoundError(f"{error}; {'; '.join(reasons)}. Install engines: {INSTALL}") from error
-        raise
+            missing = isinstance(error, EngineNotFoundError)
+            reasons.append(f"{engine_named(name).title} was not found" if missing else str(error))
+            failures.append(error)
+    if failures and not known:
+        # What one engine says of the slice says more than that another is missing.
+        tried = [e for e in failures if not isinstance(e, EngineNotFoundError)]
+        if not tried:
+            raise EngineNotFoundError(
+                f"this slice of {layer} needs an engine, and none was found; install engines: {INSTALL}"
+            )
+        raise tried[-1]
+    section = resultant_section(layer, chosen)
     return section, f"native (because {'; '.join(reasons)})" if reasons else "native", None
 
 

@@ -25,10 +25,12 @@ from agattn.architecture import SingleLayer
 from agattn.certificate import certify, dump
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
+from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Judgement, Verdict
 from agattn.geometry.ideal import Ideal, compute_ideal
 from agattn.geometry.survey import survey
+from agattn.reports.counterexample import counterexample
 from agattn.reports.document import (
     Attachment,
     Block,
@@ -40,13 +42,12 @@ from agattn.reports.document import (
     Picture,
     Section,
     Table,
+    Terms,
     Text,
     Word,
 )
 from agattn.verify import Report, Settings, verify
 
-#: Figure 1 is drawn where an engine finds the section in seconds.
-MAX_FIGURE_COORDINATES = 18
 _LONGEST_EQUATION = 12
 _LONGEST_LISTING = 20_000
 
@@ -85,12 +86,13 @@ def layer_report(
         _question(layer, command),
         Section("Claims", tuple(claims_blocks(verified.verdicts, CLAIMS))),
     ]
+    sections += counterexample(layer, verified.verdicts)
     if layer.t >= 2:
         progress("the strata")
         sections.append(_strata(layer, pictures))
     progress("equations")
     sections.append(_equations(layer, max_degree, settings))
-    if pictures and layer.t >= 2:
+    if pictures:
         progress("Figure 1")
         sections += _figure_1(layer, settings)
     sections += scripts(verified)
@@ -124,8 +126,8 @@ def _question(layer: SingleLayer, command: str) -> Section:
             "with A = KᵀQ. The neuromanifold M is the set of all these functions; M̄ is its Zariski closure. "
             "The question: which statements about M are true for this architecture, and how is that known?"
         ),
+        Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q"),
         Math(
-            r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q, \quad "
             rf"X \in \mathbb{{R}}^{{{layer.d} \times t}}, "
             rf"\ K, Q \in \mathbb{{R}}^{{{layer.a} \times {layer.d}}}, "
             rf"\ V \in \mathbb{{R}}^{{{layer.d_out} \times {layer.d}}}"
@@ -169,8 +171,10 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
         why = "The witness stands above." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         finding = Lines(tuple(filter(None, (computed, why, by))))
+        word = Word(str(v.evidence or ""))
+        known: Cell = Lines((word, f"in part: {v.scope}")) if v.scope else word
         source = v.claim if claim is None else Lines((v.claim, claim.source))
-        rows.append((source, statement, Word(str(v.judgement)), Word(str(v.evidence or "")), finding))
+        rows.append((source, statement, Word(str(v.judgement)), known, finding))
     blocks += [
         Table(
             "Every claim, its verdict, and how it is known",
@@ -218,13 +222,19 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             words[row["singular"]],
             words[row["singular_by_paper"]],
             words[row["boundary"]],
-            row["local_type"]["description"],
+            Lines((row["local_type"]["description"],)),
         ))  # fmt: skip
     blocks: list[Block] = [
         Text(
             "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, "
             "named by (rk V, rk A, rk [V; Aᵀ]). What is proved at one point of an orbit holds at all of "
             "them, so this table decides every point of M."
+        ),
+        Text(
+            "Preimages are counted over ℂ, up to (sA, V/s); a stratum is critical if the differential of the "
+            "parametrization has more than this rescaling in its kernel. The tangent space is that of "
+            "Zariski: "
+            "a stratum is singular where its dimension exceeds dim M̄. Nearby: what M̄ looks like there."
         ),
         Table(
             f"Strata of M, of dimension {document['dimension']} (proved)",
@@ -276,7 +286,10 @@ def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Secti
     )  # fmt: skip
     blocks: list[Block] = [
         Text(
-            f"Homogeneous equations of M̄ to degree {max_degree}. Each degree is a sum of modules of "
+            f"Homogeneous equations of M̄ to degree {max_degree}: how many are linearly independent, how "
+            "many of "
+            "them do not follow from those of lower degree (minimal generators), and how many independent "
+            "functions are left on M̄ (Hilbert function). Each degree is a sum of modules of "
             "GL(d') × GL(d) × GL(d), named by three partitions."
             if layer.t >= 2
             else f"Homogeneous equations of M̄ to degree {max_degree}; at t = 1 the group is GL(d') × GL(d)."
@@ -315,7 +328,7 @@ def _generator(ideal: Ideal, n: int) -> tuple[Cell, ...]:
     polynomial = module.highest.polynomial()
     equation: Cell = f"{len(polynomial)} terms"
     if len(polynomial) <= _LONGEST_EQUATION:
-        equation = Math(short_latex(polynomial.latex()))
+        equation = Terms.of(short_latex(polynomial.latex()))
     return str(module.degree), str(module.dimension), module.name, equation
 
 
@@ -329,8 +342,8 @@ def short_latex(latex: str) -> str:
 
 
 def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
-    if layer.d < 2 or layer.alpha < 2 or layer.ambient_dimension > MAX_FIGURE_COORDINATES:
-        return []
+    if layer.alpha < 2 or layer.t == 1:
+        return [Section("A picture", (Text(_why_no_picture(layer)),))]
     from agattn.reports.draw_figure1 import alternative_text, draw_figure_1, interactive_figure_1
     from agattn.reports.figure1 import compute_figure_1
 
@@ -347,8 +360,13 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         picture = path.read_bytes()
     words = alternative_text(figure)
     blocks: list[Block] = [
+        Text(
+            "A three-dimensional slice of M̄: all its points whose first two forms are these, u and v being "
+            "u_1 and u_2, and whose other coordinates are 0. Both forms are free of all other variables, and "
+            "so are their factors; hence every layer with a, d ≥ 2 has the same slice, Figure 1 of HMK."
+        ),
         Math(r"y_{1,1} = u^2 + w v^2, \quad y_{1,2} = x u v + y v^2"),
-        Picture("figure1.png", picture, words, f"{words} Computed by {figure.engine}; {figure.evidence}."),
+        Picture("figure1.png", picture, words, f"{words} Computed by {figure.source}; {figure.evidence}."),
     ]
     try:
         blocks.append(
@@ -358,7 +376,28 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         )
     except InputError as error:
         blocks.append(Text(f"No interactive figure: {error}."))
+    if figure.run is not None:
+        blocks += _script_and_transcript(figure.run)
     return [Section("A picture", tuple(blocks))]
+
+
+def _why_no_picture(layer: SingleLayer) -> str:
+    """Why Figure 1 cannot be drawn for a layer with t = 1, d = 1 or a = 1."""
+    if layer.t == 1:
+        return (
+            "None: Figure 1 of HMK is a slice in the coordinates y_{c,b,{i,k}}, which are independent for "
+            "two or more tokens only."
+        )
+    if layer.d == 1:
+        return (
+            f"None: for d = 1 the layer computes the functions V A x³, and M is all of the linear space of "
+            f"dimension d' = {layer.d_out}; it has no singular points to show."
+        )
+    return (
+        "None: the slice of Figure 1 of HMK contains no surface for a = 1. Its points have "
+        "y_{1,1} = u² + w v² ≠ 0 and y_{1,2} = x uv + y v²; if A has rank 1 its second column is a "
+        "multiple of the first, hence y_{1,2} of y_{1,1}, and so x = y = 0: a line."
+    )
 
 
 def scripts(verified: Report) -> list[Section]:
@@ -376,24 +415,32 @@ def scripts(verified: Report) -> list[Section]:
     ]
     rows = []
     for run in runs:
-        engine = run.installation.engine
-        stem = f"scripts/{run.problem.task}-{engine.name}"
-        if run.problem.characteristic:
-            stem += f"-{run.problem.characteristic}"
-        rows.append((Code(f"{stem}.{engine.suffix}"), str(run.installation), run.problem.field_name,
+        rows.append((Code(_script_name(run)), str(run.installation), run.problem.field_name,
                      Code(run.script_sha256)))  # fmt: skip
-        shown = len(run.script) <= _LONGEST_LISTING
-        blocks.append(
-            Attachment(f"{stem}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}", shown)
-        )
-        shown = len(run.transcript) <= _LONGEST_LISTING
-        name = f"{stem}.transcript.txt"
-        blocks.append(Attachment(name, run.transcript, f"what {run.installation} printed", shown))
+        blocks += _script_and_transcript(run)
     if rows:
         blocks.insert(1, Table("Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"),
                                tuple(rows)))  # fmt: skip
     blocks += [Text(f"Trouble: {trouble}") for trouble in sorted(verified.troubles)]
     return [Section("Scripts and transcripts", tuple(blocks))]
+
+
+def _script_name(run: Run) -> str:
+    engine = run.installation.engine
+    field = f"-{run.problem.characteristic}" if run.problem.characteristic else ""
+    return f"scripts/{run.problem.task}-{engine.name}{field}.{engine.suffix}"
+
+
+def _script_and_transcript(run: Run) -> list[Block]:
+    name = _script_name(run)
+    transcript = f"{name.rpartition('.')[0]}.transcript.txt"
+    return [
+        Attachment(path, text, description, shown=len(text) <= _LONGEST_LISTING)
+        for path, text, description in (
+            (name, run.script, f"{run.problem.title}, {run.installation.engine.title}"),
+            (transcript, run.transcript, f"what {run.installation} printed"),
+        )
+    ]
 
 
 def _certificate(layer: SingleLayer, verified: Report) -> Section:

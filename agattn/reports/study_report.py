@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -227,7 +227,7 @@ def _claims(entries: Sequence[_Entry]) -> Table:
     for name in _ids(entries):
         judged = [entry.claims[name] for entry in entries if name in entry.claims]
         counts = Counter(claim["verdict"] for claim in judged)
-        known = counted(c["evidence"] for c in judged if c["verdict"] in ("confirmed", "refuted"))
+        known = counted(_known(c) for c in judged if c["verdict"] in ("confirmed", "refuted"))
         claim = _EVERY_CLAIM.get(name)
         statement: Cell = "" if claim is None else Lines((claim.statement, Math(claim.latex)))
         rows.append((name, statement, *(str(counts[word]) for word in verdicts), known))
@@ -253,13 +253,20 @@ def _verdicts(entries: Sequence[_Entry], pictures: bool) -> Iterator[Block]:
         )
 
 
+def _known(claim: Mapping[str, Any]) -> str:
+    """The evidence, with a mark where a confirmed claim says more than was checked."""
+    return (
+        f"{claim['evidence']}{' in part' if claim.get('scope') and claim['verdict'] == 'confirmed' else ''}"
+    )
+
+
 def _cell(entry: _Entry, name: str) -> Cell:
     claim = entry.claims.get(name)
     if claim is None:
         return Word("failed") if "error" in entry.line else ""
     parts = [Word(claim["verdict"])]
     if claim["evidence"] and claim["verdict"] in ("confirmed", "refuted"):
-        parts.append(Word(claim["evidence"]))
+        parts.append(Word(_known(claim)))
     return Lines(tuple(parts))
 
 

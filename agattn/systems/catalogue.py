@@ -36,6 +36,7 @@ MODULAR_PRIME = 32003
 # and linear algebra in more would fill the memory.
 MAX_ELIMINATION_COORDINATES = 60
 MAX_LINEAR_COORDINATES = 1000
+#: Equations for the strata are sought for at most this many coordinates.
 MAX_EQUATION_COORDINATES = 160
 
 INTEGER, POLYNOMIALS = Kind.INTEGER, Kind.POLYNOMIALS
@@ -431,6 +432,7 @@ def _slice(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mappin
     return _problem(layer, "slice", title, "Figure 1", results, slice=chosen)
 
 
+#: The tasks about layers, by name.
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (

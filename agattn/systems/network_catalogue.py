@@ -21,6 +21,7 @@ from agattn.systems.problem import Kind, Problem, Result, matrix
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
 MAX_MONOMIALS = 3 * 10**7
 
+#: The tasks about networks, by name.
 NETWORK_TASKS = {
     "virtual-fiber": "all virtual weights of a network with the same function as random ones",
 }

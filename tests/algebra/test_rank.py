@@ -23,7 +23,7 @@ from agattn.algebra.exact_rank import exact_rank, minor_mod
 from agattn.algebra.matrices import ExactMatrix, read_matrix
 from agattn.algebra.modular import Minor, random_primes
 from agattn.algebra.rank import RankResult, integer_rank, nullspace_over_q, proved_rank, rank
-from agattn.algebra.sparse import SparseMatrix
+from agattn.algebra.sparse import SparseMatrix, from_triples
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 
@@ -616,3 +616,38 @@ def test_softmax_jacobian_from_below_without_symmetries() -> None:
     assert (result.lower_bound, result.lower_evidence) == (25, Evidence.PROVED)
     assert (result.rank, result.evidence) == (25, Evidence.NUMERICAL)
     assert result.gap is not None and result.gap > 100
+
+
+def test_whole_numbers_are_exact_only_within_the_precision_of_their_type() -> None:
+    close = [[2**24 + 1, 2**24], [1, 1]]
+    assert rank(np.array(close)).evidence is Evidence.PROVED and rank(np.array(close)).rank == 2
+    rounded = rank(np.array(close, dtype=np.float32))
+    assert (rounded.rank, rounded.evidence) != (1, Evidence.PROVED)
+    assert rank(np.array([[2**24 - 1.0, 1], [1, 1]], dtype=np.float32)).evidence is Evidence.PROVED
+
+
+def test_entries_given_twice_are_added_exactly() -> None:
+    rows, columns = [0, 0, 0, 0, 1], [0, 0, 0, 0, 1]
+    A = from_triples((2, 2), rows, columns, np.array([2**62] * 4 + [1]))
+    assert rank(A).rank == 2 and A.entries[0, 0] == 2**64
+    with pytest.raises(InputError, match=r"entry \(1, 1\) is given twice, in floating point"):
+        from_triples((2, 2), rows, columns, np.array([0.1] * 5))
+
+
+def test_a_kernel_that_does_not_suffice_weakens_nothing() -> None:
+    generator = np.random.default_rng(0)
+    matrix = generator.integers(-9, 10, (12, 3)) @ generator.integers(-9, 10, (3, 12))
+    vector = nullspace_over_q(flint.fmpz_mat(matrix.tolist())).table()
+    partial = rank(matrix, "rational", kernel=[[row[0]] for row in vector])
+    assert (partial.rank, partial.evidence) == (3, Evidence.PROVED)
+
+
+def test_mpmath_claims_nothing_about_balls_around_zero() -> None:
+    result = rank([["0 +/- 1"]], method="mpmath")
+    assert (result.lower_bound, result.upper_bound) == (0, 1)
+
+
+@pytest.mark.parametrize("text", ["٣", "１", "1/٣"])
+def test_digits_of_other_scripts_are_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        rank([[text]])

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from agattn.algebra.residues import random_residues
 from agattn.attention import deep
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -69,6 +70,23 @@ def test_the_change_of_basis_is_found():
     zero = [0 * V[0], *V[1:]]
     with pytest.raises(InputError, match="full row rank"):
         recover_change_of_basis(zero, zero)
+    # L of rank 1 < δ = 2: the second network has the same virtual weights, and no C is invertible.
+    low = [np.eye(2, dtype=int).astype(object), np.array([[1, 0]], dtype=object)]
+    with pytest.raises(InputError, match="not of rank δ"):
+        recover_change_of_basis(low, [np.diag([1, 0]).astype(object), low[1]])
+
+
+def test_the_change_of_basis_is_independent_of_the_weights(monkeypatch):
+    drawn = []
+
+    def record(generator, shape, p):
+        drawn.append(random_residues(generator, shape, p))
+        return drawn[-1]
+
+    monkeypatch.setattr(deep_identities, "random_residues", record)
+    assert equation_9((3, 3, 3)).holds
+    values = [x for matrix in drawn for x in matrix.ravel().tolist()]
+    assert len(set(values)) > len(values) - 3
 
 
 @pytest.mark.parametrize("l", [1, 2, 3])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architecture import SingleLayer
+from agattn.attention.coefficients import coordinates
 from agattn.errors import InputError
 from agattn.geometry.definite import is_pinch, outside, pieces_of_line
 from agattn.geometry.fibers import preimages
@@ -13,6 +14,7 @@ from agattn.geometry.parametrization import coefficients
 from agattn.geometry.section import (
     Section,
     Slice,
+    block_of,
     resultant_section,
     section_from_equations,
     simplified,
@@ -61,6 +63,62 @@ def test_the_standard_slice_is_the_umbrella_for_every_layer(layer, s):
     x, y, w = s
     point = standard_slice(layer).point(s)
     assert (preimages(layer, point).number > 0) == (y * y + w * x * x == 0)
+
+
+@given(
+    c=st.integers(1, 2),
+    columns=st.sampled_from([(1, 2), (1, 3), (2, 3)]),
+    variables=st.sampled_from([(1, 2), (1, 3), (2, 3)]),
+    vectors=st.lists(st.lists(small, min_size=6, max_size=6), min_size=4, max_size=4),
+    s=st.lists(small, min_size=3, max_size=3),
+    a=st.sampled_from([2, 3]),
+)
+def test_in_a_block_every_layer_is_the_smallest(c, columns, variables, vectors, s, a):
+    """The lemma, against the preimages in the layer itself: over the complex and over the real numbers."""
+    layer = SingleLayer(3, 2, a)
+    inside = [(c, b, *pair) for b in columns for i, k in [variables] for pair in ((i, i), (i, k), (k, k))]
+
+    def spread(vector):
+        at = dict(zip(inside, vector, strict=True))
+        return tuple(Fraction(at.get(name, 0)) for name in coordinates(layer))
+
+    try:
+        little = resultant_section(LAYER, Slice(*split([tuple(map(Fraction, v)) for v in vectors])))
+    except InputError:
+        return
+    large = resultant_section(layer, Slice(*split([spread(v) for v in vectors])))
+    assert (large.equation, large.singular) == (little.equation, little.singular)
+    y, wide = little.slice.point(s), large.slice.point(s)
+    if any(y):
+        one, other = preimages(LAYER, y), preimages(layer, wide)
+        assert (one.number, one.is_real) == (other.number, other.is_real)
+
+
+def split(vectors):
+    origin, *directions = vectors
+    return origin, tuple(directions)
+
+
+def test_blocks():
+    layer = SingleLayer(3, 2, 2)
+    assert block_of(layer, standard_slice(layer)).coordinates == tuple(coordinates(SingleLayer(2, 1)))
+    index = list(coordinates(layer))
+    size = layer.ambient_dimension
+
+    def spanned(*names):
+        return Slice((Fraction(0),) * size, tuple(unit(index.index(name), size) for name in names))
+
+    block = block_of(layer, spanned((2, 3, 1, 1), (2, 3, 1, 3), (2, 3, 3, 3)))
+    assert (block.row, block.columns, block.variables) == (2, (1, 3), (1, 3))
+    for names in [
+        ((1, 1, 1, 1), (2, 1, 1, 1), (1, 1, 1, 2)),  # two rows
+        ((1, 1, 1, 1), (1, 2, 1, 1), (1, 3, 1, 1)),  # three columns
+        ((1, 1, 1, 1), (1, 1, 2, 2), (1, 1, 3, 3)),  # three variables
+    ]:
+        assert block_of(layer, spanned(*names)) is None
+        with pytest.raises(InputError, match="one row, two columns and two variables"):
+            resultant_section(layer, spanned(*names))
+    assert block_of(SingleLayer(3, 2, 1), standard_slice(SingleLayer(3, 2, 1))) is None
 
 
 def test_lines():
@@ -115,8 +173,16 @@ def test_what_is_no_surface_is_refused():
         Slice(unit(0), (unit(1), unit(2), unit(1)))
     with pytest.raises(InputError, match="three different small letters"):
         Slice(unit(0), (unit(1), unit(2), unit(3)), ("x", "y", "x"))
-    with pytest.raises(InputError, match="only sections for d = 2"):
-        resultant_section(SingleLayer(3, 1), standard_slice(SingleLayer(3, 1)))
+    with pytest.raises(InputError, match="for d, a ≥ 2"):
+        resultant_section(SingleLayer(2, 1, 1), FIGURE_1)
     for layer in (SingleLayer(1, 1), SingleLayer(2, 1, t=1)):
         with pytest.raises(InputError, match="no standard slice"):
             standard_slice(layer)
+
+
+@pytest.mark.parametrize("place", [Fraction(0), Fraction(1, 3), Fraction(-2, 7)])
+def test_a_pinch_point_is_found_wherever_it_is_rational(place):
+    layer = SingleLayer(2, 1)
+    line = ((-place, Fraction(0), Fraction(0)), (Fraction(1), Fraction(0), Fraction(0)))
+    ends = [piece.ends for piece in pieces_of_line(layer, standard_slice(layer), line, 1)]
+    assert ends == [(-1.0, float(place)), (float(place), 1.0)]

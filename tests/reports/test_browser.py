@@ -2,15 +2,15 @@
 
 import os
 import shutil
+from functools import cache
 
 import pytest
+from click.testing import CliRunner
 
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architecture import SingleLayer
+from agattn.cli.main import cli
 from agattn.reports.draw_figure1 import save_figure_1
 from agattn.reports.figure1 import compute_figure_1
-from agattn.reports.layer_report import layer_report
-from agattn.reports.network_report import network_report
-from agattn.verify import Settings
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -56,57 +56,141 @@ def visit(chromium):
     page.close()
 
 
-def report_of(name):
-    settings = Settings(engine="native")
-    if name == "deep":
-        return network_report(DeepNetwork((4, 3, 4), (2, 2)), settings)[0]
-    layer = {"umbrella": SingleLayer(2, 1), "counterexample": SingleLayer(3, 2, 2)}[name]
-    return layer_report(layer, settings, max_degree=3)[0]
+#: One command each, with engines where there are some.
+COMMANDS = {
+    "umbrella": "-d 2 -o 1 --max-degree 4",
+    "counterexample": "-d 3 -o 2 -a 2",
+    "deep": "--dims 4,3,4 --ranks 2,2",
+}
+STATUS = {"umbrella": 0, "counterexample": 1, "deep": 0}
+NAMES = tuple(COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["umbrella", "counterexample", "deep"])
-def test_a_report(name, visit, tmp_path):
-    document = report_of(name)
-    document.save(tmp_path)
-    page = visit(tmp_path / "report.html")
-    assert page.title() == document.title == page.locator("h1").inner_text()
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The folder of a report, made by its command when a test first asks for it."""
+    folder = tmp_path_factory.mktemp("reports")
 
-    # Formulas are set as mathematics: each has a size, and a fraction or index is really placed.
-    sizes = page.evaluate("[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().height)")
-    assert len(sizes) >= 4 and min(sizes) > 5
+    @cache
+    def make(name):
+        arguments = ["report", *COMMANDS[name].split(), "--out", str(folder / name)]
+        result = CliRunner().invoke(cli, arguments, standalone_mode=False)
+        assert result.exception is None and result.return_value == STATUS[name], result.output
+        return folder / name
+
+    return make
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report(name, visit, report):
+    folder = report(name)
+    page = visit(folder / "report.html")
+    heading = (folder / "report.md").read_text().partition("\n")[0].removeprefix("# ")
+    assert page.title() == heading == page.locator("h1").inner_text()
+    assert page.locator("h2").count() == page.locator("nav a").count() >= 5
+
+    # Formulas are set as mathematics: each has a size, and every index is really placed lower.
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect())"
+        ".map(box => [box.width, box.height])"
+    )
+    assert len(sizes) >= 4 and min(width for width, _ in sizes) > 3 and min(height for _, height in sizes) > 5
     assert page.evaluate("document.querySelectorAll('math merror').length") == 0
     assert page.evaluate(
         "[...document.querySelectorAll('msub')].every(m => m.children[1].getBoundingClientRect().bottom >"
         " m.children[0].getBoundingClientRect().bottom)"
     )
-    # Pictures are there.
-    assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 100)")
-
-    # Tables are sorted, numbers as numbers, and turned round at the second click.
-    table = page.locator("table.sortable").nth(1)
-    column = table.locator("thead th").count() - 1
-    for direction in ("ascending", "descending"):
-        table.locator("thead button").nth(column).click()
-        assert table.locator("thead th").nth(column).get_attribute("aria-sort") == direction
-        cells = table.locator(f"tbody tr td:nth-child({column + 1})").all_inner_texts()
-        collated = page.evaluate(
-            "cells => [...cells].sort(new Intl.Collator('en', {numeric: true}).compare)",
-            [cell.replace("\n", "") for cell in cells],
+    assert "\\" not in page.evaluate(
+        "[...document.querySelectorAll('math')].map(m => m.textContent).join('')"
+    )
+    # Pictures are there, and say in words what they show.
+    assert page.evaluate("document.images.length") == {"umbrella": 2, "counterexample": 2, "deep": 1}[name]
+    assert page.evaluate(
+        "[...document.images].every(i => i.complete && i.naturalWidth > 100 && i.alt.length > 40)"
+    )
+    # On a desktop everything is in sight.
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.scroll, .line, .formula')]"
+            ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"
         )
-        expected = collated if direction == "ascending" else collated[::-1]
-        assert [cell.replace("\n", "") for cell in cells] == expected
+        == []
+    )
+    # What it links to is in the folder, and everything in the folder but the two texts is linked or shown.
+    links = page.evaluate("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+    files = {link for link in links if not link.startswith("#")}
+    assert all((folder / link).is_file() for link in files)
+    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert {path for path in there - files if not path.startswith("report.")} <= {
+        "figure1.png", "strata.svg", "tree.svg",
+    }  # fmt: skip
 
-    # On a phone nothing sticks out sideways, in the dark neither.
-    page = visit(tmp_path / "report.html", width=360, scheme="dark")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+# Click a heading and read the column, and whether rows were lost.
+SORT = """([n, column]) => {
+  const table = document.querySelectorAll("table.sortable")[n], head = table.tHead.rows[0].cells[column];
+  head.querySelector("button").click();
+  const rows = [...table.tBodies[0].rows];
+  return [head.getAttribute("aria-sort"), rows.map(row => row.cells[column].textContent.trim()),
+          rows.map(row => row.textContent).sort(),
+          [...table.tHead.rows[0].cells].filter(cell => cell.hasAttribute("aria-sort")).length]; }"""
+COLLATED = "cells => [...cells].sort(new Intl.Collator('en', {numeric: true}).compare)"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_table_sorts_by_every_column(name, visit, report):
+    page = visit(report(name) / "report.html")
+    headings = page.evaluate(
+        "[...document.querySelectorAll('table')].map(t => [t.className, t.tHead.rows[0].cells.length])"
+    )
+    assert len(headings) >= 4 and all("sortable" in name for name, _ in headings)
+    changed = 0
+    for n, (_, columns) in enumerate(headings):
+        for column in range(columns):
+            before = page.evaluate(
+                f"[...document.querySelectorAll('table')[{n}].tBodies[0].rows].map(row => row.textContent)"
+            )
+            for direction in ("ascending", "descending"):
+                sort, cells, rows, marked = page.evaluate(SORT, [n, column])
+                collated = page.evaluate(COLLATED, cells)
+                assert (sort, marked) == (direction, 1)
+                assert cells == (collated if direction == "ascending" else collated[::-1])
+                assert rows == page.evaluate("rows => rows.sort()", before)
+            changed += len(set(cells)) > 1
+    assert changed > 10
+    # Numbers are sorted as numbers: 9 before 13.
+    numbers = page.evaluate(COLLATED, ["13", "9", "100"])
+    assert numbers == ["9", "13", "100"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_phone_and_on_paper(name, visit, report):
+    page = visit(report(name) / "report.html", width=375, scheme="dark")
+    sideways = "document.documentElement.scrollWidth <= window.innerWidth"
+    assert page.evaluate(sideways)
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(map(int, background.removeprefix("rgb(").removesuffix(")").split(","))) < 120
+    # Nothing is hidden but by a scroll bar, which the keyboard reaches.
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')]"
+        ".every(e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"
+    )
+    # Where a row is a card, its cells are a name and one value, whatever the value is made of.
+    assert page.evaluate(
+        "[...document.querySelectorAll('.stacked td:not(.wide)')].every(cell => cell.children.length <= 1)"
+    )
+    page.set_viewport_size({"width": 720, "height": 1000})
+    page.emulate_media(media="print", color_scheme="light")
+    assert not page.locator("nav").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(sideways)
+    assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast(scheme, visit, tmp_path):
-    report_of("counterexample").save(tmp_path)
-    page = visit(tmp_path / "report.html", scheme=scheme)
+@pytest.mark.parametrize("name", NAMES)
+def test_contrast(name, scheme, visit, report):
+    page = visit(report(name) / "report.html", scheme=scheme)
     ratio = page.evaluate(
         """() => {
           const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(x => x / 255)
@@ -116,7 +200,8 @@ def test_contrast(scheme, visit, tmp_path):
             const c = getComputedStyle(e).backgroundColor;
             if (!/, 0\\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
           let worst = 99;
-          for (const e of document.querySelectorAll("p, td, button, a, .word, h1, h2, caption, td div")) {
+          for (const e of document.querySelectorAll("p, td, button, a, .word, h1, h2, caption, td div, "
+              + "math, summary, figcaption")) {
             if (!e.textContent.trim()) continue;
             const one = light(getComputedStyle(e).color) + 0.05, two = light(behind(e)) + 0.05;
             worst = Math.min(worst, Math.max(one, two) / Math.min(one, two));
@@ -124,6 +209,14 @@ def test_contrast(scheme, visit, tmp_path):
           return worst; }"""
     )
     assert ratio >= 4.5  # the accessibility guidelines' level AA
+
+
+def test_the_figure_is_opened_from_the_report(visit, report):
+    page = visit(report("counterexample") / "report.html")
+    page.get_by_role("link", name="figure1.html").click()
+    page.wait_for_selector("#figure canvas", state="attached")
+    assert page.url.endswith("/figure1.html") and "a slice of M(3,2,2)" in page.title()
+    page.wait_for_function("document.getElementById('figure')._fullLayout?.scene?._scene?.glplot")
 
 
 def test_the_interactive_figure_turns(visit, tmp_path):

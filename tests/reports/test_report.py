@@ -1,5 +1,8 @@
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -17,15 +20,16 @@ from agattn.reports.document import (
     Document,
     Lines,
     Math,
+    Picture,
     Section,
     Table,
     Text,
     Word,
     html,
     markdown,
-    mathml,
 )
 from agattn.reports.layer_report import claims_blocks, layer_report, summary
+from agattn.reports.mathml import mathml
 from agattn.reports.network_report import network_report
 from agattn.verify import Settings
 
@@ -105,6 +109,53 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
     } <= set(saved[0])
 
 
+def without_clock(folder):
+    """All files of a report, without how long things took."""
+    found = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        if path.name == "report.html":
+            content, times = re.subn(rb'<footer class="clock">.*?</footer>', b"", content)
+            assert times == 1
+        elif path.name == "report.md":
+            content, _, clock = content.partition(b"\n## Time\n")
+            assert re.fullmatch(rb"\nThe claims took [0-9.]+ s\.\n", clock)
+        found[str(path.relative_to(folder))] = content
+    return found
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, tmp_path):
+    """In two processes, whose sets have different orders, and into two folders."""
+    saved = []
+    for n in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": n}
+        arguments = ["-d", "2", "-o", "1", "--engine", "all", "--max-degree", "2", "--seed", "1"]
+        command = [sys.executable, "-m", "agattn", "report", *arguments, "--out", str(tmp_path / n)]
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=300)
+        saved.append(without_clock(tmp_path / n))
+    assert saved[0] == saved[1]
+    assert {f"scripts/implicit-ideal-{e}.transcript.txt" for e in ("macaulay2", "singular")} <= set(saved[0])
+    # The picture has its script too, which is the one that anybody can emit.
+    emitted = CliRunner().invoke(cli, ["emit", "slice", "-d", "2", "-o", "1"], standalone_mode=False).stdout
+    assert saved[0]["scripts/slice-macaulay2.m2"].decode() == emitted
+    page = saved[0]["report.md"].decode()
+    assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 --out DIR" in page
+    assert str(tmp_path) not in "".join(map(repr, saved[0].values()))
+    for installation in both_engines:
+        assert f"| {installation.engine.name} | {installation.version} |" in page
+
+
+def test_the_seed_is_honoured():
+    network = DeepNetwork((3, 3, 3), (1, 2))
+    pages = [markdown(replace(network_report(network, Settings(engine="native", seed=s))[0], clock=""))
+             for s in (1, 1, 2)]  # fmt: skip
+    assert pages[0] == pages[1]
+    primes = [re.findall(r"^\| 18 \| (\d+) \|", page, re.MULTILINE) for page in pages]
+    assert primes[0] and primes[0] != primes[2]
+
+
 def test_what_is_hostile_is_shown_as_text():
     bad = "<script>alert(1)</script> | a"
     cells = (bad, Code(bad), Word(bad), Lines((bad, Math("x"))))
@@ -125,6 +176,24 @@ def test_undecided_and_modular_are_said():
         (Word("undecided"), Word("")),
         (Word("confirmed"), Word("modular")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        (SingleLayer(1, 2), "for d = 1 the layer computes"),
+        (SingleLayer(2, 2, 1), "contains no surface for a = 1"),
+        (SingleLayer(2, 1, t=1), "for two or more tokens only"),
+        (SingleLayer(3, 1, 2), "In all of M̄ too"),
+    ],
+)
+def test_a_picture_or_the_reason_why_there_is_none(layer, words):
+    document, _ = layer_report(layer, NATIVE, max_degree=1)
+    [section] = [section for section in document.sections if section.title == "A picture"]
+    shown = [block for block in section.blocks if isinstance(block, Picture)]
+    assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
+                             + [block.caption for block in shown])  # fmt: skip
+    assert bool(shown) == (layer.alpha >= 2 and layer.t >= 2)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,130 @@
+"""The pages on commands and on JSON, from the commands and the schemas that the package has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agattn.cli.main import COMMANDS
+from agattn.cli.output import schema_names, schema_text
+
+
+def command_page() -> str:
+    """The help of all commands, by sphinx-click, in alphabetical order.
+
+    >>> "agattn.cli.verify:command" in command_page()
+    True
+    """
+    lines = []
+    for name in sorted(COMMANDS):
+        directive = f".. click:: agattn.cli.{name}:command\n   :prog: agattn {name}\n   :nested: full"
+        lines += ["```{eval-rst}", directive, "```", ""]
+    return "\n".join(lines)
+
+
+def schema_page() -> str:
+    """All schemas as MyST, in alphabetical order.
+
+    >>> "## agattn verify" in schema_page()
+    True
+    """
+    verify = json.loads(schema_text("verify"))
+    layer, network = verify["properties"]["architecture"]["oneOf"]
+    architectures = [
+        "## Architectures", "", "The key `architecture` of a layer:", "", *table(layer, verify), "",
+        "And of a network:", "", *table(network, verify), "",
+    ]  # fmt: skip
+    sections = [section(name, json.loads(schema_text(name))) for name in schema_names()]
+    return "\n".join([*architectures, *sections])
+
+
+def section(name: str, schema: dict[str, Any]) -> str:
+    """One schema: a heading, what it says about itself, and a table of its keys."""
+    lines = [f"## agattn {name}", ""]
+    if "description" in schema:
+        lines += [schema["description"].rstrip(".") + ".", ""]
+    # Alternatives at the top are either whole documents or only which keys occur.
+    parts = [part for part in schema.get("oneOf", ()) if "properties" in part] or [schema]
+    for part in parts:
+        if len(parts) > 1:
+            lines += [part["properties"]["figure"]["description"], ""]
+        lines += [*table(part, schema), ""]
+    return "\n".join(lines)
+
+
+def table(schema: dict[str, Any], root: dict[str, Any]) -> list[str]:
+    """The keys of an object as the lines of a table."""
+    body = [f"| `{key}` | {type_} | {meaning} |" for key, type_, meaning in rows(schema, root)]
+    return ["| key | type | meaning |", "| --- | --- | --- |", *body]
+
+
+def rows(schema: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every key below a schema, as its path, type and meaning; ``[]`` stands for each entry of an array.
+
+    >>> layer = {"properties": {"d": {"type": "integer", "description": "the width"}}, "required": ["d"]}
+    >>> list(rows({"properties": {"layers": {"type": "array", "description": "all", "items": layer}}}, {}))
+    [('layers', 'array, optional', 'All.'), ('layers[].d', 'integer', 'The width.')]
+    """
+    for key, value in schema.get("properties", {}).items():
+        value = resolve(value, root)
+        path = f"{prefix}{key}"
+        absent = "" if key in schema.get("required", ()) else ", optional"
+        meaning = " ".join(str(value.get("description", "")).split()).replace("|", "\\|")
+        meaning = meaning[:1].upper() + meaning[1:].rstrip(".") + "."
+        if key == "architecture":  # the same everywhere
+            yield path, "object" + absent, f"{meaning} See [architectures](#architectures)."
+        else:
+            yield path, type_of(value, root) + absent, meaning
+            yield from inside(value, root, path)
+
+
+def inside(value: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[tuple[str, str, str]]:
+    """The keys of an object, of the entries of an array, and of every alternative."""
+    value = resolve(value, root)
+    yield from rows(value, root, f"{path}.")
+    for choice in (*value.get("oneOf", ()), *value.get("anyOf", ())):
+        yield from inside(choice, root, path)
+    if isinstance(value.get("items"), dict):
+        yield from inside(value["items"], root, f"{path}[]")
+
+
+def resolve(value: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference to one of the schema's own definitions."""
+    if "$ref" not in value:
+        return value
+    definition: dict[str, Any] = root["$defs"][value["$ref"].rsplit("/", 1)[-1]]
+    return {**definition, **{key: part for key, part in value.items() if key != "$ref"}}
+
+
+def type_of(value: dict[str, Any], root: dict[str, Any]) -> str:
+    """The type in words.
+
+    >>> type_of({"type": ["integer", "null"]}, {}), type_of({"enum": ["none", "softmax"]}, {})
+    ('integer or null', '"none" or "softmax"')
+    """
+    value = resolve(value, root)
+    if "enum" in value or "const" in value:
+        return " or ".join(
+            json.dumps(word, ensure_ascii=False) for word in value.get("enum", [value.get("const")])
+        )
+    choices = value.get("oneOf") or value.get("anyOf")
+    if choices:
+        return " or ".join(dict.fromkeys(type_of(choice, root) for choice in choices))
+    types = value.get("type", "any")
+    return types if isinstance(types, str) else " or ".join(types)
+
+
+GENERATED = {"cli": command_page, "json": schema_page}
+
+
+def append(app: Any, page: str, source: list[str]) -> None:
+    """Put what is generated at the end of the page, as it is read."""
+    if page in GENERATED:
+        source[0] += "\n" + GENERATED[page]()
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx."""
+    app.connect("source-read", append)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

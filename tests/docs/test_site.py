@@ -1,0 +1,277 @@
+"""The built site: links hold, nothing comes from a network, everything public is listed, formulas are set."""
+
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import agattn
+from agattn import errors
+from agattn.cli.main import COMMANDS
+from agattn.cli.output import schema_names, schema_text
+
+DOCS = Path(__file__).parents[2] / "docs"
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--enable-unsafe-swiftshader",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The site as `sphinx-build -W` makes it, built once by whichever worker is first."""
+    pytest.importorskip("sphinx")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    out, said = folder / "site", folder / "site.txt"
+    try:
+        (folder / "site.lock").mkdir()
+    except FileExistsError:
+        while not said.exists():
+            time.sleep(0.2)
+    else:
+        errors = build(out)
+        (folder / "site.new").write_text(errors, encoding="utf-8")
+        (folder / "site.new").rename(said)
+    assert said.read_text(encoding="utf-8") == ""
+    return out
+
+
+def build(out):
+    """Build the site; return what went wrong, or an empty string."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-E", "-b", "html", str(DOCS), str(out)]
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "it took more than 300 seconds"
+    return (done.stderr or "it ended with an error") if done.returncode else ""
+
+
+class Page(HTMLParser):
+    """The links, resources and anchors of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.links, self.resources, self.anchors, self.text = path, [], [], set(), ""
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.anchors |= {values[key] for key in ("id", "name") if values.get(key)}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag == "link" and values.get("rel") != "canonical":
+            self.resources.append(values["href"])
+        if tag in ("script", "img", "iframe", "source", "audio", "video", "embed", "object") and values.get(
+            "src"
+        ):
+            self.resources.append(values["src"])
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    return {path: Page(path) for path in site.rglob("*.html")}
+
+
+def is_local(address):
+    return not urlsplit(address).scheme and not address.startswith("//")
+
+
+def test_there_are_pages(pages, site):
+    names = {str(path.relative_to(site)) for path in pages}
+    assert {"tutorial.html", "mathematics.html", "json.html", "howto/claim.html", "gallery.html"} <= names
+    assert {"gallery/umbrella.html", "gallery/layer/report.html", "gallery/network/report.html"} <= names
+    assert sum(len(page.links) for page in pages.values()) > 5000
+
+
+def test_every_internal_link_leads_somewhere(pages):
+    broken = []
+    for path, page in pages.items():
+        for address in filter(is_local, page.links + page.resources):
+            parts = urlsplit(address)
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            anchors = pages[target].anchors if target in pages else {unquote(parts.fragment)}
+            if not target.is_file() or (parts.fragment and unquote(parts.fragment) not in anchors):
+                broken.append((path.name, address))
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_a_network(pages, site):
+    remote = [
+        (path.name, address)
+        for path, page in pages.items()
+        for address in page.resources
+        if not is_local(address) and not address.startswith("data:")
+    ]
+    assert remote == []
+    for sheet in site.rglob("*.css"):
+        text = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", text) == [], sheet
+
+
+def test_every_formula_is_mathml(pages, site):
+    for path, page in pages.items():
+        if not {"gallery", "api"} & set(path.relative_to(site).parts):  # which show LaTeX as code, too
+            assert not re.search(r"\$\$|\\(mathbb|mathcal|operatorname)", page.text), path
+    text = (site / "mathematics.html").read_text(encoding="utf-8")
+    assert text.count("<math ") > 200
+    assert re.search(r'class="math[^>]*>[^<]*\\', text) is None
+
+
+def test_a_formula_that_cannot_be_converted_is_an_error(tmp_path):
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\n"
+        'extensions = ["myst_parser", "mathml_renderer"]\nmyst_enable_extensions = ["dollarmath"]\n'
+        'html_math_renderer = "mathml"\n'
+    )
+    for formula, status in ((r"\mathbb R^2", 0), (r"\frac{1}{", 1), (r"\nosuchthing x", 1)):
+        (tmp_path / "index.md").write_text(f"# Title\n\n${formula}$\n")
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-E", str(tmp_path), str(tmp_path / "out")]
+        environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+        assert done.returncode == status, (formula, done.stderr)
+        assert status == 0 or formula in done.stderr
+
+
+def test_every_public_module_is_in_the_reference():
+    """The command line is on its own page."""
+    listed = [
+        name
+        for page in (DOCS / "api").glob("*.md")
+        for name in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
+    ]
+    modules = {
+        module.name
+        for module in pkgutil.walk_packages(agattn.__path__, "agattn.")
+        if not module.ispkg and not re.search(r"\._|\.cli\.", module.name)
+    }
+    assert sorted(listed) == sorted(modules), "docs/api/ lists the modules of the package, each once"
+
+
+def test_every_page_of_the_reference_is_in_the_contents():
+    contents = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        name = str(page.relative_to(DOCS).with_suffix(""))
+        if not name.startswith(("_", "index")):
+            assert re.search(rf"^{re.escape(name)}$", contents, re.MULTILINE), name
+
+
+def test_every_exception_is_on_the_page_of_errors():
+    page = (DOCS / "errors.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \{py:exc\}`~agattn\.errors\.(\w+)` \|.*\| (\d) \|$", page, re.MULTILINE))
+    classes = {
+        name: cls
+        for name, cls in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(cls, errors.AgattnError)
+    }
+    bases = {"AgattnError", "EngineError"}
+    assert {name: int(status) for name, status in rows.items()} == {
+        name: cls.exit_status for name, cls in classes.items() if name not in bases
+    }
+
+
+def keys(schema, path=""):
+    """Every key of a schema, with what is said about it."""
+    for name, value in schema.get("properties", {}).items():
+        yield f"{path}.{name}", value
+        yield from keys(value, f"{path}.{name}")
+    for part in (*schema.get("oneOf", ()), *schema.get("anyOf", ()), schema.get("items")):
+        if isinstance(part, dict):
+            yield from keys(part, path)
+
+
+@pytest.mark.parametrize("name", schema_names())
+def test_every_key_of_a_schema_is_described(name):
+    schema = json.loads(schema_text(name))
+    nothing = [path for path, value in keys(schema) if not {"description", "$ref"} & set(value)]
+    assert nothing == []
+
+
+def test_every_command_is_on_the_page_of_commands(pages, site):
+    page = pages[site / "cli.html"]
+    for name in COMMANDS:
+        assert f"agattn-{name}" in page.anchors and f"agattn {name} [OPTIONS]" in page.text
+    assert "agattn command" not in page.text
+
+
+def test_every_key_is_on_the_page_of_schemas(pages, site):
+    text = pages[site / "json.html"].text
+    for name in schema_names():
+        assert f"agattn {name}" in text
+        for path, _ in keys(json.loads(schema_text(name))):
+            assert path.rsplit(".", 1)[-1] in text
+
+
+def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_extensions")
+    made = importlib.import_module("gallery").COMMANDS
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"^\$ (.*)$", page, re.MULTILINE)) == made
+    pictures = re.findall(r"_gallery/gallery/(\S+)", page)
+    for name in pictures:
+        assert any(line.endswith(f" {name}") for line in made), name
+    assert page.count(":alt:") == len(pictures) >= 7
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    path = shutil.which("chromium")
+    if path is None:
+        reason = "chromium was not found; apt-get install chromium"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        profile = tmp_path_factory.mktemp("profile")
+        context = driver.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
+        context.set_offline(True)
+        yield context
+        context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["tutorial", "mathematics", "gallery", "json", "howto/claim"])
+def test_a_reader_without_a_network(browser, site, name, scheme):
+    page = browser.new_page()
+    requests, complaints = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.emulate_media(color_scheme=scheme)
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto((site / f"{name}.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), width
+        sizes = page.evaluate(
+            "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)"
+        )
+        assert all(sizes)
+        assert len(sizes) > (15 if name in ("tutorial", "mathematics", "gallery") else -1)
+        assert page.evaluate("document.querySelectorAll('math merror').length") == 0
+        pictures = page.evaluate("[...document.querySelectorAll('.content img')].map(i => i.naturalWidth)")
+        assert all(pictures) and (name != "gallery" or len(pictures) >= 7)
+    if name == "gallery":
+        frame = page.frame_locator("iframe")
+        page.locator("iframe").scroll_into_view_if_needed()
+        frame.locator("canvas").first.wait_for(state="attached")
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert complaints == []
+    page.close()

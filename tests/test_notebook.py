@@ -1,0 +1,180 @@
+"""What notebooks show: well-formed, escaped, and with the right numbers."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+
+from agattn.algebra.rank import rank
+from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.geometry.dimension import dimension
+from agattn.geometry.fibers import preimages
+from agattn.geometry.ideal import compute_ideal
+from agattn.geometry.membership import identify
+from agattn.geometry.neuromanifold import Neuromanifold
+from agattn.geometry.section import resultant_section, standard_slice
+from agattn.geometry.strata import Stratum
+from agattn.geometry.survey import survey
+from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.weight_fibers import fiber, weights
+from agattn.notebook import Math, Table, Wide, latex_text, matrix, typeset
+from agattn.reports.figure1 import compute_figure_1
+from agattn.verify import Settings, verify
+
+LAYER = SingleLayer(2, 1)
+HOSTILE = "<script>alert('x')</script> & $\\input{x}$ 100% #1 ~^_"
+
+
+@cache
+def objects():
+    """Every object that notebooks show, and what has to stand in it."""
+    ideal = compute_ideal(SingleLayer(3, 2, 2), 3)
+    both = preimages(LAYER, [0, 1, 0, 0, 0, 0])
+    complex_pair = preimages(LAYER, [1, 0, 1, 0, 0, 0])
+    numbers = [1, 2, 4]
+    return {
+        "layer": (SingleLayer(3, 2, 2), ["36", "13"]),
+        "neuromanifold": (Neuromanifold(3, 2, 2), ["36", "13"]),
+        "network": (DeepNetwork((4, 3, 4), (2, 2), heads=2), ["heads", "2"]),
+        "verdict": (
+            Verdict(
+                "corollary-3.3", Judgement.CONFIRMED, True, 13, 13, Evidence.PROVED, "ranks", "native", 1.0
+            ),
+            ["corollary-3.3", "confirmed (proved)", "13"],
+        ),
+        "report": (
+            verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), Settings(engine="native")),
+            ["theorem-3.4.singular", "refuted", "proved", "confirmed"],
+        ),
+        "strata": (survey(SingleLayer(3, 2, 2)), ["(2,1,2)", "14", "yes", "36"]),
+        "ideal": (ideal, ["45", "621", "1700", "6736", "136"]),
+        "module": (ideal.generators[0], ["45"]),
+        "fiber": (both, ["2", "in M"]),
+        "pair over a field": (complex_pair, ["-4", "in M̄, not in M"]),
+        "no preimage": (preimages(LAYER, [1, 0, 0, 0, 0, 1]), ["0", "not in M̄"]),
+        "preimage": (both.points[0], ["1"]),
+        "conjugate": (complex_pair.conjugate, ["-4"]),
+        "weights": (fiber(weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])), ["rescaling", "swapped", "1"]),
+        "identified": (identify(LAYER, numbers[:1] + [0] * 5), ["yes", "proved"]),
+        "outside": (identify(LAYER, [1, 0, 0, 0, 0, 1]), ["no"]),
+        "dimension": (dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)), ["18", "20", "proved"]),
+        "rank": (rank([[1, 2], [2, 4]]), ["1 (proved)", "2 × 2"]),
+        "tangent": (tangent_bounds(SingleLayer(3, 2, 2), Stratum(2, 1, 2)), ["14", "13"]),
+        "section": (resultant_section(LAYER, standard_slice(LAYER)), ["surface", "singular points"]),
+        "figure": (compute_figure_1(LAYER, engine="native"), ["pinches at (0, 0, 0)"]),
+    }
+
+
+NAMES = (
+    "layer", "neuromanifold", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
+    "pair over a field", "no preimage", "preimage", "conjugate", "weights", "identified", "outside",
+    "dimension", "rank", "tangent", "section", "figure",
+)  # fmt: skip
+
+
+def test_none_is_forgotten():
+    assert set(NAMES) == set(objects())
+
+
+def words(html):
+    """The text of a piece of HTML, which has to be well-formed; nothing in it may load anything."""
+    closed = re.sub(r"(<img [^>]*)>", r"\1/>", html)
+    tree = ElementTree.fromstring(f"<div>{closed}</div>")
+    for element in tree.iter():
+        assert element.tag in {
+            "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "i", "sub", "sup", "figure", "img",
+            "figcaption",
+        }  # fmt: skip
+        assert all(value.startswith("data:") for name, value in element.items() if name in ("src", "href"))
+    return " ".join("".join(tree.itertext()).split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_html(name):
+    thing, numbers = objects()[name]
+    text = words(thing._repr_html_())
+    assert "\\" not in text and "_{" not in text and "None" not in text and "Fraction" not in text
+    for number in numbers:
+        assert number in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_latex(name):
+    """Between dollars, with balanced braces, and every row of an array as long as its columns say."""
+    latex = objects()[name][0]._repr_latex_()
+    assert latex.startswith("$") and latex.endswith("$")
+    plain = re.sub(r"\\[{}\\]", "", latex)
+    depth = 0
+    for letter in plain:
+        depth += (letter == "{") - (letter == "}")
+        assert depth >= 0
+    assert depth == 0
+    body = re.fullmatch(r"\$\\begin\{array\}\{(l+)\} (.*) \\end\{array\}\$", latex, re.DOTALL)
+    if body:
+        columns, rows = body.groups()
+        rows = re.sub(r"\\begin\{pmatrix\}.*?\\end\{pmatrix\}", "matrix", rows)
+        rows = re.sub(r"\\text\{(\\.|[^{}]|\{[^{}]*\})*\}", "text", rows)
+        assert {row.count("&") + 1 for row in rows.split(r"\\")} == {len(columns)}
+    else:
+        assert name in ("layer", "neuromanifold", "network")
+
+
+def test_numbers_stand_in_the_right_places():
+    """The ideal by degree: each row of the table against the ideal itself."""
+    ideal = objects()["ideal"][0]
+    tree = ElementTree.fromstring(f"<div>{ideal._repr_html_()}</div>")
+    first, second = tree.findall("table")
+    rows = [["".join(cell.itertext()) for cell in row] for row in first.find("tbody")]
+    assert [row[:4] for row in rows] == [
+        [str(n) for n in (p.degree, p.hilbert_function, p.ideal_dimension, p.minimal_generators)]
+        for p in ideal.degrees
+    ]
+    assert rows[1][4] == "S(1,1) ⊗ S(1,1) ⊗ S(4)" and rows[0][4] == "0"
+    assert [int(row[1].text) for row in second.find("tbody")] == [m.dimension for m in ideal.generators]
+    strata = objects()["strata"][0]
+    body = ElementTree.fromstring(strata._repr_html_()).find("tbody")
+    assert [[cell.text for cell in row][:2] for row in body] == [
+        [f"({s['r_v']},{s['r_a']},{s['r']})", str(s["dimension"])] for s in strata["strata"]
+    ]
+    latex = strata._repr_latex_()
+    for s in strata["strata"]:
+        assert rf"\text{{({s['r_v']},{s['r_a']},{s['r']})}} & {s['dimension']} & " in latex
+
+
+def test_what_is_hostile_is_shown_as_text():
+    base = Verdict(HOSTILE, Judgement.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
+    report = replace(objects()["report"][0], verdicts=(base,))
+    for thing in (base, report, Table(HOSTILE, (HOSTILE,), ((HOSTILE,),))):
+        html = thing._repr_html_() if hasattr(thing, "_repr_html_") else thing.html()
+        assert "<script" not in html and HOSTILE in words(html)
+        latex = thing._repr_latex_() if hasattr(thing, "_repr_latex_") else thing.latex()
+        assert r"$\input" not in latex and r"\textbackslash{}input\{x\}" in latex and r"\%" in latex
+    assert latex_text("a_b") == r"\text{a\_b}"
+
+
+def test_running_text_is_left_out_of_latex():
+    table = Table("c", ("one", Wide("why")), (("1", "long"), (2, "text")))
+    assert "why" in table.html() and "long" in table.html()
+    assert table.latex() == r"$\begin{array}{l} \text{one} \\ \hline \text{1} \\ 2 \end{array}$"
+    rows = Table("c", (), (("one", 1), (Wide("why"), "long")))
+    assert rows.latex() == r"$\begin{array}{ll} \text{one} & 1 \end{array}$"
+
+
+def test_formulas():
+    assert typeset(r"S_{(2)} \otimes S_{(1,1)}") == ("<i>S</i><sub>(2)</sub> ⊗ <i>S</i><sub>(1,1)</sub>")
+    assert typeset(r"\dim \overline{\mathcal{M}} - 1") == "dim 𝓜̄ − 1"
+    assert typeset(r"\text{a & b}, \quad x") == "a &amp; b, \u2003 <i>x</i>"
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", typeset(matrix([[1, Fraction(1, 2)], [-3, 0.25]]).latex))
+    assert [cell.strip() for cell in cells] == ["1", "1/2", "−3", "0.25"]
+    assert Math("x") == Math("x")
+
+
+def test_ipython_takes_both():
+    formatters = pytest.importorskip("IPython.core.formatters")
+    shown, _ = formatters.DisplayFormatter().format(objects()["strata"][0])
+    assert {"text/html", "text/latex", "text/plain"} <= set(shown)
+    assert shown["text/html"].startswith("<table>") and shown["text/latex"].startswith("$")
