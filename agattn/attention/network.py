@@ -79,7 +79,7 @@ def check_tokens(network: DeepNetwork) -> None:
     384 at a time.
 
     Raises:
-        TooLargeError: if they have more than :data:`LARGEST_ARRAY` entries.
+        TooLargeError: if they have more than 10⁸ entries.
 
     >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
     Traceback (most recent call last):

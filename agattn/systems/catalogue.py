@@ -136,7 +136,7 @@ def check_size(layer: SingleLayer) -> None:
     """Refuse a layer with more coordinates than linear algebra can hold.
 
     Raises:
-        TooLargeError: if there are more than :data:`MAX_LINEAR_COORDINATES`.
+        TooLargeError: if there are more than 1000.
     """
     size = layer.ambient_dimension
     if size > MAX_LINEAR_COORDINATES:
