@@ -9,6 +9,7 @@ M(2,1,2): dim 5 in ℝ⁶, t ≥ 2
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from dataclasses import dataclass
 from math import comb
@@ -283,6 +284,10 @@ class DeepNetwork:
 Architecture = SingleLayer | DeepNetwork
 
 
+#: No size is larger: nothing could be computed, and formulas would fill the memory with digits.
+LARGEST_SIZE = 10**9
+
+
 def positive_integer(name: str, value: object) -> int:
     """Return ``value`` as an int, or raise an InputError that names it.
 
@@ -290,12 +295,30 @@ def positive_integer(name: str, value: object) -> int:
     Traceback (most recent call last):
         ...
     agattn.errors.InputError: d is 2.5; it must be a whole number of at least 1
+    >>> positive_integer("d", 10**10)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: d is 10000000000; it must be a whole number of at most 1000000000
     """
+    number = 0
     if not isinstance(value, bool):
-        try:
+        with contextlib.suppress(TypeError):
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            number = 0
-        if number >= 1:
-            return number
-    raise InputError(f"{name} is {value!r}; it must be a whole number of at least 1")
+    if 1 <= number <= LARGEST_SIZE:
+        return number
+    # Text of decimals only is a number that Python refuses to read, because it is too long.
+    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
+    bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
+    raise InputError(f"{name} is {_shown(value)}; it must be a whole number of {bound}")
+
+
+def _shown(value: object) -> str:
+    """A value as a message quotes it, without the end of a long one.
+
+    >>> _shown("9" * 50), _shown(10**4400)
+    ("'999999999999999999999999999999999999999...", 'a number of more than 4000 digits')
+    """
+    if isinstance(value, int) and value.bit_length() > 13288:  # which Python refuses to write
+        return "a number of more than 4000 digits"
+    text = repr(value)
+    return text if len(text) <= 43 else f"{text[:40]}..."

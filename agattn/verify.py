@@ -11,13 +11,15 @@ answered once. With two engines each question is put to both, and they must agre
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import networkx as nx
@@ -41,12 +43,19 @@ from agattn.errors import (
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension import MAX_PARAMETERS
 from agattn.notebook import InNotebooks, Table, Wide
-from agattn.systems.catalogue import MAX_LINEAR_COORDINATES, MODULAR_PRIME, build
-from agattn.systems.network_catalogue import build_for_network
+from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
+from agattn.systems.network_catalogue import build_for_network, no_fiber
 from agattn.systems.problem import Problem
 
 # With more coordinates an engine takes minutes for what the native computation does in seconds.
 MAX_AUTO_COORDINATES = 100
+
+# The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
+# that takes minutes.
+MAX_TOKENS = 100
+
+# After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.
+KILLED_WITHIN = 5.0
 
 CHOICES = ("auto", *ENGINES, "native", "all")
 
@@ -183,14 +192,17 @@ def claims_about(layer: Architecture, ids: tuple[str, ...] = ()) -> Sequence[Cla
 
 
 def _check_size(layer: Architecture) -> None:
-    if isinstance(layer, DeepNetwork):
-        size, limit, what = layer.parameters, MAX_PARAMETERS, "parameters"
-    else:
-        size, limit, what = layer.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates"
-    if size > limit:
-        raise TooLargeError(
-            f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
-        )
+    if not isinstance(layer, DeepNetwork):
+        check_size(layer)
+        return
+    for size, limit, what in (
+        (layer.parameters, MAX_PARAMETERS, "parameters"),
+        (layer.t, MAX_TOKENS, "tokens"),
+    ):
+        if size > limit:
+            raise TooLargeError(
+                f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
+            )
 
 
 def _installations(settings: Settings) -> tuple[list[Installation], list[str]]:
@@ -230,31 +242,66 @@ class _Inquiry:
         self.troubles = troubles
         self.engine_failed = False
         self.cancelled = threading.Event()
+        self.engines_running = 0
+        self.engines_ended = threading.Condition()
 
     def pursue(self, questions: Sequence[Question[Any]]) -> Findings:
         found: dict[Question[Any], Finding] = {}
         missing: dict[Question[Any], str] = {}
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            pending: dict[Future[Finding | str], Question[Any]] = {
-                pool.submit(self._answer, question): question for question in questions
-            }
-            try:
-                while pending:
-                    done, _ = wait(pending, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        question, result = pending.pop(future), future.result()
-                        if isinstance(result, str):
-                            missing[question] = result
-                        else:
-                            found[question] = result
-            except BaseException:
-                # An interrupt or a contradiction: stop what still runs before the pool waits for it.
-                self.cancelled.set()
-                for future in pending:
-                    future.cancel()
-                raise
+        for question, result in self._answers(questions):
+            if isinstance(result, str):
+                missing[question] = result
+            else:
+                found[question] = result
         order = {question: n for n, question in enumerate(questions)}
         return Findings(dict(sorted(found.items(), key=lambda item: order[item[0]])), missing)
+
+    def _answers(self, questions: Sequence[Question[Any]]) -> Iterator[tuple[Question[Any], Finding | str]]:
+        """Answer questions, two at a time, in the order in which the answers come.
+
+        An interrupt or a contradiction ends this at once: engines are killed, and a native computation, which
+        nothing can stop, is left to a daemon thread that ends with the program.
+        """
+        waiting, done = iter(questions), SimpleQueue[tuple[Question[Any], Future[Finding | str]]]()
+        lock = threading.Lock()
+
+        def work() -> None:
+            while not self.cancelled.is_set():
+                with lock:
+                    question = next(waiting, None)
+                if question is None:
+                    return
+                future: Future[Finding | str] = Future()
+                try:
+                    future.set_result(self._answer(question))
+                except BaseException as error:
+                    future.set_exception(error)
+                done.put((question, future))
+
+        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(2, len(questions)))]
+        try:
+            for worker in workers:
+                worker.start()
+            for _ in questions:
+                question, future = done.get()
+                yield question, future.result()
+        except BaseException:
+            self.cancelled.set()
+            with self.engines_ended:
+                self.engines_ended.wait_for(lambda: not self.engines_running, KILLED_WITHIN)
+            raise
+
+    @contextlib.contextmanager
+    def _engine_running(self) -> Iterator[None]:
+        """Count an engine while it runs, so that an interrupt can wait until it has been killed."""
+        with self.engines_ended:
+            self.engines_running += 1
+        try:
+            yield
+        finally:
+            with self.engines_ended:
+                self.engines_running -= 1
+                self.engines_ended.notify_all()
 
     def _answer(self, question: Question[Any]) -> Finding | str:
         """The finding for a question, or the reason why there is none."""
@@ -287,7 +334,8 @@ class _Inquiry:
     def _refusal(self, question: Question[Any]) -> str:
         reason = question.refusal(self.layer)
         if isinstance(self.layer, DeepNetwork):
-            return reason
+            about = no_fiber(self.layer) if question.task and not reason else ""
+            return reason or (f"{question.task} is about {about}" if about else "")
         forced = self.settings.eliminate and self.layer.t >= 2
         return "" if forced else reason
 
@@ -322,7 +370,10 @@ class _Inquiry:
             self.progress(f"{installation.engine.title}: {question.task} over {where}")
             try:
                 problem = self._problem(question.task, characteristic)
-                done = run(problem, installation, self.settings.limits, self.settings.keep, self.cancelled)
+                with self._engine_running():
+                    done = run(
+                        problem, installation, self.settings.limits, self.settings.keep, self.cancelled
+                    )
                 value = question.read(done.answer)
             except EngineError as error:
                 self.engine_failed |= error.exit_status == 4

@@ -22,6 +22,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architecture import DeepNetwork
+from agattn.errors import TooLargeError
 
 
 class LayerWeights(NamedTuple):
@@ -64,6 +65,32 @@ def weight_shapes(network: DeepNetwork) -> list[LayerWeights]:
 def draw_weights(network: DeepNetwork, draw: Callable[[tuple[int, ...]], Array]) -> list[LayerWeights]:
     """Weights whose arrays are what ``draw`` returns for each shape, in the order of the parameters."""
     return [LayerWeights(*map(draw, shapes.arrays)) for shapes in weight_shapes(network)]
+
+
+# So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
+LARGEST_ARRAY = 10**8
+_INPUTS = 384
+
+
+def check_tokens(network: DeepNetwork) -> None:
+    """Refuse a network whose tokens would fill the memory.
+
+    The t × t matrices XᵀAX of all heads are held for as many inputs as the Jacobian has independent rows, or
+    384 at a time.
+
+    Raises:
+        TooLargeError: if they have more than 10⁸ entries.
+
+    >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or --force
+    """
+    matrices = min(_INPUTS, network.parameters) * max(network.heads_by_layer)
+    if matrices * network.t**2 > LARGEST_ARRAY:
+        raise TooLargeError(
+            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or --force"
+        )
 
 
 def transpose(a: Array) -> Array:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agattn.cli.options import json_flag, one_blas_thread, seed
-from agattn.cli.output import print_json
+from agattn.cli.output import check_destination, print_json, write_file
 
 
 @click.command(epilog="Example: agattn atlas --max-width 3 --max-depth 2 -O atlas.md")
@@ -26,16 +26,19 @@ from agattn.cli.output import print_json
 def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
     """Survey small networks: where equation 14, the general formula and the multi-head bounds are met."""
     one_blas_thread()
-    from agattn.errors import InputError
     from agattn.geometry.atlas import standard_families, survey_family
     from agattn.reports.atlas_page import atlas_page
 
-    if output is not None and not output.parent.is_dir():
-        raise InputError(f"the folder {output.parent} does not exist")
+    if output is not None:
+        check_destination(output)
     surveys = []
     for family in standard_families(max_width, max_depth, max_heads, limit, seed):
         click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
         surveys.append(survey_family(family, seed))
+    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
+    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
+    if output is not None:
+        write_file(output, page)
     if as_json:
         families = [
             {
@@ -50,13 +53,8 @@ def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # t
             for s in surveys
         ]
         print_json({"seed": seed, "limit": limit, "families": families})
-        return
-    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
-    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
-    if output is None:
+    elif output is None:
         click.echo(page, nl=False)
-    else:
-        output.write_text(page, encoding="utf-8")
 
 
 def _entry(result) -> dict[str, object]:  # type: ignore[no-untyped-def]

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_file
+from agattn.cli.output import check_destination, print_json, progress, write_file
 
 
 @click.command(epilog="Example: agattn audit --max-d 4 --max-out 4 -O audit.md")
@@ -18,18 +18,26 @@ from agattn.cli.output import print_json, progress, write_file
     "-O", "--output", "path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
     help="Write the Markdown page there.  [default: stdout]",
 )  # fmt: skip
+@options.force
 @options.json_flag
-def command(max_d: str, max_out: str, claims: tuple[str, ...], path: Path | None, as_json: bool) -> int:
+def command(
+    max_d: str, max_out: str, claims: tuple[str, ...], path: Path | None, force: bool, as_json: bool
+) -> int:
     """Put every claim to all architectures up to a size, natively; print a Markdown page.
 
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
-    from agattn.architecture import positive_integer
+    from agattn.architecture import SingleLayer, positive_integer
     from agattn.audit import audit, markdown
+    from agattn.systems.catalogue import check_size
 
+    largest_d = positive_integer("max-d", options.whole_number(max_d))
+    largest_out = positive_integer("max-out", options.whole_number(max_out))
+    if not force:
+        check_size(SingleLayer(largest_d, largest_out))
+    if path is not None:
+        check_destination(path)
     with progress("audit") as update:
-        largest_d = positive_integer("max-d", options.whole_number(max_d))
-        largest_out = positive_integer("max-out", options.whole_number(max_out))
         table = audit(largest_d, largest_out, claims, update)
     if path is not None:
         write_file(path, markdown(table))

@@ -21,7 +21,7 @@ def command(path: Path, as_json: bool) -> int:
     Exit status: 0 valid; 1 not valid; 2 no certificate.
     """
     try:
-        result = check(load(path.read_text(encoding="utf-8")))
+        result = check(load(path.read_text(encoding="utf-8-sig")))
     except (UnreadableError, OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"{path} is not a certificate: {reason}") from error

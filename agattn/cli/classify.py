@@ -12,7 +12,7 @@ import click
 
 from agattn.cli.fiber import tolerance_option
 from agattn.cli.options import json_flag
-from agattn.cli.output import print_json, progress, write_file
+from agattn.cli.output import check_destination, check_drawing, print_json, progress, write_file
 from agattn.errors import InputError
 
 
@@ -54,8 +54,10 @@ def command(
     from agattn.studies.checkpoints import Checkpoint
     from agattn.studies.weight_files import WeightFile
 
-    if output is not None and output.suffix.lower() not in (".jsonl", ".csv"):
-        raise InputError(f"cannot write {output}; use .jsonl or .csv")
+    if output is not None:
+        check_destination(output, (".jsonl", ".csv"))
+    if plot is not None:
+        check_drawing(plot)
     checkpoint = Checkpoint(WeightFile(files), heads, kv_heads)
     rows: list[dict[str, Any]] = []
     with progress("classify") as show:

@@ -16,8 +16,11 @@ from agattn.cli.output import print_json
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a network's neuromanifold, with a proof from both sides where they meet."""
     one_blas_thread()
+    from agattn.attention.network import check_tokens
     from agattn.geometry.dimension import dimension
 
+    if not force:
+        check_tokens(architecture)
     result = dimension(architecture, seed, force=force)
     if as_json:
         print_json(result.as_json())

@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.options import force, json_flag, limits, one_blas_thread, seed, whole_number
-from agattn.cli.output import print_json, progress
+from agattn.cli.options import (
+    check_engine,
+    force,
+    json_flag,
+    leave_out,
+    limits,
+    one_blas_thread,
+    seed,
+    whole_number,
+)
+from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
 
 if TYPE_CHECKING:
     from agattn.architecture import SingleLayer
+
+#: What figure 1 is written as.
+FIGURE_1 = (*DRAWINGS, ".html")
 
 
 @click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
@@ -61,17 +73,34 @@ def command(  # type: ignore[no-untyped-def]
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
     tree; 3, dimensions of normalized networks.
     """
+    if number != "1":
+        mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
+        leave_out("is for figure 1", *mine)
+    if number != "2":
+        leave_out("is for figure 2", "layers")
+    if number != "3":
+        leave_out("is for figure 3", "seed")
+    if output is not None:
+        html = number == "1" and output.suffix.lower() == ".html"
+        check_destination(output) if html else check_drawing(output, FIGURE_1 if number == "1" else DRAWINGS)
     if number == "1":
         from agattn.architecture import SingleLayer
         from agattn.engines.run import Limits
+        from agattn.reports.figure1 import CHOICES
+        from agattn.systems.catalogue import check_size
+
+        check_engine(engine_name, CHOICES)
 
         numbers = {
             "d": whole_number(d),
             "d_out": whole_number(d_out),
             "a": whole_number(d if a is None else a),
         }
+        layer = SingleLayer(**numbers)
+        if not force:
+            check_size(layer)
         options = {"engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force}
-        _figure_1(SingleLayer(**numbers), slice_file, output, options, as_json)
+        _figure_1(layer, slice_file, output, options, as_json)
     elif number == "2":
         _figure_2(output, layers, as_json)
     else:

@@ -10,8 +10,7 @@ import click
 
 from agattn.architecture import SingleLayer
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_file
-from agattn.errors import InputError
+from agattn.cli.output import check_destination, print_json, progress, write_file
 
 if TYPE_CHECKING:
     from agattn.geometry.ideal import Ideal
@@ -63,10 +62,21 @@ def command(
     from agattn.engines.run import Limits
 
     characteristic, limits = options.characteristic(field_name), Limits(timeout, memory)
+    if method != "native":
+        reason = f"is for --method native; {method} finds the whole ideal itself"
+        options.leave_out(reason, "complete", "output", "form", "workers", "engine_name", "seed")
+    if output is None:
+        options.leave_out("is for the file that -O names", "form")
+    else:
+        check_destination(output)
+    if not complete:
+        options.leave_out("is for --complete", "engine_name")
+    if method == "native" and not complete:
+        options.leave_out("is for engines, with --complete or another --method", "timeout", "memory")
+        if output is None:
+            options.leave_out("is for engines and for -O; native results hold over QQ", "field_name")
     document = _header(architecture)
     if method != "native":
-        if complete or output is not None:
-            raise InputError(f"--complete and -O need --method native; {method} finds the whole ideal itself")
         document |= _eliminated(architecture, max_degree, method, characteristic, limits, force)
         _show(document, as_json)
         return
@@ -90,12 +100,11 @@ def command(
 
 
 def _header(layer: SingleLayer) -> dict[str, Any]:
+    from agattn.geometry.degree import degree_is_below
     from agattn.geometry.neuromanifold import Neuromanifold
 
     neuromanifold = Neuromanifold.of(layer)
-    degree = neuromanifold.degree
-    if degree is not None and degree >= 10**MOST_DIGITS:
-        degree = None
+    degree = neuromanifold.degree if layer.t > 1 and degree_is_below(layer, MOST_DIGITS) else None
     return {
         "architecture": layer.as_json(),
         "ambient": neuromanifold.ambient_dimension,

@@ -6,12 +6,16 @@ so that ``agattn --help`` imports click and nothing heavier.
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import importlib
 import os
 import signal
 import sys
-from typing import Any
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 import click
 
@@ -41,8 +45,38 @@ COMMANDS = {
 }
 
 
+REPORT = "this is an error of agattn; please report it with the lines above, and with the command line"
+READER_GONE, INTERNAL_ERROR = 141, 70
+
+#: Messages are for people; what they quote can be longer than anybody reads.
+LONGEST_MESSAGE = 2000
+
+
+class ReaderGoneError(Exception):
+    """Raised when nobody reads our output any more (head, less): no error, and nothing more can be said."""
+
+
+@contextmanager
+def noticing_the_reader() -> Iterator[None]:
+    """Turn a broken pipe into a :class:`ReaderGoneError`: click would exit with 1, which says *refuted*."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Read the command line; this is also where help is printed."""
+        with noticing_the_reader():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do what the command line says."""
+        with noticing_the_reader():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, in alphabetical order."""
@@ -90,35 +124,85 @@ def cli() -> None:
     """The algebraic geometry of lightning self-attention, computed exactly.
 
     Exit status: 0 all confirmed or inapplicable; 1 a claim was refuted; 2 bad input; 3 something stayed
-    undecided; 4 an engine failed and nothing else could decide.
+    undecided; 4 an engine failed and nothing else could decide; 70 agattn itself failed; 130 interrupted;
+    141 nobody read the output to its end.
     """
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit. No expected failure shows a traceback."""
+    """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
+    print_in_any_encoding()
     try:
         status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
+        with noticing_the_reader():
+            sys.stdout.flush()  # a full disk may show only here
         sys.exit(status if isinstance(status, int) else 0)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was left behind", 130)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except AgattnError as error:
         fail(str(error), error.exit_status)
-    except KeyboardInterrupt:
-        fail("interrupted; nothing was left behind", 130)
-    except BrokenPipeError:
+    except (ReaderGoneError, BrokenPipeError):
         reader_has_gone()
+    except MemoryError as error:
+        fail(f"memory ran out{f': {error}' if str(error) else ''}; nothing was decided", 3)
+    except OSError as error:
+        what = "the output" if error.filename is None else os.fsdecode(error.filename)
+        fail(f"cannot read or write {what}: {error.strerror or error}", 2)
+    except (UnicodeError, OverflowError) as error:
+        fail(f"cannot use what was given: {error}", 2)
+    except Exception as error:
+        if type(error).__name__ == "LinAlgError":  # of numpy, which is not imported for this
+            fail(f"the numerical computation did not converge: {error}; nothing was decided", 3)
+        traceback.print_exc()
+        fail(REPORT, INTERNAL_ERROR)
 
 
-def reader_has_gone() -> None:
-    """Exit as the reader of our output (head, less) has gone: no error, and nothing more can be said."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
+def print_in_any_encoding() -> None:
+    """Make stdout and stderr write what their encoding lacks as an escape, such as ``\\u2265`` for ≥.
+
+    An ASCII stream says that nobody chose an encoding; it becomes UTF-8, as in Python's UTF-8 mode.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding="utf-8" if is_ascii else None, errors="backslashreplace")
 
 
-def fail(message: str, status: int) -> None:
+def reader_has_gone() -> NoReturn:
+    """Exit as the reader of our output has gone, with the status that a shell gives other programs for it."""
+    forget_output()
+    sys.exit(READER_GONE)
+
+
+def forget_output() -> None:
+    """Send what is still to be printed nowhere, so that closing stdout cannot fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def fail(message: str, status: int) -> NoReturn:
     """Print one line on stderr and exit."""
-    click.echo(f"agattn: {' '.join(message.split())}", err=True)
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        forget_output()  # a full disk: trying again at the end would change the exit status
+    with suppress(OSError, ValueError):
+        click.echo(f"agattn: {shortened(' '.join(message.split()))}", err=True)
     sys.exit(status)
+
+
+def shortened(message: str) -> str:
+    """A message of at most :data:`LONGEST_MESSAGE` characters, without the middle of a longer one.
+
+    >>> shortened("d is 3")
+    'd is 3'
+    >>> len(shortened("d is " + 5000 * "9")) <= LONGEST_MESSAGE
+    True
+    """
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    half = LONGEST_MESSAGE // 2 - 3
+    return f"{message[:half]} ... {message[-half:]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,7 @@ def network(command: Command) -> Command:
     @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
     @click.option("--skip", is_flag=True, help="Each layer adds its input to its output.")
     @click.option("--normalization", default="none", metavar="none|softmax", show_default=True)
-    @click.option(
-        "--temperature", default="1", metavar="T", show_default=True, help="Temperature of the softmax."
-    )
+    @click.option("--temperature", metavar="T", help="Temperature of the softmax.  [default: 1]")
     @functools.wraps(command)
     def wrapped(
         dims: str,
@@ -62,7 +60,7 @@ def network(command: Command) -> Command:
         value_rank: str | None,
         skip: bool,
         normalization: Any,
-        temperature: str,
+        temperature: str | None,
         **others: Any,
     ) -> Any:
         architecture = DeepNetwork(
@@ -72,7 +70,7 @@ def network(command: Command) -> Command:
             heads=whole_numbers(heads),
             skip=skip,
             normalization=normalization,
-            temperature=real_number(temperature),
+            temperature=_temperature(temperature, normalization),
             value_rank=None if value_rank is None else whole_number(value_rank),
         )
         return command(architecture=architecture, **others)
@@ -80,8 +78,11 @@ def network(command: Command) -> Command:
     return wrapped
 
 
-def layer_or_network(command: Command) -> Command:
-    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given."""
+def layer_or_network(command: Command, instead: str = "") -> Command:
+    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given.
+
+    ``instead`` is a parameter of the command that can stand in its place; the architecture is then ``None``.
+    """
 
     @click.option("-d", "--embed-dim", "d", metavar="D", help="Embedding dimension d of a single layer.")
     @click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
@@ -102,6 +103,8 @@ def layer_or_network(command: Command) -> Command:
         heads: str | None, value_rank: str | None, skip: bool | None, normalization: Any,
         temperature: str | None, **others: Any,
     ) -> Any:  # fmt: skip
+        if others.get(instead) is not None:
+            return command(architecture=None, **others)
         of_layer = {"-d": d, "-o": d_out, "-a": a}
         of_network = {
             "--dims": dims, "--ranks": ranks, "--heads": heads, "--value-rank": value_rank, "--skip": skip,
@@ -124,19 +127,55 @@ def layer_or_network(command: Command) -> Command:
             architecture = DeepNetwork(
                 whole_numbers(str(dims)),
                 whole_numbers(str(ranks)),
-                whole_number(t or "3"),
-                heads=whole_numbers(heads or "1"),
+                whole_number("3" if t is None else t),
+                heads=whole_numbers("1" if heads is None else heads),
                 skip=bool(skip),
-                normalization=normalization or "none",
-                temperature=real_number(temperature or "1"),
+                normalization="none" if normalization is None else normalization,
+                temperature=_temperature(temperature, normalization),
                 value_rank=None if value_rank is None else whole_number(value_rank),
             )
         else:
-            numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": t or "2"}
+            numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": "2" if t is None else t}
             architecture = SingleLayer(**{name: whole_number(str(n)) for name, n in numbers.items()})
         return command(architecture=architecture, **others)
 
     return wrapped
+
+
+def _temperature(text: str | None, normalization: Any) -> Any:
+    """The temperature, which only a softmax has."""
+    if text is not None and normalization != "softmax":
+        raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
+    return real_number("1" if text is None else text)
+
+
+def leave_out(reason: str, *names: str) -> None:
+    """Refuse options of the current command that would do nothing, where they were given.
+
+    Args:
+        reason: what they are for, such as ``"is for figure 1"``.
+        names: of their parameters.
+
+    Raises:
+        InputError: if one of them is on the command line.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+        if parameter.name in names and given:
+            raise InputError(f"{parameter.opts[0]} {reason}; leave it out")
+
+
+def check_engine(name: str, choices: Sequence[str]) -> None:
+    """Refuse an engine that is not among the choices, naming the nearest.
+
+    Raises:
+        InputError: if it is not.
+    """
+    from agattn.cli.main import nearest
+
+    if name not in choices:
+        raise InputError(f"there is no engine {name!r}{nearest(name, choices)}; use {', '.join(choices)}")
 
 
 def described(architecture: Architecture) -> str:
@@ -220,11 +259,14 @@ def characteristic(field_name: str | None) -> int:
     """The characteristic that ``--field`` names: 0 for ℚ.
 
     Raises:
-        InputError: if it is neither ``QQ`` nor a number.
+        InputError: if it is neither ``QQ`` nor a prime that engines accept.
     """
     if field_name is None or field_name.upper() == "QQ":
         return 0
     if len(field_name) <= 40 and field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
+        from agattn.systems.catalogue import check_field
+
+        check_field(int(field_name))
         return int(field_name)
     raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
@@ -281,20 +323,17 @@ def problem(command: Command) -> Command:
         from agattn.systems.points import read_point, read_slice, read_target
 
         if isinstance(architecture, DeepNetwork):
-            unused = {
-                "--point": point is not None,
-                "--max-degree": max_degree is not None,
-                "--slice": slice_file is not None,
-                "--prime": prime,
-            }
-            for name in (name for name, given in unused.items() if given):
-                raise InputError(f"{name} is for tasks about a single layer; leave it out")
+            leave_out("is for tasks about a single layer", "point", "max_degree", "slice_file", "prime")
             from agattn.systems.network_catalogue import build_for_network
 
             built = build_for_network(
                 task, architecture, characteristic=characteristic(field_name), seed=seed, force=force
             )
             return command(problem=built, **others)
+        if task in TASKS and task != "hilbert-function":
+            leave_out("is for the task hilbert-function", "max_degree")
+        if task in TASKS and task != "implicit-ideal":
+            leave_out("is for the task implicit-ideal", "prime")
         options = {"prime": 1} if prime else {}
         on_target = task in TASKS and TASKS[task].uses_target
         if max_degree is not None:

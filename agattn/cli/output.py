@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import importlib.util
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agattn.errors import InputError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Column, Table
+
+#: What pictures are written as.
+DRAWINGS = (".png", ".svg", ".pdf")
+
 
 def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document on stdout."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
+    is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
+
+
+def console(stderr: bool = False, **options: Any) -> Console:
+    """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(stderr=stderr, highlight=False, **options)
+
+
+def print_table(shown: Console, table: Table, folded: str = "") -> None:
+    """Print a table, or where it does not fit, each row as a paragraph: nothing is ever cut off.
+
+    Args:
+        shown: where to print it.
+        table: its first column names the rows.
+        folded: the heading of a column that may be folded, to a width of no less than 16 characters.
+    """
+    from rich.measure import Measurement
+
+    def width(column: Column) -> int:
+        cells = [column.header, *column.cells]
+        longest = max(Measurement.get(shown, shown.options, cell).maximum for cell in cells)
+        return min(longest, 16) if column.header == folded else longest
+
+    needed = sum(map(width, table.columns)) + 2 * len(table.columns)
+    if needed <= shown.width:
+        shown.print(table)
+        return
+    names = [str(column.header) for column in table.columns]
+    for first, *others in zip(*(column.cells for column in table.columns), strict=True):
+        shown.print(first, soft_wrap=True)
+        for name, cell in zip(names[1:], others, strict=True):
+            if cell:
+                shown.print(f"  {name}: {cell}", soft_wrap=True)
 
 
 def schema_names() -> list[str]:
@@ -57,11 +109,50 @@ def read_text(path: Path) -> str:
         InputError: if it cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text") from error
+
+
+def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that could not be written: before the work, not after it.
+
+    Raises:
+        InputError: if the suffix is none of these, or if something is there that is in the way.
+    """
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"cannot write {path}; its name must end in {' or '.join(suffixes)}")
+    if path.exists() and path.is_dir() != folder:
+        raise InputError(f"cannot write {path}: it is {'no folder' if folder else 'a folder'}")
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if there != path and not there.is_dir():
+        raise InputError(f"cannot write {path}: {there} is no folder")
+    if there.is_dir():
+        try:
+            with tempfile.TemporaryFile(dir=there):
+                pass  # permission alone says little: of the superuser, nothing
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}") from error
+    elif not os.access(there, os.W_OK):
+        raise InputError(f"cannot write {path}: there is no permission")
+
+
+def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
+    """Refuse to draw where that is bound to fail: before the work, not after it.
+
+    Args:
+        path: the file; ``None`` if only the library is needed.
+        suffixes: what its name may end in.
+
+    Raises:
+        InputError: if matplotlib is missing, or as :func:`check_destination` says.
+    """
+    if path is not None:
+        check_destination(path, suffixes)
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
 
 
 def write_report(folder: Path, document: Mapping[str, object], text: str) -> None:
@@ -76,11 +167,9 @@ def progress(message: str) -> Iterator[Callable[[str], None]]:
 
     Yields a function that replaces the message.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    shown = console(stderr=True)
+    if not shown.is_terminal:
         yield lambda _: None
         return
-    with console.status(message) as status:
+    with shown.status(message) as status:
         yield lambda step: status.update(f"{message}: {step}")

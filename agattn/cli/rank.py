@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from agattn.cli.options import json_flag, seed
-from agattn.cli.output import print_json
+from agattn.cli.output import check_drawing, print_json
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
@@ -39,6 +41,8 @@ def command(
     from agattn.algebra.rank import rank
     from agattn.errors import InputError
 
+    if plot:
+        check_drawing(Path(plot))
     loaded = load_matrix(file)
     try:
         matrix = read_matrix(loaded, radius)

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.cli import options
-from agattn.cli.output import print_json, progress
+from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
 
 
 @click.command(
     epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out deep"
 )
-@click.option("-d", "--embed-dim", "d", metavar="D", help="Embedding dimension d.")
-@click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
-@click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
-@click.option("-t", "--tokens", "t", metavar="T", help="Number of tokens t.  [default: 2; 3 for a network]")
-@click.option(
-    "--dims", metavar="D0,...,DL", help="Instead of -d and -o: the widths d_0, ..., d_l of a network."
-)
-@click.option("--ranks", metavar="A1,...,AL", help="With --dims: the attention dimensions a_1, ..., a_l.")
-@click.option(
-    "--heads", default="1", metavar="H", show_default=True, help="With --dims: heads, or H1,...,HL."
-)
-@click.option("--skip", is_flag=True, help="With --dims: each layer adds its input to its output.")
-@click.option(
-    "--normalization", default="none", metavar="none|softmax", show_default=True, help="With --dims."
-)
+@functools.partial(options.layer_or_network, instead="results")
 @click.option(
     "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
     help="Write report.html, report.md, figures, scripts and transcripts there.",
@@ -56,10 +43,8 @@ from agattn.errors import InputError
 )  # fmt: skip
 @options.json_flag
 def command(
-    d: str | None, d_out: str | None, a: str | None, t: str | None, dims: str | None, ranks: str | None,
-    heads: str, skip: bool, normalization: Any, folder: Path, engine_name: str, max_degree: int,
-    timeout: float, memory: int, force: bool, seed: int, results: Path | None, grid: Path | None,
-    as_json: bool,
+    architecture: Architecture | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
+    memory: int, force: bool, seed: int, results: Path | None, grid: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
 
@@ -67,36 +52,21 @@ def command(
     report.md is the same as Markdown.
     """
     options.one_blas_thread()
-    if results is not None:
-        return _of_study(results, grid, folder, as_json)
+    check_destination(folder, folder=True)
+    check_drawing()
+    if results is not None or architecture is None:
+        return _of_study(results or Path(), grid, folder, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
     from agattn.engines.run import Limits
     from agattn.verify import CHOICES, Settings
 
-    if engine_name not in CHOICES:
-        raise InputError(f"there is no engine {engine_name!r}; choose among {', '.join(CHOICES)}")
+    options.check_engine(engine_name, CHOICES)
     settings = Settings(engine=engine_name, limits=Limits(timeout, memory), force=force, seed=seed)
-    number = options.whole_number
-    architecture: SingleLayer | DeepNetwork
-    if dims is not None:
-        if ranks is None or d is not None or d_out is not None or a is not None:
-            raise InputError("a network needs --dims and --ranks, and none of -d, -o, -a")
-        architecture = DeepNetwork(
-            options.whole_numbers(dims), options.whole_numbers(ranks), number(t or "3"),
-            heads=options.whole_numbers(heads), skip=skip, normalization=normalization,
-        )  # fmt: skip
-        words = [
-            f"--dims {','.join(map(str, architecture.dims))}",
-            f"--ranks {','.join(map(str, architecture.ranks))}",
-        ]
-        words += [f"-t {architecture.t}", *(["--skip"] if skip else [])]
-        words += [f"--heads {heads}"] if set(architecture.heads_by_layer) != {1} else []
-        words += [f"--normalization {normalization}"] if normalization != "none" else []
+    if isinstance(architecture, DeepNetwork):
+        options.leave_out("is for single layers", "max_degree")
+        words = _words(architecture)
     else:
-        if d is None or d_out is None or ranks is not None:
-            raise InputError("give -d and -o for a layer, or --dims and --ranks for a network")
-        architecture = SingleLayer(number(d), number(d_out), number(d if a is None else a), number(t or "2"))
         words = [f"-d {architecture.d} -o {architecture.d_out} -a {architecture.a} -t {architecture.t}"]
         words += [f"--max-degree {max_degree}"]
     words += [f"--engine {engine_name} --timeout {timeout:g} --memory {memory} --seed {seed}"]
@@ -125,6 +95,21 @@ def command(
         click.echo(document.summary)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more")
     return status
+
+
+def _words(network: DeepNetwork) -> list[str]:
+    """The options that describe a network."""
+    n = network
+    words = [f"--dims {_joined(n.dims)}", f"--ranks {_joined(n.ranks)}", f"-t {n.t}"]
+    words += ["--skip"] if n.skip else []
+    words += [f"--heads {_joined(n.heads_by_layer)}"] if set(n.heads_by_layer) != {1} else []
+    words += [f"--value-rank {n.value_rank}"] if n.value_rank is not None else []
+    words += [] if n.is_lightning else [f"--normalization {n.normalization} --temperature {n.temperature!r}"]
+    return words
+
+
+def _joined(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_file
+from agattn.cli.output import check_destination, print_json, progress, write_file
 from agattn.systems.problem import Problem
 
 
@@ -29,6 +29,8 @@ def command(
     from agattn.engines.locate import locate
     from agattn.engines.run import Limits, run
 
+    if keep is not None:
+        check_destination(keep, folder=True)
     installation = locate(engine_named(engine_name))
     what = f"{options.described(problem.architecture)}, over {problem.field_name}"
     with progress(f"{installation.engine.title}: {problem.task} for {what}"):

@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from agattn.architecture import SingleLayer
-from agattn.cli.options import json_flag, single_layer
-from agattn.cli.output import print_json
+from agattn.cli import output
+from agattn.cli.options import force, json_flag, single_layer
+from agattn.cli.output import check_drawing, print_json, progress
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")
 @single_layer
+@force
 @json_flag
 @click.option(
     "--hasse",
@@ -21,19 +23,27 @@ from agattn.cli.output import print_json
     metavar="FILE",
     help="Draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.",
 )
-def command(architecture: SingleLayer, as_json: bool, hasse: Path | None) -> None:
+def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path | None) -> None:
     """List the strata of the neuromanifold: orbits (r_V, r_A, r) of functions under base change.
 
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
     from agattn.geometry.survey import survey
+    from agattn.systems.catalogue import check_size
 
-    document = survey(architecture)
+    if not force:
+        check_size(architecture)
     if hasse is not None:
-        from agattn.geometry.hasse import draw_hasse_diagram
+        check_drawing(hasse)
+    with progress(f"{architecture}: strata") as update:
+        document = survey(architecture)
+        if hasse is not None:
+            from agattn.geometry.hasse import draw_hasse_diagram
 
-        draw_hasse_diagram(architecture, hasse)
+            update("drawing them")
+            draw_hasse_diagram(architecture, hasse)
+    if hasse is not None:
         click.echo(f"wrote {hasse}", err=True)
     if as_json:
         print_json(document)
@@ -43,10 +53,9 @@ def command(architecture: SingleLayer, as_json: bool, hasse: Path | None) -> Non
 
 def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = output.console(soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
     for heading in headings:
@@ -69,7 +78,7 @@ def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
             style="bold" if _differs(row) else None,
         )
     console.print(f"{architecture}; strata (rk V, rk A, rk [V; Aᵀ])\n")
-    console.print(table)
+    output.print_table(console, table)
     outside = document["outside"]
     if outside is not None:
         console.print(

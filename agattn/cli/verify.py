@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.architecture import Architecture, SingleLayer
-from agattn.cli import options
-from agattn.cli.output import print_json, progress, write_file, write_report
+from agattn.cli import options, output
+from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
     from agattn.evidence import Verdict
@@ -64,8 +64,7 @@ def command(
     from agattn.errors import InputError
     from agattn.verify import CHOICES, Settings, verify
 
-    if engine_name not in CHOICES:
-        raise InputError(f"there is no engine {engine_name!r}; choose among {', '.join(CHOICES)}")
+    options.check_engine(engine_name, CHOICES)
     settings = Settings(
         engine=engine_name,
         characteristic=None if field_name is None else options.characteristic(field_name),
@@ -77,6 +76,14 @@ def command(
     )
     if certificate is not None and not isinstance(architecture, SingleLayer):
         raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
+    if certificate is not None and architecture.t == 1:
+        raise InputError(
+            "--certificate needs t ≥ 2: with one token no claim applies and there is nothing to certify"
+        )
+    if certificate is not None:
+        check_destination(certificate)
+    if report is not None:
+        check_destination(report, folder=True)
     with progress(options.described(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
@@ -94,11 +101,10 @@ def command(
 
 
 def _print(report: Report) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     colours = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}
-    console = Console(soft_wrap=False, highlight=False)
+    console = output.console()
     console.print(f"[bold]{report.layer}[/bold]")
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("claim", "verdict", "evidence", "computed"):
@@ -107,7 +113,7 @@ def _print(report: Report) -> None:
         judgement = verdict.judgement.value
         style = colours[judgement]
         table.add_row(verdict.claim, f"[{style}]{judgement}[/{style}]", verdict.known, _short(verdict))
-    console.print(table)
+    output.print_table(console, table, folded="computed")
     if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):

@@ -105,8 +105,6 @@ def engine_named(name: str) -> Engine:
     """
     if name not in ENGINES:
         close = difflib.get_close_matches(name, ENGINES, n=1)
-        raise InputError(
-            f"there is no engine {name!r}{f'; did you mean {close[0]!r}?' if close else ''}; "
-            f"there are {' and '.join(ENGINES)}"
-        )
+        nearest = f"; did you mean {close[0]!r}?" if close else ""
+        raise InputError(f"there is no engine {name!r}{nearest}; use {', '.join(ENGINES)}")
     return ENGINES[name]

@@ -13,6 +13,7 @@ from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program
 from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
+from agattn.systems.base_locus import check_base_locus
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -103,6 +104,7 @@ def run(
             _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
         _check_end(ended, installation, limits)
         answer = read(ended.output, problem)
+        check_base_locus(answer)
     except EngineError as error:
         raise type(error)(f"{name}: {error}") from error
     return Run(problem, installation, script, ended.output, answer, ended.seconds)

@@ -11,7 +11,7 @@ of the Segre product divided by the length of the generic fiber.
 
 from __future__ import annotations
 
-from math import comb, prod
+from math import comb, lgamma, log, prod
 
 from agattn.architecture import SingleLayer
 
@@ -50,3 +50,35 @@ def expected_degree(layer: SingleLayer) -> int:
     """
     two_to_one = layer.a == 1 and layer.d_out == 1 and layer.d >= 2
     return source_degree(layer) // (2 if two_to_one else 1)
+
+
+def degree_is_below(layer: SingleLayer, digits: int) -> bool:
+    """Whether the degree of M̄ is below 10^digits; quick also where it would fill the memory.
+
+    Of large layers the logarithm of the degree decides, as a sum of nonnegative logarithms of the factors,
+    and of the others the degree itself.
+
+    >>> degree_is_below(SingleLayer(3, 1), 2), degree_is_below(SingleLayer(3, 1), 1)
+    (True, False)
+    >>> degree_is_below(SingleLayer(10**9, 1), 4000)
+    False
+    """
+    d, rank = layer.d, layer.alpha
+    p, q = rank * (2 * d - rank) - 1, d * layer.d_out - 1
+    # A unit more leaves room for rounding, and for the length of the fiber.
+    most = (digits + 1) * log(10)
+    logarithm = _log_comb(p + q, q)
+    for i in range(d - rank):
+        if logarithm > most:
+            break
+        logarithm += _log_comb(d + i, rank) - _log_comb(rank + i, rank)
+    return logarithm <= most and expected_degree(layer) < 10**digits
+
+
+def _log_comb(n: int, k: int) -> float:
+    """The logarithm of a binomial coefficient, to about ten digits of the largest logarithm in it.
+
+    >>> abs(_log_comb(10, 3) - log(120)) < 1e-9
+    True
+    """
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -123,12 +123,47 @@ def build(
             f"{limit}. Use --force to write it all the same"
         )
     problem = entry.make(layer, points, options or {})
+    _check_entries(problem.points, target or (), slice, characteristic)
     given = points is not None or target is not None
     command = _command(problem, characteristic, given)
     if slice is not None:
         results = tuple(replace(r, ring=slice.ring()) if r.ring else r for r in problem.results)
         problem, command = replace(problem, slice=slice, results=results), f"{command} --slice FILE"
     return replace(problem, characteristic=characteristic, target=target or (), command=command)
+
+
+def check_size(layer: SingleLayer) -> None:
+    """Refuse a layer with more coordinates than linear algebra can hold.
+
+    Raises:
+        TooLargeError: if there are more than 1000.
+    """
+    size = layer.ambient_dimension
+    if size > MAX_LINEAR_COORDINATES:
+        raise TooLargeError(
+            f"{layer} has {size} coordinates; the limit is {MAX_LINEAR_COORDINATES}. Use --force to start "
+            "all the same"
+        )
+
+
+def _check_entries(
+    points: tuple[Point, ...], target: tuple[Fraction, ...], slice: Slice | None, characteristic: int
+) -> None:
+    """Refuse entries that are no elements of the field.
+
+    Raises:
+        InputError: if the prime divides a denominator of what was given, or of a preimage known from it.
+    """
+    if not characteristic:
+        return
+    matrices = [M for p in points for M in (p.A, p.V, *(N for pair in p.preimages for N in pair))]
+    rows = [row for M in matrices for row in M] + [target]
+    rows += [] if slice is None else [slice.origin, *slice.directions]
+    for entry in (entry for row in rows for entry in row):
+        if entry.denominator % characteristic == 0:
+            raise InputError(
+                f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
+            )
 
 
 def check_field(characteristic: int) -> None:

@@ -48,7 +48,7 @@ def build_for_network(
     if task not in NETWORK_TASKS:
         close = difflib.get_close_matches(task, [*NETWORK_TASKS, *TASKS], n=1)
         raise InputError(f"there is no task {task!r}{f'; did you mean {close[0]!r}?' if close else ''}")
-    if refusal := no_virtual_weights(network):
+    if refusal := no_fiber(network):
         raise InputError(f"{task} is about {refusal}")
     check_field(characteristic)
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
@@ -75,6 +75,19 @@ def no_virtual_weights(network: DeepNetwork) -> str:
     if not network.is_lightning or network.skip or set(network.heads_by_layer) != {1}:
         return "lightning networks with one head and without skip connections"
     return ""
+
+
+def no_fiber(network: DeepNetwork) -> str:
+    """Which networks ``virtual-fiber`` is about, if not about this one; else an empty string.
+
+    The last virtual weight is a product of the V_i and has any rank in the problem that is written.
+
+    >>> no_fiber(DeepNetwork((2, 2), (1,), t=2, value_rank=1))
+    'networks whose V may have any rank; leave out --value-rank'
+    """
+    if network.value_rank is not None:
+        return "networks whose V may have any rank; leave out --value-rank"
+    return no_virtual_weights(network)
 
 
 def _virtual_fiber(network: DeepNetwork, seed: int) -> Problem:

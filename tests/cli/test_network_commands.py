@@ -85,7 +85,7 @@ def test_atlas(capsys, tmp_path):
     page = tmp_path / "atlas.md"
     assert run(capsys, "atlas", *sizes, "-O", str(page))[0] == 0
     assert page.read_text(encoding="utf-8").startswith("# Atlas of small networks")
-    assert run(capsys, "atlas", "-O", str(tmp_path / "no" / "atlas.md"))[0] == 2
+    assert run(capsys, "atlas", "-O", str(page / "below.md"))[0] == 2  # a file is no folder
 
 
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():

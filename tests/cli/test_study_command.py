@@ -263,7 +263,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
     process.stdout.readline()
     process.stdout.close()
     err = process.stderr.read()
-    assert process.wait(30) == 0 and err == "", err
+    assert process.wait(30) == 141 and err == "", err
 
 
 # agattn report --study

@@ -241,8 +241,8 @@ def test_the_command(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-d", "2"], "give -d and -o for a layer"),
-        (["--dims", "3,3", "-d", "2"], "none of -d, -o, -a"),
+        (["-d", "2"], "Missing option '-o'"),
+        (["--dims", "3,3", "-d", "2"], "-d describes a single layer and --dims a network"),
         (["-d", "2", "-o", "1", "--engine", "maple"], "there is no engine 'maple'"),
         (["-d", "x", "-o", "1"], "d is 'x'"),
     ],
