@@ -186,7 +186,7 @@ def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> Hea
     path = file.paths[0].parent / "config.json"
     if heads is None and path.is_file():
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is not JSON: {error}; give --heads") from None
         config = document if isinstance(document, dict) else {}
