@@ -101,6 +101,12 @@ class Verdict(InNotebooks):
         return str(self.details.get("scope", "")) if self.judgement is Judgement.CONFIRMED else ""
 
     @property
+    def assumes(self) -> tuple[str, ...]:
+        """The hypotheses of the claim that do not hold."""
+        failing = self.details.get("assumes")
+        return tuple(failing) if isinstance(failing, list) else ()
+
+    @property
     def known(self) -> str:
         """The evidence in words: such as ``proved``, or ``proved in part`` where there is a scope."""
         return f"{self.evidence or ''}{' in part' if self.scope else ''}"

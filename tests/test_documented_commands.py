@@ -27,7 +27,8 @@ from agattn.studies.grid import example
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}
-PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if not MADE & set(p.parts))]
+PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md"]
+PAGES += sorted(page for page in DOCS.rglob("*.md") if not MADE & set(page.parts))
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
 PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
@@ -123,6 +124,7 @@ def write_files(folder):
     (folder / "others.json").write_text('{"A": [[2, 4], ["2/3", 0]], "V": [[0, "1/2"]]}', encoding="utf-8")
     shutil.copy(DOCS / "certificates" / "m322.json", folder)
     shutil.copy(DOCS / "certificates" / "m322.json", folder / "certificate.json")
+    shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     (folder / "grid.toml").write_text(example(), encoding="utf-8")
     (folder / "results.jsonl").write_text(results_of_example(), encoding="utf-8")
     monkey = pytest.MonkeyPatch()

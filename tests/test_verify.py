@@ -290,7 +290,7 @@ def test_questions_are_asked_once():
 
 def test_bad_requests():
     with pytest.raises(InputError, match=r"did you mean 'lemma-A\.3'"):
-        verify(SingleLayer(2, 1), ["lemma-a.3"])
+        verify(SingleLayer(2, 1), ["lemma-a.33"])
     with pytest.raises(InputError, match="no engine 'magma'"):
         verify(SingleLayer(2, 1), settings=Settings("magma"))
     with pytest.raises(TooLargeError, match="4200 coordinates; the limit is 1000"):

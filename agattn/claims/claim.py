@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -105,7 +105,7 @@ class Claim(Generic[A]):
             witness=reason,
             engine=_sources(mine.used) if outcome else "none",
             seconds=sum(finding.seconds for finding in mine.used),
-            details=outcome.details if outcome else {},
+            details={**(outcome.details if outcome else {}), **({"assumes": failing} if failing else {})},
         )
 
 
@@ -122,18 +122,42 @@ def select(
 
     Args:
         claims: those to choose from.
-        ids: the ids; none for all claims.
+        ids: the ids, or what begins several or stands in them, such as ``theorem-3.4`` or ``3.4``; none for
+            all claims.
         elsewhere: ids of claims that are not among them, each with what to do to have it.
 
     Raises:
         InputError: if there is no claim of an id; the nearest one is suggested.
     """
     others = elsewhere or {}
+    chosen: dict[str, AnyClaim] = {}
     for identifier in ids:
-        if identifier in others and identifier not in claims:
-            raise InputError(f"{identifier} is {others[identifier]}")
-        if identifier not in claims:
+        found = _meant(identifier, claims)
+        if not found:
+            for other in _meant(identifier, others)[:1]:
+                raise InputError(f"{other} is {others[other]}")
             close = difflib.get_close_matches(identifier, [*claims, *others], n=1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(claims)}"
             raise InputError(f"there is no claim {identifier!r}{hint}")
-    return [claims[i] for i in dict.fromkeys(ids)] if ids else list(claims.values())
+        chosen |= {name: claims[name] for name in found}
+    return list(chosen.values()) if ids else list(claims.values())
+
+
+def _meant(text: str, ids: Iterable[str]) -> list[str]:
+    """The ids that a text means: the one it is, else those it begins, else those with this number.
+
+    >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
+    >>> _meant("Theorem 3.4", ids), _meant("a.4", ids), _meant("theorem", ids)
+    (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
+    """
+    wanted = text.casefold().replace(" ", "-")
+    plain = {name: name.casefold() for name in ids}
+    numbers = {name: low.partition("-")[2] for name, low in plain.items()}
+    for names in (plain, numbers):
+        exact = [name for name, low in names.items() if low == wanted]
+        if exact:
+            return exact
+        parts = [name for name, low in names.items() if low.startswith(f"{wanted}.")]
+        if parts:
+            return parts
+    return []

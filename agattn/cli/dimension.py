@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import click
 
-from agattn.cli.options import json_flag, network, one_blas_thread, seed
+from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import print_json
 
 
-@click.command(epilog="Example: agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
-@network
+@click.command(
+    epilog="Examples: agattn dimension -d 3 -o 2 -a 2; "
+    "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax"
+)
+@layer_or_network
 @seed
 @click.option("--force", is_flag=True, help="Attempt networks beyond the size limits.")
 @json_flag
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
-    """Compute the dimension of a network's neuromanifold, with a proof from both sides where they meet."""
+    """Compute the dimension of a neuromanifold, with a proof from both sides where they meet.
+
+    A layer is treated as the network of one layer that it is.
+    """
     one_blas_thread()
     from agattn.attention.network import check_tokens
     from agattn.geometry.dimension import dimension
 
+    if isinstance(architecture, SingleLayer):
+        layer = architecture
+        architecture = DeepNetwork((layer.d, layer.d_out), (layer.a,), layer.t)
     if not force:
         check_tokens(architecture)
     result = dimension(architecture, seed, force=force)

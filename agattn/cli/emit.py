@@ -28,6 +28,7 @@ def command(problem: Problem, engine_name: str, output: Path | None, as_json: bo
     script = emit(problem, engine)
     if output is not None:
         write_file(output, script)
+        click.echo(f"wrote {output}", err=True)
     if as_json:
         print_json({"task": problem.task, "engine": engine.name, "script": script})
     elif output is None:

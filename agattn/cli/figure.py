@@ -105,6 +105,8 @@ def command(  # type: ignore[no-untyped-def]
         _figure_2(output, layers, as_json)
     else:
         _figure_3(output, seed, as_json)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
 
 
 def _figure_1(

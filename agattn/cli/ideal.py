@@ -99,6 +99,13 @@ def command(
         click.echo(f"wrote {output}", err=True)
 
 
+#: By whether there are two tokens.
+LEGEND = {
+    True: "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
+    False: "y_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
+}
+
+
 def _header(layer: SingleLayer) -> dict[str, Any]:
     from agattn.geometry.degree import degree_is_below
     from agattn.geometry.neuromanifold import Neuromanifold
@@ -179,12 +186,15 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
     shown = SingleLayer(layer["d"], layer["d_out"], layer["a"], layer["t"])
     degree = "" if document["degree"] is None else f", degree {document['degree']}"
     click.echo(f"{shown}{degree}")
-    click.echo("\nn   equations   Hilbert function   minimal generators   evidence")
-    for piece in document["degrees"]:
-        click.echo(
-            f"{piece['degree']:<3} {piece['ideal_dimension']:<11} {piece['hilbert_function']:<18} "
-            f"{piece['minimal_generators']:<20} {piece['evidence']}"
-        )
+    keys = ("degree", "ideal_dimension", "hilbert_function", "minimal_generators", "evidence")
+    rows = [["n", "equations", "Hilbert function", "minimal generators", "evidence"]]
+    rows += [[str(piece[key]) for key in keys] for piece in document["degrees"]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    click.echo()
+    for row in rows:
+        click.echo("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+    if document["generators"]:
+        click.echo(f"\n{LEGEND[layer['t'] > 1]}")
     for module in document["generators"] or []:
         weights = "⊗".join(f"S({','.join(map(str, part))})" for part in module["highest_weight"])
         click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {weights}")

@@ -22,9 +22,10 @@ from agattn.errors import InputError
 def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bool) -> None:
     """Recover (A, V) from a coefficient tensor, or say why it is not in M and give the nearest point found.
 
-    FILE is .npy, .npz, .safetensors or .json with one array: the N compact coefficients in the order that
-    `agattn emit` uses, or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t)
-    are read as a table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
+    FILE is .npy, .npz, .safetensors or .json with one array, such as [5, 22, 21, 10, 34, 28]: the N compact
+    coefficients y_(c,b,i,k), i ≤ k, of u_i u_k in the product of row c of V and column b of A, ordered by c,
+    b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
+    table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
     from agattn.geometry.black_box import identify_table
     from agattn.geometry.membership import identify

@@ -133,6 +133,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
     print_in_any_encoding()
+    if arguments is None:
+        arguments = sys.argv[1:] or ["help"]
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
         with noticing_the_reader():

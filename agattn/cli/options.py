@@ -121,7 +121,9 @@ def layer_or_network(command: Command, instead: str = "") -> Command:
         for name in ("--dims", "--ranks") if network_given else ("-d", "-o"):
             if needed[name] is None:
                 other = "" if layer_given or network_given else ", or for a network --dims and --ranks"
-                raise click.UsageError(f"Missing option '{name}'; give the architecture{other}")
+                such = {"-d": "; give d with -d, such as -d 2", "-o": "; give d' with -o, such as -o 1"}
+                hint = such[name] if layer_given and name in such else f"; give the architecture{other}"
+                raise click.UsageError(f"Missing option '{name}'{hint}")
         architecture: Architecture
         if network_given:
             architecture = DeepNetwork(

@@ -72,18 +72,21 @@ def command(
     words += [f"--engine {engine_name} --timeout {timeout:g} --memory {memory} --seed {seed}"]
     written = " ".join(["agattn report", *words, *(["--force"] if force else []), "--out DIR"])
 
+    from agattn.reports import layer_report, network_report
+    from agattn.reports.document import refuse_another_report
+
+    if isinstance(architecture, SingleLayer):
+        refuse_another_report(folder, layer_report.title(architecture))
+    else:
+        refuse_another_report(folder, network_report.title(architecture))
     with progress(f"{architecture}") as update:
         if isinstance(architecture, SingleLayer):
-            from agattn.reports.layer_report import layer_report
-
-            document, verified = layer_report(
+            document, verified = layer_report.layer_report(
                 architecture, settings, max_degree=max_degree, command=written, progress=update
             )
             claims, status = [v.as_json() for v in verified.verdicts], verified.exit_status
         else:
-            from agattn.reports.network_report import network_report
-
-            document, claims, status = network_report(
+            document, claims, status = network_report.network_report(
                 architecture, settings, command=written, progress=update
             )
         files = document.save(folder)

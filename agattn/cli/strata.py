@@ -79,10 +79,15 @@ def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
         )
     console.print(f"{architecture}; strata (rk V, rk A, rk [V; Aᵀ])\n")
     output.print_table(console, table)
+    console.print(
+        "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
+        "Zariski tangent space; HMK: singular by Theorem 3.4."
+    )
     outside = document["outside"]
     if outside is not None:
         console.print(
-            f"\nNot in M, but in its real Zariski closure: h ⊗ q ⊗ Q, Q definite; dim {outside['dimension']}."
+            f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
+            f"Q a definite form of rank 2; dim {outside['dimension']}."
         )
     if any(map(_differs, document["strata"])):
         console.print(

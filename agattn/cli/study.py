@@ -119,8 +119,10 @@ def command(
     except BrokenPipeError:
         reader_has_gone()  # click would end with the status that says refuted
     from_cache = f" ({tally.cached} from the cache)" if tally.cached else ""
+    results = sum(tally.words.values())
+    several = f", {results} results" if results != tally.done else ""
     outcome = f": {counted(tally.words.elements())}" if tally.words else ""
-    click.echo(f"{_jobs(tally.done)}{from_cache}{outcome}", err=True)
+    click.echo(f"{_jobs(tally.done)}{from_cache}{several}{outcome}", err=True)
     if report is not None and lines:
         _write_report(lines, found.text, grid, report)
     return exit_status({"status": status} for status in statuses)

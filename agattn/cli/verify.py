@@ -21,11 +21,31 @@ STRATA_LEGEND = (
 )
 
 
+def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
+        from agattn.claims.single_layer import CLAIMS
+
+        for title, claims in (("One layer", CLAIMS), ("Networks", NETWORK_CLAIMS)):
+            click.echo(f"{title}:")
+            for claim in claims.values():
+                assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
+                click.echo(f"  {claim.id}\n    {claim.statement}{assumes}")
+        context.exit()
+
+
 @click.command(
-    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3"
+    epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
+    "agattn verify -d 3 -o 2 -a 2 --claim 3.4"
 )
 @options.layer_or_network
-@click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
+@click.option(
+    "--claim", "claims", multiple=True, metavar="ID",
+    help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_claims, help="List the claims."
+)
 @click.option(
     "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
     help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
@@ -91,12 +111,14 @@ def command(
     if certificate is not None and isinstance(architecture, SingleLayer):
         from agattn.certificate import certify, dump
 
-        write_file(certificate, dump(certify(architecture, claims, result.verdicts)) + "\n")
-        click.echo(f"wrote {certificate}", err=True)
+        ids = [verdict.claim for verdict in result.verdicts]
+        write_file(certificate, dump(certify(architecture, ids, result.verdicts)) + "\n")
     if as_json:
         print_json(result.as_json())
     else:
         _print(result)
+    if certificate is not None:
+        click.echo(f"wrote {certificate}", err=True)
     return result.exit_status
 
 
@@ -123,6 +145,8 @@ def _print(report: Report) -> None:
 def _short(verdict: Verdict) -> str:
     """The computed value in a few words."""
     value = verdict.computed
+    if verdict.claim in ("theorem-3.4.closed", "corollary-A.1") and isinstance(value, list):
+        return f"φ = 0 at {', '.join(value)}"
     if verdict.claim == "theorem-3.2" and value is not None:
         return "fibers as stated" if value == verdict.predicted else "other fibers"
     if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
@@ -147,6 +171,11 @@ def _remarks(report: Report) -> list[str]:
         if verdict.judgement.value in ("refuted", "undecided"):
             grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
     lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+    silent: dict[str, list[str]] = {}
+    for verdict in report.verdicts:
+        if verdict.assumes:
+            silent.setdefault(" and ".join(verdict.assumes), []).append(verdict.claim)
+    lines += [f"\nInapplicable, assuming {words}: {', '.join(ids)}." for words, ids in silent.items()]
     lines += [f"\n{claim}: checked {scope}." for claim, scope in _scopes(report)]
     lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
     engines = dict.fromkeys(

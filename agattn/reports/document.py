@@ -161,19 +161,22 @@ class Document:
         summary: one paragraph that says what came out.
         sections: its body.
         clock: all that may differ between two runs with the same input: how long things took.
+        subject: how titles of reports begin that may replace each other; the title if empty.
     """
 
     title: str
     summary: str
     sections: tuple[Section, ...]
     clock: str
+    subject: str = ""
 
     def save(self, folder: Path) -> list[Path]:
         """Write ``report.html``, ``report.md``, pictures and attachments into a folder; return their paths.
 
         Raises:
-            InputError: if they cannot be written.
+            InputError: if they cannot be written, or the folder has the report of something else.
         """
+        refuse_another_report(folder, self.subject or self.title)
         files: dict[str, str | bytes] = {"report.html": html(self), "report.md": markdown(self)}
         for section in self.sections:
             for block in section.blocks:
@@ -189,6 +192,25 @@ class Document:
         except OSError as error:
             raise InputError(f"cannot write {error.filename}: {error.strerror}") from error
         return [folder / name for name in files]
+
+
+def refuse_another_report(folder: Path, title: str) -> None:
+    """Keep the files of two reports apart.
+
+    Args:
+        folder: where a report shall be written.
+        title: its title, or the beginning of it.
+
+    Raises:
+        InputError: if ``report.md`` there has a title that does not begin so.
+    """
+    try:
+        with (folder / "report.md").open(encoding="utf-8") as file:
+            there = file.readline().removeprefix("# ").strip()
+    except (OSError, UnicodeDecodeError):
+        return
+    if not there.startswith(_markdown_text(title)):
+        raise InputError(f"{folder} holds another report, {there!r}; choose another --out, or remove it")
 
 
 def markdown(document: Document) -> str:

@@ -100,14 +100,22 @@ def layer_report(
         progress("the certificate")
         sections.append(_certificate(layer, verified))
     sections.append(provenance(settings, command, sources(verified.verdicts)))
-    short = str(layer).split(":")[0]
     document = Document(
-        f"Lightning self-attention {short}",
+        title(layer),
         summary(verified.verdicts),
         tuple(sections),
         clock=f"The claims took {verified.seconds:.1f} s.",
     )
     return document, verified
+
+
+def title(layer: SingleLayer) -> str:
+    """The title of the report of a layer.
+
+    >>> title(SingleLayer(2, 1))
+    'Lightning self-attention M(2,1,2)'
+    """
+    return f"Lightning self-attention {str(layer).split(':')[0]}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:

@@ -53,7 +53,7 @@ def network_report(
         provenance(settings, command, sources(verified.verdicts)),
     ]
     document = Document(
-        _title(network),
+        title(network),
         f"{_summary(found)} {summary(verified.verdicts)}",
         tuple(section for section in sections if section.blocks),
         clock=f"The dimension took {found.seconds:.1f} s, the claims {verified.seconds:.1f} s.",
@@ -64,7 +64,8 @@ def network_report(
     return document, [verdict.as_json() for verdict in verified.verdicts], status
 
 
-def _title(network: DeepNetwork) -> str:
+def title(network: DeepNetwork) -> str:
+    """The title of the report of a network."""
     return f"Self-attention network {network}"
 
 

@@ -101,6 +101,7 @@ def study_report(
         f"{_count(len(lines), 'job')}: {came_out}.{_refuted_somewhere(entries)}",
         tuple(section for section in sections if section.blocks),
         clock=f"To compute the results took {sum(line['seconds'] for line in lines):.1f} s in all.",
+        subject="Study of ",
     )
 
 

@@ -169,6 +169,8 @@ def _json_object(path: Path) -> dict[str, Any]:
     if path.stat().st_size > LARGEST_INDEX:
         raise InputError("is too large for JSON; save arrays as .npz")
     document = json.loads(path.read_text(encoding="utf-8-sig"))
+    if isinstance(document, list):  # one array, such as a tensor
+        document = {"y": document}
     if not isinstance(document, dict):
         raise InputError('is not a JSON object, such as {"A": [[1, 0], [0, "1/2"]], "V": [[1, 2]]}')
     return document

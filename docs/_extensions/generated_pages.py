@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
+from agattn.claims.single_layer import CLAIMS
 from agattn.cli.main import COMMANDS
 from agattn.cli.output import schema_names, schema_text
 
@@ -115,7 +117,24 @@ def type_of(value: dict[str, Any], root: dict[str, Any]) -> str:
     return types if isinstance(types, str) else " or ".join(types)
 
 
-GENERATED = {"cli": command_page, "json": schema_page}
+def claim_page() -> str:
+    """All claims with their statements and hypotheses, those about one layer first.
+
+    >>> "| `theorem-3.4.closed` |" in claim_page()
+    True
+    """
+    lines = []
+    for title, claims in (("One layer", CLAIMS), ("Networks", NETWORK_CLAIMS)):
+        lines += [f"## {title}", "", "| id | statement | assumes | source |", "| --- | --- | --- | --- |"]
+        for claim in claims.values():
+            assumes = ", ".join(hypothesis.text for hypothesis in claim.hypotheses)
+            statement = claim.statement.replace("|", "\\|")
+            lines.append(f"| `{claim.id}` | {statement}. | {assumes} | {claim.source} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+GENERATED = {"claims": claim_page, "cli": command_page, "json": schema_page}
 
 
 def append(app: Any, page: str, source: list[str]) -> None:

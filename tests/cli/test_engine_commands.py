@@ -105,7 +105,7 @@ def test_emit(capsys, tmp_path, engine):
     assert call(capsys, *arguments) == (0, script, "")
     assert document(capsys, *arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
     file = tmp_path / "new" / "script"
-    assert call(capsys, *arguments, "-O", str(file)) == (0, "", "")
+    assert call(capsys, *arguments, "-O", str(file)) == (0, "", f"wrote {file}\n")
     assert file.read_text() == script
 
 

@@ -137,3 +137,60 @@ def test_a_reader_that_goes_away_is_no_error():
         shell=True, cwd=ROOT, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert ended.stdout.startswith("-- ") and ended.stdout.count("\n") == 1 and ended.stderr == ""
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["help", "verify"]])
+def test_help_is_no_error(words, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["agattn", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    out = capsys.readouterr().out
+    assert end.value.code == 0 and out.startswith("Usage: agattn") and ("--claim" in out) == (len(words) == 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("theorem-3.4", ["theorem-3.4.closed", "theorem-3.4.boundary", "theorem-3.4.singular"]),
+        ("Theorem 3.4.Closed", ["theorem-3.4.closed"]),
+        ("A.4", ["corollary-A.4"]),
+    ],
+)
+def test_claims_can_be_named_in_part(text, expected, capsys):
+    with pytest.raises(SystemExit):
+        main(["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", text, "--json"])
+    assert [claim["id"] for claim in json.loads(capsys.readouterr().out)["claims"]] == expected
+
+
+def test_why_a_claim_is_inapplicable_is_said(capsys):
+    with pytest.raises(SystemExit):
+        main(["verify", "-d", "2", "-o", "1", "-a", "1", "--engine", "native", "--claim", "3.4"])
+    told = "Inapplicable, assuming a > 1 or d' > 1: theorem-3.4.closed, theorem-3.4.boundary, theorem-3.4"
+    assert told in capsys.readouterr().out
+
+
+def test_all_claims_are_listed(capsys):
+    from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
+    from agattn.claims.single_layer import CLAIMS
+
+    with pytest.raises(SystemExit):
+        main(["verify", "--list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.strip() for line in lines if line[:3].isspace() is False and line[:2] == "  "] == [
+        *CLAIMS,
+        *NETWORK_CLAIMS,
+    ]
+
+
+def test_the_dimension_of_a_layer(capsys):
+    with pytest.raises(SystemExit):
+        main(["dimension", "-d", "3", "-o", "2", "-a", "2", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["dimension"], document["evidence"]) == (13, "proved")
+
+
+def test_a_tensor_may_be_a_plain_list(tmp_path, capsys):
+    (tmp_path / "y.json").write_text("[5, 22, 21, 10, 34, 28]", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["identify", str(tmp_path / "y.json"), "-d", "2", "-o", "1", "--json"])
+    assert json.loads(capsys.readouterr().out)["v"] == [["5", "7"]]

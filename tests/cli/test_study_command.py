@@ -65,7 +65,7 @@ def kept(cache):
 
 def test_lines_are_valid_and_in_order(study, cache):
     status, lines, err = study(SINGULAR, "--workers", "2")
-    assert status == 1 and err == "5 jobs: 9 confirmed, 1 refuted\n"
+    assert status == 1 and err == "5 jobs, 10 results: 9 confirmed, 1 refuted\n"
     shapes = [(line["architecture"]["d"], line["architecture"]["a"]) for line in lines]
     assert shapes == [(2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
     schema = json.loads(schema_text("study"))
@@ -79,7 +79,7 @@ def test_lines_are_valid_and_in_order(study, cache):
     again = study(SINGULAR, "--workers", "0")
     assert [line["cached"] for line in again[1]] == [True] * 5 and again[0] == 1
     assert json.dumps(timeless(again[1])) == json.dumps(timeless(lines))
-    assert again[2] == "5 jobs (5 from the cache): 9 confirmed, 1 refuted\n"
+    assert again[2] == "5 jobs (5 from the cache), 10 results: 9 confirmed, 1 refuted\n"
 
 
 def test_the_result_is_that_of_the_command(study, capsys):

@@ -119,7 +119,7 @@ def _write(path, kind):
     elif kind == "text.json":
         path.write_text('{"A": [[1]], "V": [["__import__"]]}')
     elif kind == "list.json":
-        path.write_text("[1, 2]")
+        path.write_text('"A"')
     elif kind == "deep.json":
         path.write_text("[" * 100000)
     elif kind == "huge.safetensors":

@@ -233,7 +233,7 @@ def test_the_command(tmp_path):
     assert sorted(document["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
     assert {claim["verdict"] for claim in document["claims"]} <= {"confirmed", "inapplicable"}
     result = CliRunner().invoke(
-        cli, ["report", "--dims", "3,3,3", "--ranks", "1,2", "--out", str(folder)], standalone_mode=False
+        cli, ["report", "--dims", "3,3,3", "--ranks", "1,2", "--out", str(tmp_path)], standalone_mode=False
     )
     assert result.output.startswith("Dimension 18, proved.")
 
@@ -282,3 +282,14 @@ def test_in_notebooks():
         == 2
     )
     assert survey(SingleLayer(2, 1))._repr_html_().count("<tr>") == 5
+
+
+def test_reports_of_two_things_are_not_mixed(tmp_path):
+    def report(*arguments):
+        words = ["report", *arguments, "--engine", "native", "--max-degree", "1", "--out", str(tmp_path)]
+        return CliRunner().invoke(cli, words, standalone_mode=False).exception
+
+    assert report("-d", "2", "-o", "1") is None and report("-d", "2", "-o", "1") is None
+    page = (tmp_path / "report.html").read_bytes()
+    assert "holds another report, 'Lightning self-attention M(2,1,2)'" in str(report("-d", "2", "-o", "2"))
+    assert (tmp_path / "report.html").read_bytes() == page
