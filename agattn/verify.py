@@ -174,7 +174,7 @@ def verify(
         layer,
         verdicts,
         tuple(inquiry.runs),
-        tuple(inquiry.troubles),
+        tuple(dict.fromkeys(inquiry.troubles)),
         inquiry.engine_failed,
         time.monotonic() - started,
     )

@@ -37,7 +37,8 @@ FIGURE_1 = (*DRAWINGS, ".html")
 @click.option("-a", "--attn-dim", "a", metavar="A", help="Figure 1: a.  [default: d]")
 @click.option(
     "--slice", "slice_file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Figure 1: JSON file with an origin and three directions.  [default: the paper's slice]",
+    help="Figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`; its "
+    "points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]",
 )  # fmt: skip
 @click.option(
     "--radius", type=click.IntRange(1, 1000), default=1, show_default=True,
@@ -191,3 +192,6 @@ def _figure_3(output: Path | None, seed: int, as_json: bool) -> None:
     for row in rows:
         c = row.computed
         click.echo(f"{row.delta:2}  {c.dimension:9}  {c.evidence!s:9}  {row.expected:6}  {row.float32:17}")
+    click.echo(
+        "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."
+    )

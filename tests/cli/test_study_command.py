@@ -219,7 +219,9 @@ def children(process):
 
 
 def lines_in(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """The lines that are there whole."""
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text.rpartition("\n")[0].splitlines()]
 
 
 @pytest.mark.parametrize(("workers", "how"), [("2", "terminal"), ("1", "one"), ("0", "terminal")])
@@ -241,7 +243,8 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
         assert time.monotonic() < deadline
         time.sleep(0.02)
     done = {path.stem for path in kept(cache)}
-    assert 2 <= len(done) < 18 and int(err.split()[2]) == len(done)
+    # The signal may come between keeping a job and counting it.
+    assert 2 <= len(done) < 18 and len(done) - int(err.split()[2]) in (0, 1)
     assert {line["key"] for line in lines_in(tmp_path / "part.jsonl")} <= done
 
     process = begin(tmp_path, "whole.jsonl", "--workers", workers)
