@@ -38,7 +38,12 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
 
 
-def _empty(width: float, height: float) -> tuple[Figure, Any]:
+def empty(width: float, height: float) -> tuple[Figure, Any]:
+    """A figure of this size in inches, and its axes.
+
+    Raises:
+        InputError: if matplotlib is missing.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -56,7 +61,7 @@ def draw_figure_2(l: int) -> Figure:  # the paper's l
     x = {leaf: float(k) for k, leaf in enumerate(bottom)}
     for node in sorted((n for n in tree if n not in x), key=len, reverse=True):
         x[node] = sum(x[(*node, k)] for k in range(3)) / 3
-    figure, axes = _empty(max(4.0, 0.42 * len(bottom)), 1.0 + 1.1 * l)
+    figure, axes = empty(max(4.0, 0.42 * len(bottom)), 1.0 + 1.1 * l)
     size = 9 if l <= 3 else 6
     for node, child in tree.edges:
         axes.plot([x[node], x[child]], [-len(node), -len(child)], color=_INK, linewidth=0.6, zorder=1)
@@ -79,7 +84,7 @@ def draw_figure_2(l: int) -> Figure:  # the paper's l
 
 def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     """Computed and expected dimension against δ, and what single float32 trials give."""
-    figure, axes = _empty(5.6, 3.8)
+    figure, axes = empty(5.6, 3.8)
     delta = [row.delta for row in rows]
     evidence = sorted({str(row.computed.evidence) for row in rows})
     axes.plot(

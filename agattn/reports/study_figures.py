@@ -5,10 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agattn.errors import InputError
-from agattn.reports.deep_figures import save
+from agattn.reports.deep_figures import empty, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +34,7 @@ def draw_verdicts(
 
     known = list(MARKS)
     height = min(0.8 + 0.22 * len(architectures), 24.0)
-    figure, axes = _empty(2.6 + 0.42 * len(claims), height)
+    figure, axes = empty(2.6 + 0.42 * len(claims), height)
     cells = [[known.index(word) for word in row] for row in words]
     colours = ListedColormap([MARKS[word][0] for word in known])
     axes.pcolormesh(cells, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, edgecolor="white", linewidth=0.5,
@@ -66,7 +65,7 @@ def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
     Args:
         points: for each kind of evidence, pairs of the formula and the dimension.
     """
-    figure, axes = _empty(5.2, 4.6)
+    figure, axes = empty(5.2, 4.6)
     largest = max(max(pair) for pairs in points.values() for pair in pairs)
     axes.plot([0, largest], [0, largest], color="#999999", linewidth=0.8, zorder=1, label="they agree")
     for evidence, (colour, marker) in _EVIDENCE.items():
@@ -87,14 +86,3 @@ def as_svg(figure: Figure) -> bytes:
         path = Path(folder, "figure.svg")
         save(figure, path)
         return path.read_bytes()
-
-
-def _empty(width: float, height: float) -> tuple[Figure, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
-        ) from error
-    figure = Figure(figsize=(width, height))
-    return figure, figure.add_subplot()
