@@ -174,7 +174,7 @@ def verify(
         layer,
         verdicts,
         tuple(inquiry.runs),
-        tuple(dict.fromkeys(inquiry.troubles)),
+        tuple(inquiry.troubles),
         inquiry.engine_failed,
         time.monotonic() - started,
     )

@@ -177,7 +177,7 @@ def _remarks(report: Report) -> list[str]:
             silent.setdefault(" and ".join(verdict.assumes), []).append(verdict.claim)
     lines += [f"\nInapplicable, assuming {words}: {', '.join(ids)}." for words, ids in silent.items()]
     lines += [f"\n{claim}: checked {scope}." for claim, scope in _scopes(report)]
-    lines += [f"\ntrouble: {trouble}" for trouble in report.troubles]
+    lines += [f"\ntrouble: {trouble}" for trouble in dict.fromkeys(report.troubles)]
     engines = dict.fromkeys(
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs
     )
