@@ -1,0 +1,40 @@
+"""The benchmarks still run: their smallest cases, whose times nobody looks at here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def benchmark(name, *arguments):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / name), *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_equations():
+    assert "Ratios" in benchmark("implicitization.py", "--limit", "5", "--case", "2,1,2,3")
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_scripts():
+    assert "\n2,1,2 " in benchmark("emitted_scripts.py", "--cutoff", "5", "--layers", "2,1,2")
+
+
+@pytest.mark.slow
+def test_dimensions():
+    pytest.importorskip("jax")  # in the extra benchmarks, too large for all tests
+    assert "proved" in benchmark("dimension.py", "--quick")
+
+
+def test_ranks_can_be_called():
+    assert "--large" in benchmark("rank.py", "--help")
