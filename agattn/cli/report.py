@@ -117,13 +117,9 @@ def _joined(numbers: Iterable[int]) -> str:
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
     """Report what a study wrote."""
-    context = click.get_current_context()
-    mine = {"results", "grid", "folder", "as_json"}
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        if given and name not in mine:
-            raise InputError(f"{parameter.opts[0]} is not for --study, whose results are there already")
+    everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
+    others = everything - {"results", "grid", "folder", "as_json"}
+    options.leave_out("is not for --study, whose results are there already", *others)
     from agattn.cli.output import read_text
     from agattn.reports.study_report import study_report
     from agattn.studies.lines import exit_status, read_lines

@@ -77,13 +77,18 @@ class Arc:
         """The number of rows of K and Q, a bound for the rank of A(ε)."""
         return max((row for row, *_ in (*self.K, *self.Q)), default=0)
 
-    def coefficients(self) -> list[Vector]:
-        """The coefficients of ε^0, ε^1, ... of y(ε)."""
+    def attention(self) -> Counter[tuple[int, int, int]]:
+        """A(ε) = K(ε)ᵀQ(ε): (row, column, power) ↦ coefficient."""
         A: Counter[tuple[int, int, int]] = Counter()
         for row, k, power, x in self.K:
             for other, b, more, z in self.Q:
                 if row == other:
                     A[k, b, power + more] += x * z
+        return A
+
+    def coefficients(self) -> list[Vector]:
+        """The coefficients of ε^0, ε^1, ... of y(ε)."""
+        A = self.attention()
         result: list[Counter[Coordinate]] = []
         for c, i, power, x in self.V:
             for (k, b, more), z in A.items():
@@ -92,11 +97,15 @@ class Arc:
                 result[power + more][c, b, min(i, k), max(i, k)] += x * z
         return [{name: value for name, value in vector.items() if value} for vector in result]
 
-    def tangent_vectors(self) -> list[Vector]:
-        """The nonzero ones of v_k, ..., v_{2k−1}, all in T_p, where v_k is the first nonzero one."""
+    def tangent_terms(self) -> list[tuple[int, Vector]]:
+        """The nonzero ones of v_k, ..., v_{2k−1}, all in T_p, where v_k is the first; with their powers."""
         terms = self.coefficients()
-        k = next((power for power in range(1, len(terms)) if terms[power]), None)
-        return [] if k is None else [vector for vector in terms[k : 2 * k] if vector]
+        k = next((power for power in range(1, len(terms)) if terms[power]), len(terms))
+        return [(power, vector) for power, vector in enumerate(terms) if k <= power < 2 * k and vector]
+
+    def tangent_vectors(self) -> list[Vector]:
+        """The same without the powers."""
+        return [vector for _, vector in self.tangent_terms()]
 
 
 @dataclass(frozen=True)

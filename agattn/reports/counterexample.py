@@ -90,7 +90,7 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> Shown:
     found = [
         TangentVector(_curve(arc), power, dict(sorted(vector.items())), None)
         for arc in bounds.arcs
-        for power, vector in _powers(arc)
+        for power, vector in arc.tangent_terms()
     ]
     independent = _independent(layer, found)
     if len(independent) != bounds.lower:
@@ -102,20 +102,8 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> Shown:
     )
 
 
-def _powers(arc: Arc) -> list[tuple[int, Vector]]:
-    terms = arc.coefficients()
-    first = next(power for power in range(1, len(terms)) if terms[power])
-    return [(power, v) for power, v in enumerate(terms) if first <= power < 2 * first and v]
-
-
 def _attention(arc: Arc) -> Part:
-    """A(ε) = K(ε)ᵀQ(ε)."""
-    A: Counter[tuple[int, int, int]] = Counter()
-    for row, k, power, x in arc.K:
-        for other, b, more, z in arc.Q:
-            if row == other:
-                A[k, b, power + more] += x * z
-    return {place: value for place, value in A.items() if value}
+    return {place: value for place, value in arc.attention().items() if value}
 
 
 def _values(V: Entries) -> Part:
@@ -295,13 +283,8 @@ def _conclusion(layer: SingleLayer, shown: Shown) -> str:
 
 
 def _pivots(layer: SingleLayer, shown: Shown) -> list[Coordinate]:
-    reduced, rank = _matrix(layer, [v.entries for v in shown.vectors]).rref()
-    names, column, found = coordinates(layer.d, layer.d_out), 0, []
-    for row in range(rank):
-        while reduced[row, column] == 0:
-            column += 1
-        found.append(names[column])
-    return found
+    names = coordinates(layer.d, layer.d_out)
+    return [names[n] for n in echelon(_matrix(layer, [v.entries for v in shown.vectors]))[1]]
 
 
 def _csv(layer: SingleLayer, shown: Shown) -> str:

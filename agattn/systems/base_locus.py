@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import flint
 
+from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.attention.coefficients import parametrization
 from agattn.errors import TranscriptError
@@ -40,16 +41,14 @@ def _solved(generators: tuple[Polynomial, ...], ring: PolynomialRing) -> list[Po
         return images
     p = ring.characteristic
     rows = [_linear(f, len(ring)) for f in generators]
-    reduced: flint.nmod_mat | flint.fmpq_mat
+    matrix: flint.nmod_mat | flint.fmpq_mat
     if p:
-        residues = [[c.numerator * pow(c.denominator, -1, p) for c in row] for row in rows]
-        reduced, rank = flint.nmod_mat(residues, p).rref()
+        matrix = flint.nmod_mat([[c.numerator * pow(c.denominator, -1, p) for c in row] for row in rows], p)
     else:
-        entries = [[flint.fmpq(c.numerator, c.denominator) for c in row] for row in rows]
-        reduced, rank = flint.fmpq_mat(entries).rref()
-    for i in range(rank):
+        matrix = flint.fmpq_mat([[flint.fmpq(c.numerator, c.denominator) for c in row] for row in rows])
+    reduced, pivots = echelon(matrix)
+    for i, pivot in enumerate(pivots):
         row = [_exact(reduced[i, j]) for j in range(len(ring))]
-        pivot = next(j for j, entry in enumerate(row) if entry)
         terms = [-entry * ring.gens[j] for j, entry in enumerate(row) if entry and j != pivot]
         images[pivot] = sum(terms, ring.zero())
     return images
