@@ -75,13 +75,14 @@ def exit_status(lines: Iterable[Mapping[str, Any]]) -> int:
 
 
 def counted(words: Iterable[str]) -> str:
-    """How many of each.
+    """How many of each; words that are not in :data:`WORDS` come last.
 
-    >>> counted(["confirmed", "refuted", "confirmed"])
-    '2 confirmed, 1 refuted'
+    >>> counted(["confirmed", "refuted", "confirmed"]), counted(["proved in part", "proved"])
+    ('2 confirmed, 1 refuted', '1 proved, 1 proved in part')
     """
     counts = Counter(words)
-    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+    order = [*WORDS, *sorted(set(counts) - set(WORDS))]
+    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word])
 
 
 def read_lines(text: str) -> list[Line]:

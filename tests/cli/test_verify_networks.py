@@ -50,6 +50,9 @@ def test_in_words(capsys):
     status, out, _ = run(capsys, *BOTTLENECK)
     assert status == 0 and out.startswith("M(4,3,4; 2,2), t = 3\n")
     assert "theorem-3.7: checked near one random (M, L)." in out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["theorem-3.7", "confirmed", "proved", "in", "part"] in [row[:5] for row in rows]
+    assert ["corollary-3.8", "confirmed", "proved", "33"] in rows  # checked as it stands
     status, out, _ = run(
         capsys,
         "verify",

@@ -210,6 +210,15 @@ def test_networks(network, status, words):
     assert found == status and words in document.summary and words in html(document)
 
 
+def test_a_claim_that_was_checked_in_part_says_so():
+    document, _, _ = network_report(DeepNetwork((4, 3, 4), (2, 2)), Settings(engine="native"), pictures=False)
+    rows = [line for line in markdown(document).splitlines() if line.startswith("| theorem-3.7 ")]
+    assert len(rows) == 1 and "**proved** <br> in part: near one random (M, L)" in rows[0]
+    assert "in part" not in next(
+        r for r in markdown(document).splitlines() if r.startswith("| corollary-3.8 ")
+    )
+
+
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
     arguments = [

@@ -65,6 +65,17 @@ def test_refutations_come_first_with_where_and_why(verified):
     assert "grid.toml" in text and "theorem-3.4.singular" in page
 
 
+def test_what_was_checked_in_part_says_so():
+    network = DeepNetwork((4, 3, 4), (2, 2), t=3)
+    lines = lines_of([Job(network, "verify", claims=("theorem-3.7", "corollary-3.8"))])
+    [table] = tables(study_report(lines, pictures=False), "Verdicts")
+    cells = dict(zip(table.headings, table.rows[0], strict=True))
+    assert [part.word for part in cells["theorem-3.7"].parts] == ["confirmed", "proved in part"]
+    assert [part.word for part in cells["corollary-3.8"].parts] == ["confirmed", "proved"]
+    [claims] = tables(study_report(lines, pictures=False), "Claims")
+    assert {row[0]: row[-1] for row in claims.rows}["theorem-3.7"] == "1 proved in part"
+
+
 def test_every_verdict_is_in_the_table(verified):
     layers, networks = tables(study_report(verified, pictures=False), "Verdicts")
     assert layers.headings == ("architecture", "corollary-3.3", "theorem-3.4.singular")
