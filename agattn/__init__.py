@@ -6,7 +6,7 @@ M(3,2,2): dim 13 in ℝ³⁶, t ≥ 2
 """
 
 from agattn._version import __version__
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architectures.architecture import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence, Judgement, Verdict
 
 __all__ = ["DeepNetwork", "Evidence", "Judgement", "SingleLayer", "Verdict", "__version__"]

@@ -24,11 +24,11 @@ import numpy as np
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_prime, random_residues
-from agattn.attention.network import draw_weights
-from agattn.geometry.dimension import dimension
-from agattn.geometry.figure3 import SIZES, network
-from agattn.geometry.jacobian import jacobian
-from agattn.geometry.symmetries import gauge_columns
+from agattn.architectures.forward import draw_weights
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.symmetries import gauge_columns
+from agattn.reports.figure3_numbers import SIZES, network
 
 
 def best_of(repeats: int, function: Callable[[], object]) -> tuple[float, object]:

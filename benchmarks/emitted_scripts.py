@@ -16,13 +16,13 @@ from math import comb
 from pathlib import Path
 
 from agattn import SingleLayer
-from agattn.attention.coefficients import coordinate_ring
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.engines.transcript import read
 from agattn.errors import EngineError
+from agattn.geometry.variety.coefficients import coordinate_ring
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Problem
 

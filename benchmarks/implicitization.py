@@ -28,13 +28,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coefficients, coordinate_ring
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.errors import EngineNotFoundError
-from agattn.geometry.ideal import Ideal, compute_ideal
-from agattn.geometry.weights import generic_point
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
+from agattn.geometry.ideal.torus_weights import generic_point
+from agattn.geometry.variety.coefficients import coefficients, coordinate_ring
 
 PRIME = 32003
 CASES = ["3,1,3,4", "3,1,2,4", "3,2,1,4", "3,2,2,4", "3,3,3,4", "4,4,4,3"]
@@ -48,7 +48,7 @@ RIVALS = {
 
 NATIVE = """
 import sys
-from agattn.geometry.neuromanifold import Neuromanifold
+from agattn.geometry.ideal.neuromanifold import Neuromanifold
 d, d_out, a, degree = map(int, sys.argv[1:])
 ideal = Neuromanifold(d, d_out, a).ideal(degree)
 generators = ideal.generators
@@ -133,7 +133,7 @@ def installations() -> dict[str, Installation]:
 
 def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
     """Seconds in one cold run, and the part of it inside FLINT's exact ranks and echelon forms."""
-    from agattn.geometry import isotypic
+    from agattn.geometry.ideal.ideal import isotypic
 
     spent = 0.0
 
@@ -160,7 +160,7 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 def forget() -> None:
     """Empty every cache of the native method, so that the next run is a cold one."""
     from agattn.algebra import specht
-    from agattn.geometry import isotypic
+    from agattn.geometry.ideal.ideal import isotypic
 
     for cached in (
         specht.specht_module, isotypic.component, isotypic.pair_invariants, isotypic.pair_transposition,

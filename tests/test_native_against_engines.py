@@ -6,11 +6,11 @@ Gröbner bases, so that an error in either shows here.
 
 import pytest
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.questions import BASE_LOCUS, CLOSURE, CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
 from agattn.engines.run import Limits, run
-from agattn.geometry.strata import strata
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.systems.catalogue import build
 
 LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in range(1, d + 1)]

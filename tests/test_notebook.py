@@ -9,21 +9,21 @@ from xml.etree import ElementTree
 import pytest
 
 from agattn.algebra.rank import rank
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architectures.architecture import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence, Judgement, Verdict
-from agattn.geometry.dimension import dimension
-from agattn.geometry.fibers import preimages
-from agattn.geometry.ideal import compute_ideal
-from agattn.geometry.membership import identify
-from agattn.geometry.neuromanifold import Neuromanifold
-from agattn.geometry.section import resultant_section, standard_slice
-from agattn.geometry.strata import Stratum
-from agattn.geometry.survey import survey
-from agattn.geometry.tangent import tangent_bounds
-from agattn.geometry.weight_fibers import fiber, weights
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.neuromanifold import Neuromanifold
+from agattn.geometry.identifiability.weight_fibers import fiber, weights
+from agattn.geometry.reconstruction.membership import identify
+from agattn.geometry.sections.slices import resultant_section, standard_slice
+from agattn.geometry.strata.preimages import preimages
+from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.strata.table import survey
+from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.notebook import Math, Table, Wide, latex_text, matrix, typeset
 from agattn.reports.figure1 import compute_figure_1
-from agattn.verify import Settings, verify
+from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(2, 1)
 HOSTILE = "<script>alert('x')</script> & $\\input{x}$ 100% #1 ~^_"

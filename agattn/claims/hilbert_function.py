@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.questions import Findings, UndecidedError
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
-from agattn.geometry.ideal import compute_ideal
+from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal.ideal import compute_ideal
 
 #: The degree to which the claim is checked: a second; the tests go on to 12.
 CHECKED_DEGREE = 8

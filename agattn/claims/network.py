@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agattn.architecture import DeepNetwork
+from agattn.architectures.architecture import DeepNetwork
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.network_questions import (
     BASIS_CHANGE,
@@ -23,9 +23,8 @@ from agattn.claims.network_questions import (
     FiberComponents,
 )
 from agattn.claims.questions import Findings, Question
-from agattn.geometry import formulas
-from agattn.geometry.deep_identities import IdentityCheck, VirtualFiber
-from agattn.geometry.dimension import Dimension
+from agattn.geometry.dimension.dimension import Dimension, formulas
+from agattn.geometry.identifiability.deep_identities import IdentityCheck, VirtualFiber
 
 LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)
 NORMALIZED = Hypothesis[DeepNetwork]("a normalization", lambda network: not network.is_lightning)

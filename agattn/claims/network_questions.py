@@ -6,21 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agattn.architecture import DeepNetwork
+from agattn.architectures.architecture import DeepNetwork
 from agattn.claims.questions import Question
-from agattn.geometry import deep_identities
-from agattn.geometry.basis_change import BasisFiber, generic_fiber
-from agattn.geometry.deep_identities import (
+from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
+from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.identifiability import deep_identities
+from agattn.geometry.identifiability.basis_change import BasisFiber, generic_fiber
+from agattn.geometry.identifiability.deep_identities import (
     IdentityCheck,
     VirtualFiber,
     equation_9,
     monomials_of_network,
     theorem_3_7_local,
 )
-from agattn.geometry.dimension import MAX_BALL_RANK, Dimension, dimension
-from agattn.geometry.formulas import network_bound
-from agattn.geometry.recovery import recovered_exactly
-from agattn.geometry.virtual_point import random_virtual_weights
+from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights
+from agattn.geometry.identifiability.recovery import recovered_exactly
 from agattn.systems.network_catalogue import no_virtual_weights
 from agattn.systems.problem import Answer
 

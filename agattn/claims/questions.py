@@ -19,17 +19,17 @@ import flint
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architecture import Architecture, SingleLayer
-from agattn.attention.coefficients import coefficients
-from agattn.attention.lightning import Array
+from agattn.architectures.architecture import Architecture, SingleLayer
+from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, UndecidableError
 from agattn.evidence import Evidence
-from agattn.geometry.critical import stratum_criticality
-from agattn.geometry.degree import expected_degree
-from agattn.geometry.fibers import preimages
-from agattn.geometry.strata import ZERO, Stratum, image_dimension, representative, strata
-from agattn.geometry.tangent import tangent_bounds
-from agattn.geometry.zariski import closure_degree
+from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.strata.preimages import preimages
+from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, representative, strata
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.degree import expected_degree
+from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Answer
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import comb
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coefficients
-from agattn.attention.identities import outputs_are_products
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
+from agattn.claims.products import outputs_are_products
 from agattn.claims.questions import (
     BASE_LOCUS,
     CLOSURE,
@@ -27,11 +26,12 @@ from agattn.claims.questions import (
 from agattn.claims.singularity import StratumFacts, dimension, singularities
 from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
-from agattn.geometry.boundary import boundary
-from agattn.geometry.degree import expected_degree, source_degree
-from agattn.geometry.factorization import factorization_at_full_rank
-from agattn.geometry.strata import ZERO, Stratum, representative, strata
-from agattn.geometry.zariski import closure_dimension, predicted_degree
+from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.degree import expected_degree, source_degree
+from agattn.geometry.variety.factorization import factorization_at_full_rank
+from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
 from agattn.systems.points import known_preimages
 from agattn.systems.problem import matrix
 

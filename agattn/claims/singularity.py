@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.questions import (
     CRITICAL,
     FIBERS,
@@ -23,7 +23,7 @@ from agattn.claims.questions import (
     UndecidedError,
 )
 from agattn.errors import DisagreementError
-from agattn.geometry.strata import Stratum, strata
+from agattn.geometry.strata.strata import Stratum, strata
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from agattn.cli.output import check_destination, print_json, write_file
 def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
     """Survey small networks: where equation 14, the general formula and the multi-head bounds are met."""
     one_blas_thread()
-    from agattn.geometry.atlas import standard_families, survey_family
     from agattn.reports.atlas_page import atlas_page
+    from agattn.studies.atlas import standard_families, survey_family
 
     if output is not None:
         check_destination(output)

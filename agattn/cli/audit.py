@@ -27,8 +27,8 @@ def command(
 
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
-    from agattn.architecture import SingleLayer, positive_integer
-    from agattn.audit import audit, markdown
+    from agattn.architectures.architecture import SingleLayer, positive_integer
+    from agattn.studies.audit import audit, markdown
     from agattn.systems.catalogue import check_size
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.check import UnreadableError, check, load
+from agattn.checker.check import UnreadableError, check, load
 from agattn.cli.output import print_json
 from agattn.errors import InputError
 

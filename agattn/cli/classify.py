@@ -50,9 +50,9 @@ def command(
     Llama, or plain arrays K, Q, V or A, V. Layers and heads count from 0, as in the checkpoint. Without
     --json prints JSON Lines.
     """
-    from agattn.geometry.head_geometry import head_geometry
-    from agattn.studies.checkpoints import Checkpoint
-    from agattn.studies.weight_files import WeightFile
+    from agattn.heads.checkpoints import Checkpoint
+    from agattn.heads.head_geometry import head_geometry
+    from agattn.heads.weight_files import WeightFile
 
     if output is not None:
         check_destination(output, (".jsonl", ".csv"))
@@ -74,7 +74,7 @@ def command(
         write_file(output, _csv(rows) if output.suffix.lower() == ".csv" else _lines(rows))
         click.echo(f"wrote {len(rows)} heads to {output}", err=True)
     if plot is not None:
-        from agattn.studies.head_plot import plot_stable_ranks
+        from agattn.heads.head_plot import plot_stable_ranks
 
         plot_stable_ranks(rows, plot)
         click.echo(f"wrote {plot}", err=True)

@@ -30,8 +30,8 @@ def read_weights(files: tuple[Path, ...], a: int | None = None) -> Any:
     Raises:
         InputError: if they cannot be read or do not fit.
     """
-    from agattn.geometry.weight_fibers import weights
-    from agattn.studies.weight_files import WeightFile
+    from agattn.geometry.identifiability.weight_fibers import weights
+    from agattn.heads.weight_files import WeightFile
 
     file = WeightFile(files)
     letters = [letter for letter in ("A", "K", "Q", "V") if letter in file]
@@ -62,7 +62,7 @@ def command(
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
     end in these letters. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.weight_fibers import equivalent, fiber
+    from agattn.geometry.identifiability.weight_fibers import equivalent, fiber
 
     w = read_weights(files, a)
     found = fiber(w, tolerance)

@@ -20,7 +20,7 @@ from agattn.cli.options import (
 from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
 
 if TYPE_CHECKING:
-    from agattn.architecture import SingleLayer
+    from agattn.architectures.architecture import SingleLayer
 
 #: What figure 1 is written as.
 FIGURE_1 = (*DRAWINGS, ".html")
@@ -85,7 +85,7 @@ def command(  # type: ignore[no-untyped-def]
         html = number == "1" and output.suffix.lower() == ".html"
         check_destination(output) if html else check_drawing(output, FIGURE_1 if number == "1" else DRAWINGS)
     if number == "1":
-        from agattn.architecture import SingleLayer
+        from agattn.architectures.architecture import SingleLayer
         from agattn.engines.run import Limits
         from agattn.reports.figure1 import CHOICES
         from agattn.systems.catalogue import check_size
@@ -142,7 +142,7 @@ def _point(p: tuple[float, float, float]) -> str:
 
 
 def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
-    from agattn.attention.ternary_tree import factors, reading, ternary_tree
+    from agattn.reports.ternary_tree import factors, reading, ternary_tree
 
     if output is not None:
         from agattn.reports.deep_figures import draw_figure_2, save
@@ -166,7 +166,7 @@ def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
 
 def _figure_3(output: Path | None, seed: int, as_json: bool) -> None:
     one_blas_thread()
-    from agattn.geometry.figure3 import figure_3
+    from agattn.reports.figure3_numbers import figure_3
 
     rows = figure_3(seed=seed)
     if output is not None:

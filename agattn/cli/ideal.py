@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, print_json, progress, write_file
 
 if TYPE_CHECKING:
-    from agattn.geometry.ideal import Ideal
+    from agattn.geometry.ideal.ideal import Ideal
 
 #: A degree with more digits than this is left out: JSON readers refuse such integers.
 MOST_DIGITS = 4000
@@ -82,8 +82,8 @@ def command(
         return
     # The matrices are small: threads of BLAS would only get in each other's way.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from agattn.geometry.ideal import compute_ideal
-    from agattn.geometry.ideal_export import export
+    from agattn.geometry.ideal.export import export
+    from agattn.geometry.ideal.ideal import compute_ideal
 
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
         ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
@@ -107,8 +107,8 @@ LEGEND = {
 
 
 def _header(layer: SingleLayer) -> dict[str, Any]:
-    from agattn.geometry.degree import degree_is_below
-    from agattn.geometry.neuromanifold import Neuromanifold
+    from agattn.geometry.ideal.neuromanifold import Neuromanifold
+    from agattn.geometry.variety.degree import degree_is_below
 
     neuromanifold = Neuromanifold.of(layer)
     degree = neuromanifold.degree if layer.t > 1 and degree_is_below(layer, MOST_DIGITS) else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.cli.fiber import finite, table, tolerance_option
 from agattn.cli.options import json_flag, single_layer
 from agattn.cli.output import print_json
@@ -27,9 +27,9 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
     b, i, k; or all coefficients, d' × t × C(dt+2, 3). Arrays X (n × d × t) and Y (n × d' × t) are read as a
     table of inputs and outputs. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.black_box import identify_table
-    from agattn.geometry.membership import identify
-    from agattn.studies.weight_files import WeightFile
+    from agattn.geometry.reconstruction.from_values import identify_table
+    from agattn.geometry.reconstruction.membership import identify
+    from agattn.heads.weight_files import WeightFile
 
     arrays = WeightFile([file])
     if {"X", "Y"} <= set(arrays):

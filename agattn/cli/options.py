@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError
 
 Command = Callable[..., Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -59,7 +59,7 @@ def command(
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
     from agattn.engines.run import Limits
-    from agattn.verify import CHOICES, Settings
+    from agattn.verification.verify import CHOICES, Settings
 
     options.check_engine(engine_name, CHOICES)
     settings = Settings(engine=engine_name, limits=Limits(timeout, memory), force=force, seed=seed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.cli import output
 from agattn.cli.options import force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
@@ -29,7 +29,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn.geometry.survey import survey
+    from agattn.geometry.strata.table import survey
     from agattn.systems.catalogue import check_size
 
     if not force:
@@ -39,7 +39,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     with progress(f"{architecture}: strata") as update:
         document = survey(architecture)
         if hasse is not None:
-            from agattn.geometry.hasse import draw_hasse_diagram
+            from agattn.reports.hasse import draw_hasse_diagram
 
             update("drawing them")
             draw_hasse_diagram(architecture, hasse)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architecture import Architecture, SingleLayer
+from agattn.architectures.architecture import Architecture, SingleLayer
 from agattn.cli import options, output
 from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
     from agattn.evidence import Verdict
-    from agattn.verify import Report
+    from agattn.verification.verify import Report
 
 
 STRATA_LEGEND = (
@@ -82,7 +82,7 @@ def command(
     options.one_blas_thread()
     from agattn.engines.run import Limits
     from agattn.errors import InputError
-    from agattn.verify import CHOICES, Settings, verify
+    from agattn.verification.verify import CHOICES, Settings, verify
 
     options.check_engine(engine_name, CHOICES)
     settings = Settings(
@@ -109,7 +109,7 @@ def command(
     if report is not None:
         write_report(report, result.as_json(), _text(result))
     if certificate is not None and isinstance(architecture, SingleLayer):
-        from agattn.certificate import certify, dump
+        from agattn.verification.certificate import certify, dump
 
         ids = [verdict.claim for verdict in result.verdicts]
         write_file(certificate, dump(certify(architecture, ids, result.verdicts)) + "\n")

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import EngineMemoryError, EngineTimeoutError
-from agattn.geometry.degree import expected_degree
-from agattn.geometry.hilbert import gluing_bound, gluing_is_sharp
-from agattn.geometry.ideal import Ideal
-from agattn.geometry.ideal_export import export
+from agattn.geometry.ideal.export import export
+from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Kind, Problem, Result
 

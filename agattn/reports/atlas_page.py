@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from agattn.geometry.atlas import Survey, smallest
-from agattn.geometry.dimension import Dimension
-from agattn.geometry.formulas import reduced_widths
+from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.studies.atlas import Survey, smallest
 
 _SHOWN = 12
 

@@ -1,7 +1,7 @@
 r"""A refuted claim about singular points, to be checked by hand: a point, curves, tangent vectors.
 
 >>> from agattn import SingleLayer
->>> from agattn.geometry.strata import Stratum
+>>> from agattn.geometry.strata.strata import Stratum
 >>> shown = tangent_vectors(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
 >>> len(shown.vectors), shown.is_triangular
 (14, True)
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import flint
 
 from agattn.algebra.echelon import echelon
-from agattn.architecture import SingleLayer
-from agattn.certificate import failing_strata
+from agattn.architectures.architecture import SingleLayer
 from agattn.errors import DisagreementError
 from agattn.evidence import Judgement, Verdict
-from agattn.geometry.parametrization import Coordinate, coordinates
-from agattn.geometry.strata import Stratum
-from agattn.geometry.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
+from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.strata.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
+from agattn.geometry.variety.parametrization import Coordinate, coordinates
 from agattn.reports.document import Attachment, Block, Cell, Math, Section, Table, Text
+from agattn.verification.certificate import failing_strata
 
 _MOST_ROWS = 80
 #: In larger spaces only one stratum is shown, and what would be a longer file of vectors is left out.

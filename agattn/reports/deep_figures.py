@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agattn.attention.ternary_tree import leaves, ternary_tree, virtual_weight_label
 from agattn.errors import InputError
-from agattn.geometry.figure3 import Figure3Row
+from agattn.reports.figure3_numbers import Figure3Row
+from agattn.reports.ternary_tree import leaves, ternary_tree, virtual_weight_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

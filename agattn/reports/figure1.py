@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinates
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.definite import Piece, outside, pieces_of_line
-from agattn.geometry.section import Section, Slice, block_of, resultant_section, standard_slice
-from agattn.geometry.strata import Stratum
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
+from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_section, standard_slice
+from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coordinates
 from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 

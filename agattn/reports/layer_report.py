@@ -1,7 +1,7 @@
 """The report of one layer: its claims with their evidence, its strata, equations, figures and scripts.
 
 >>> from agattn import SingleLayer
->>> from agattn.verify import Settings
+>>> from agattn.verification.verify import Settings
 >>> document, verified = layer_report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
 >>> document.title
 'Lightning self-attention M(2,1,2)'
@@ -21,15 +21,14 @@ from typing import Any
 import flint
 
 from agattn._version import __version__
-from agattn.architecture import SingleLayer
-from agattn.certificate import certify, dump
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Judgement, Verdict
-from agattn.geometry.ideal import Ideal, compute_ideal
-from agattn.geometry.survey import survey
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
+from agattn.geometry.strata.table import survey
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import (
     Attachment,
@@ -46,7 +45,8 @@ from agattn.reports.document import (
     Text,
     Word,
 )
-from agattn.verify import Report, Settings, verify
+from agattn.verification.certificate import certify, dump
+from agattn.verification.verify import Report, Settings, verify
 
 _LONGEST_EQUATION = 12
 _LONGEST_LISTING = 20_000
@@ -256,7 +256,7 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
         blocks.append(Text(f"Outside M: {outside['description']}. Dimension {outside['dimension']}."))
     if pictures:
         with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-            from agattn.geometry.hasse import draw_hasse_diagram
+            from agattn.reports.hasse import draw_hasse_diagram
 
             path = Path(folder, "strata.svg")
             draw_hasse_diagram(layer, path)

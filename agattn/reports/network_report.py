@@ -1,7 +1,7 @@
 """The report of a network of several layers: its dimension from both sides, and what the formulas say.
 
->>> from agattn.architecture import DeepNetwork
->>> from agattn.verify import Settings
+>>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.verification.verify import Settings
 >>> document, _, status = network_report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
 >>> document.summary.partition(" Of ")[0]
 'Dimension 18, proved. Equation 14 of HMK gives 20, but its hypotheses do not hold: a_i ≥ 2.'
@@ -16,14 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agattn.architecture import DeepNetwork
-from agattn.attention.ternary_tree import reading, ternary_tree
+from agattn.architectures.architecture import DeepNetwork
 from agattn.claims.network import CLAIMS
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import Dimension, dimension
+from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.reports.document import Block, Cell, Document, Lines, Math, Picture, Section, Table, Text, Word
 from agattn.reports.layer_report import claims_blocks, provenance, scripts, sources, summary
-from agattn.verify import Settings, verify
+from agattn.reports.ternary_tree import reading, ternary_tree
+from agattn.verification.verify import Settings, verify
 
 _MOST_LAYERS_DRAWN = 3
 

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
-from agattn.audit import describe
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS
@@ -41,6 +40,7 @@ from agattn.reports.document import (
     Word,
 )
 from agattn.reports.layer_report import EVIDENCE, PAPER, in_words
+from agattn.studies.audit import describe
 from agattn.studies.jobs import architecture_of
 from agattn.studies.lines import Line, counted, words, written
 

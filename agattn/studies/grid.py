@@ -26,13 +26,13 @@ from importlib import resources
 from itertools import islice, product
 from typing import Any
 
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError
 from agattn.studies.jobs import ASKS, Job
-from agattn.verify import CHOICES
+from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
 MAX_JOBS = 100_000

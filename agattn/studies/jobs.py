@@ -25,13 +25,13 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from agattn._version import __version__
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import AgattnError, EngineNotFoundError, InputError
 from agattn.evidence import Evidence
-from agattn.verify import Settings, verify
+from agattn.verification.verify import Settings, verify
 
 #: What can be asked, and the keys of a grid that say how.
 ASKS = {
@@ -51,7 +51,7 @@ class Job:
         ask: the command that answers: ``"verify"``, ``"dimension"`` (of a network) or ``"strata"`` (of a
             layer with t ≥ 2).
         claims: for ``verify``, the claims; none for all claims about architectures of this kind.
-        engine: for ``verify``, as in :class:`agattn.verify.Settings`; the others use none.
+        engine: for ``verify``, as in :class:`agattn.verification.verify.Settings`; the others use none.
         seed: of all random choices; ``strata`` makes none.
         timeout: seconds for each run of an engine.
         memory: MiB for each run of an engine.
@@ -225,12 +225,12 @@ def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
         document = report.as_json() | {"troubles": sorted(report.troubles)}
         return document, report.exit_status, report.engine_failed
     if job.ask == "dimension" and isinstance(layer, DeepNetwork):
-        from agattn.geometry.dimension import dimension
+        from agattn.geometry.dimension.dimension import dimension
 
         found = dimension(layer, job.seed, force=force)
         return found.as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
     if job.ask == "strata" and isinstance(layer, SingleLayer):
-        from agattn.geometry.survey import survey
+        from agattn.geometry.strata.table import survey
 
         table = dict(survey(layer))
         return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False

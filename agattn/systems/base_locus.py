@@ -8,8 +8,8 @@ import flint
 
 from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.attention.coefficients import parametrization
 from agattn.errors import TranscriptError
+from agattn.geometry.variety.coefficients import parametrization
 from agattn.systems.problem import Answer
 
 

@@ -20,12 +20,12 @@ from functools import lru_cache
 from math import comb
 
 from agattn.algebra.polynomial import Exponents, Polynomial
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinate_ring, coordinates, weight_ring
+from agattn.architectures.architecture import SingleLayer
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.section import Slice, standard_slice
-from agattn.geometry.strata import strata
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.sections.slices import Slice, standard_slice
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coordinate_ring, coordinates, weight_ring
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 

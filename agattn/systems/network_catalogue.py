@@ -1,6 +1,6 @@
 """The tasks about networks: polynomial problems in their virtual weights.
 
->>> from agattn.architecture import DeepNetwork
+>>> from agattn.architectures.architecture import DeepNetwork
 >>> build_for_network("virtual-fiber", DeepNetwork((2, 2, 1), (2, 2), t=3)).command
 'agattn emit virtual-fiber --engine ENGINE --dims 2,2,1 --ranks 2,2 -t 3'
 """
@@ -11,10 +11,10 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agattn.architecture import DeepNetwork
+from agattn.architectures.architecture import DeepNetwork
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.deep_identities import monomials_of_network
-from agattn.geometry.virtual_point import random_virtual_weights
+from agattn.geometry.identifiability.deep_identities import monomials_of_network
+from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights
 from agattn.systems.catalogue import PAPER, TASKS, check_field
 from agattn.systems.problem import Kind, Problem, Result, matrix
 

@@ -14,8 +14,8 @@ from enum import Enum
 from fractions import Fraction
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architecture import Architecture, DeepNetwork, SingleLayer
-from agattn.geometry.section import Slice
+from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.geometry.sections.slices import Slice
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims import hilbert_function
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.questions import Findings
 from agattn.evidence import Evidence, Judgement
-from agattn.geometry.ideal import compute_ideal
+from agattn.geometry.ideal.ideal import compute_ideal
 
 NOTHING = Findings({}, {})
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agattn.architecture import DeepNetwork
+from agattn.architectures.architecture import DeepNetwork
 from agattn.claims.network import CLAIMS
 from agattn.claims.network_questions import (
     BASIS_FIBER,
@@ -17,8 +17,9 @@ from agattn.claims.network_questions import (
 )
 from agattn.claims.questions import Finding, Findings
 from agattn.evidence import Evidence, Judgement
-from agattn.geometry import deep_identities, formulas, recovery
-from agattn.geometry.deep_identities import VirtualFiber
+from agattn.geometry.dimension.dimension import formulas
+from agattn.geometry.identifiability import deep_identities, recovery
+from agattn.geometry.identifiability.deep_identities import VirtualFiber
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.claim import select
 from agattn.claims.questions import (
     BASE_LOCUS,
@@ -24,7 +24,7 @@ from agattn.claims.questions import (
 from agattn.claims.single_layer import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Judgement
-from agattn.geometry.strata import ZERO, Stratum
+from agattn.geometry.strata.strata import ZERO, Stratum
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
@@ -53,7 +53,7 @@ NAMES = ["111", "112", "122", "123", "211", "212", "213", "222", "223"]
 
 
 def wide():
-    from agattn.geometry.strata import strata
+    from agattn.geometry.strata.strata import strata
 
     tangents = {ZERO: Tangent(0, 36, 36)}
     lower = {"111": 24, "112": 20, "212": 14, "213": 14}

@@ -7,8 +7,8 @@ import subprocess
 import jsonschema
 import pytest
 
-import agattn.verify
-from agattn.architecture import SingleLayer
+import agattn.verification.verify
+from agattn.architectures.architecture import SingleLayer
 from agattn.claims.single_layer import CLAIMS
 from agattn.cli.main import COMMANDS, main
 from agattn.cli.output import schema_names, schema_text
@@ -293,8 +293,8 @@ def test_the_seed_is_passed_on(capsys, monkeypatch):
         seen.append(settings.seed)
         return real(layer, claims, settings, progress)
 
-    real = agattn.verify.verify
-    monkeypatch.setattr(agattn.verify, "verify", verify)
+    real = agattn.verification.verify.verify
+    monkeypatch.setattr(agattn.verification.verify, "verify", verify)
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
     for words in ([], ["--seed", "11"]):
         assert call(capsys, *arguments, *words)[0] == 0

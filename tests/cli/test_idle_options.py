@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from agattn.architecture import DeepNetwork, SingleLayer
-from agattn.attention.network import check_tokens
+from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures.forward import check_tokens
 from agattn.cli.main import main
 from agattn.cli.output import check_destination, check_drawing
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.degree import degree_is_below, expected_degree
+from agattn.geometry.variety.degree import degree_is_below, expected_degree
 
 ROOT = Path(__file__).parents[2]
 LAYER = ["-d", "2", "-o", "1"]
@@ -158,7 +158,7 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(capsys, monkeypatch, command, c
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupt_does_not_wait_for_native_computations(tmp_path):
     code = (
-        "import time, agattn.verify as v\n"
+        "import time, agattn.verification.verify as v\n"
         "def slow(*_):\n"
         "    print('started', flush=True)\n"
         "    time.sleep(60)\n"

@@ -89,8 +89,8 @@ def test_atlas(capsys, tmp_path):
 
 
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
-    from agattn.geometry.atlas import family, survey_family
     from agattn.reports.atlas_page import family_section
+    from agattn.studies.atlas import family, survey_family
 
     page = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
     for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
@@ -100,8 +100,8 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_figures_are_the_same_files_every_time(tmp_path, suffix):
     pytest.importorskip("matplotlib")
-    from agattn.geometry.figure3 import figure_3
     from agattn.reports.deep_figures import draw_figure_2, draw_figure_3, save
+    from agattn.reports.figure3_numbers import figure_3
 
     for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
         files = [tmp_path / f"{k}{suffix}" for k in range(2)]

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coefficients
-from agattn.attention.lightning import phi
+from agattn.architectures.architecture import SingleLayer
+from agattn.architectures.lightning import phi
 from agattn.cli.main import cli, main
 from agattn.cli.output import schema_text
+from agattn.geometry.variety.coefficients import coefficients
 
 
 def document(command, *arguments):

@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.elimination import Completeness, eliminate, examine
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError
-from agattn.geometry.ideal import compute_ideal
+from agattn.geometry.ideal.ideal import compute_ideal
 
 
 @pytest.fixture(params=["macaulay2", "singular"])

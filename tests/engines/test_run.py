@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agattn.architecture import SingleLayer
+from agattn.architectures.architecture import SingleLayer
 from agattn.cli.main import main
 from agattn.engines import process
 from agattn.engines.emit import emit
@@ -27,7 +27,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Judgement
 from agattn.systems.catalogue import build
-from agattn.verify import Settings, verify
+from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(2, 1)
 PROBLEM = build("fiber", LAYER)

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coefficients
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.run import Limits, run
-from agattn.geometry.fibers import preimages
-from agattn.geometry.strata import strata
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.strata.preimages import preimages
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coefficients
 from agattn.systems.catalogue import build
 
 # The multiplicity at each stratum.

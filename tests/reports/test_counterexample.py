@@ -6,17 +6,17 @@ import flint
 import pytest
 from click.testing import CliRunner
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinates
+from agattn.architectures.architecture import SingleLayer
 from agattn.cli.main import cli
 from agattn.evidence import Judgement
-from agattn.geometry.ideal import compute_ideal
-from agattn.geometry.parametrization import coefficients
-from agattn.geometry.strata import Stratum, singular_by_paper, strata, stratum_of
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.strata.strata import Stratum, singular_by_paper, strata, stratum_of
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.parametrization import coefficients
 from agattn.reports.counterexample import counterexample, tangent_vectors
 from agattn.reports.document import Attachment, Math, Table, Text
-from agattn.verify import Settings, verify
+from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(3, 2, 2)
 

@@ -4,16 +4,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coordinates
+from agattn.architectures.architecture import SingleLayer
 from agattn.engines.run import Limits, run
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
-from agattn.geometry.definite import outside, pieces_of_line
-from agattn.geometry.fibers import preimages
-from agattn.geometry.parametrization import coefficients
-from agattn.geometry.section import Slice
-from agattn.geometry.strata import stratum_of
-from agattn.geometry.tangent import tangent_bounds
+from agattn.geometry.sections.real_points import outside, pieces_of_line
+from agattn.geometry.sections.slices import Slice
+from agattn.geometry.strata.preimages import preimages
+from agattn.geometry.strata.strata import stratum_of
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.parametrization import coefficients
 from agattn.reports.draw_figure1 import alternative_text, drawing, interactive_figure_1, save_figure_1
 from agattn.reports.figure1 import compute_figure_1, section_of_run
 from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve

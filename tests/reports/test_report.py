@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architectures.architecture import DeepNetwork, SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
 from agattn.evidence import Evidence, Judgement, Verdict
@@ -31,7 +31,7 @@ from agattn.reports.document import (
 from agattn.reports.layer_report import claims_blocks, layer_report, summary
 from agattn.reports.mathml import mathml
 from agattn.reports.network_report import network_report
-from agattn.verify import Settings
+from agattn.verification.verify import Settings
 
 NATIVE = Settings(engine="native")
 
@@ -278,7 +278,7 @@ def test_figure_1_on_the_command_line(tmp_path):
 
 
 def test_in_notebooks():
-    from agattn.geometry.survey import survey
+    from agattn.geometry.strata.table import survey
 
     assert SingleLayer(3, 2, 2)._repr_latex_().startswith(r"$\mathcal{M}(3,2,2) \subset \mathbb{R}^{36}")
     assert (

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architecture import DeepNetwork, SingleLayer
+from agattn.architectures.architecture import DeepNetwork, SingleLayer
 from agattn.cli.output import schema_text
 from agattn.errors import EngineNotFoundError, InputError
-from agattn.geometry.dimension import dimension
-from agattn.geometry.survey import survey
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.strata.table import survey
 from agattn.studies import jobs as jobs_module
 from agattn.studies.cache import Cache, default_folder
 from agattn.studies.jobs import Job, Outcome, architecture_of, key_of, perform, versions_for
 from agattn.studies.lines import exit_status, is_open, make_line, read_lines, words, written
 from agattn.studies.schedule import Cluster, InThisProcess, Workers
 from agattn.studies.study import study
-from agattn.verify import Settings, verify
+from agattn.verification.verify import Settings, verify
 
 NATIVE = versions_for("native")
 CLAIM = ("corollary-3.3",)

@@ -3,8 +3,8 @@
 import pytest
 
 from agattn import SingleLayer
-from agattn.attention.coefficients import weight_ring
 from agattn.errors import TranscriptError
+from agattn.geometry.variety.coefficients import weight_ring
 from agattn.systems.base_locus import check_base_locus
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Answer

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agattn.architecture import SingleLayer
-from agattn.attention.coefficients import coefficients
+from agattn.architectures.architecture import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.parametrization import rational_matrix
-from agattn.geometry.strata import Stratum, strata, stratum_of
+from agattn.geometry.strata.strata import Stratum, strata, stratum_of
+from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.parametrization import rational_matrix
 from agattn.systems.points import (
     critical_factors,
     known_preimages,

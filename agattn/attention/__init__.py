@@ -1,1 +1,0 @@
-"""The maps: what a layer computes, and the coefficients that describe it."""

@@ -1,0 +1,1 @@
+"""The checker of certificates: it needs Python alone."""

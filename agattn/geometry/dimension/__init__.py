@@ -1,0 +1,1 @@
+"""Dimensions of layers and networks, bounded from both sides."""

@@ -1,0 +1,288 @@
+r"""Dimension formulas and proved upper bounds, for every network this package can describe.
+
+**One layer.** Every bound is the dimension of a variety that contains the neuromanifold of one layer of h
+heads; see :func:`single_layer_bounds`.
+
+**Smaller widths.** A layer sees its input only through V_h X, K_h X and Q_h X, so if its own output may be
+replaced by one of width e_i, its input may be replaced by one of width h(2a_i + min(β, e_i)); and the
+columns of X_i lie in a space whose dimension is at most h·min(β, d_{i−1}). So the network has the same
+Zariski closure as one of widths e_0 = d_0, e_1, ..., e_l = d_l given by :func:`reduced_widths`.
+
+**Symmetric layers.** If t = 1, or if an earlier layer has one head with A of rank 1, the input of a
+layer is w uᵀ, and each head maps it to (uᵀu)(wᵀAw)(Vw)uᵀ: only the symmetric part of A matters.
+
+**Counting.** With layers from families of dimension at most n_i that GL(e_i) acts on, the function does not
+change under Π_{0<i<l} GL(e_i). If the e_i coordinates of layer i are linearly independent functions, for
+0 < i < l, only the identity acts trivially, and
+
+.. math:: \dim \le \sum_i n_i - \sum_{0<i<l} e_i^2 .
+
+All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
+network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
+
+>>> from agattn.architectures.architecture import DeepNetwork
+>>> network = DeepNetwork((3, 3, 3), (1, 2), t=3)
+>>> corollary_3_8(network), network_dimension(network)
+(20, 18)
+"""
+
+from __future__ import annotations
+
+import itertools
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures.forward import draw_weights, layer_forward
+
+
+class Bound(NamedTuple):
+    """An upper bound on a dimension, and why it is one."""
+
+    value: int
+    reason: str
+
+
+def corollary_3_8(network: DeepNetwork) -> int:
+    """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
+
+    Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
+    Where the inner widths differ their common value δ is replaced by the count of the parameters in V
+    modulo GL(d_i).
+
+    >>> corollary_3_8(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax"))
+    172
+    """
+    dims = network.dims
+    attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
+    values = sum(d * e for d, e in itertools.pairwise(dims)) - sum(d * d for d in dims[1:-1])
+    return attention + values - (network.layers if network.is_lightning else 0)
+
+
+def hypotheses_3_8(network: DeepNetwork) -> list[str]:
+    """The hypotheses of HMK's Corollary 3.8 (for a normalized network, of Conjecture 3.10) that fail.
+
+    >>> hypotheses_3_8(DeepNetwork((2, 3, 2), (2, 1), t=2))
+    ['t ≥ 3', 'a_i ≥ 2', 'd_i = δ ≤ d_0, d_l']
+    """
+    conditions = {
+        "one head": set(network.heads_by_layer) == {1} and network.value_rank is None,
+        "no skip connections": not network.skip,
+    }
+    if network.layers == 1:  # Corollary 3.3, or Theorem 3.9
+        conditions["t ≥ 2"] = network.t >= 2
+    else:
+        conditions["t ≥ 3"] = network.t >= 3
+        conditions["a_i ≥ 2"] = min(network.ranks) >= 2
+        conditions["d_i = δ ≤ d_0, d_l"] = network.bottleneck is not None
+        conditions["δ ≥ 2"] = network.bottleneck != 1
+    return [name for name, holds in conditions.items() if not holds]
+
+
+def single_layer_bounds(
+    d: int,
+    d_out: int,
+    a: int,
+    heads: int = 1,
+    value_rank: int | None = None,
+    symmetric: bool = False,
+) -> list[Bound]:
+    """Upper bounds on the dimension of Σ_h V_h X Xᵀ A_h X, rk A_h ≤ a, rk V_h ≤ β.
+
+    Write S = d(d+1)/2, α = min(a, d), β = min(β, d, d'). For t ≥ 2 the layer is a d'×d matrix of quadratic
+    forms y_{c,b} = Σ_h V_{h,c}·A_{h,b}. The variety of A has dimension D = α(2d − α) in a space of
+    dimension d². With ``symmetric`` (t = 1, or after a head of rank 1) the layer is d' cubic forms, D =
+    b(2d − b + 1)/2 with b = min(2a, d), in a space of dimension S.
+
+    >>> [bound.value for bound in single_layer_bounds(3, 2, 1, heads=5, value_rank=1)]
+    [36, 40, 50, 36, 36, 36, 36]
+    """
+    alpha = min(a, d)
+    beta = min(d, d_out) if value_rank is None else min(value_rank, d, d_out)
+    forms = comb(d + 1, 2)
+    cubics = comb(d + 2, 3)
+    if symmetric:
+        rank = min(2 * a, d)
+        attention, attention_space = rank * (2 * d - rank + 1) // 2, forms
+        ambient = d_out * cubics
+    else:
+        rank = alpha
+        attention, attention_space = alpha * (2 * d - alpha), d * d
+        ambient = d_out * d * forms
+
+    def vanishing(r: int) -> int:
+        """Coefficients of forms that vanish on some common subspace of codimension r, with its choice."""
+        if symmetric:
+            return r * (d - r) + d_out * (cubics - comb(d - r + 2, 3))
+        return r * (d - r) + d * d_out * (forms - comb(d - r + 1, 2))
+
+    def of_rank(r: int, m: int, n: int) -> int:
+        """Dimension of the m × n matrices of rank at most r."""
+        r = min(r, m, n)
+        return r * (m + n - r)
+
+    bounds = [
+        Bound(ambient, "the dimension of the ambient space"),
+        Bound(
+            heads * (attention + beta * (d + d_out - beta) - 1),
+            "A and V of each head, up to the scaling A → sA, V → V/s",
+        ),
+        Bound(of_rank(heads, d * d_out, attention_space), "Σ V_h ⊗ A_h has rank at most the number of heads"),
+        Bound(of_rank(heads * beta, d_out, ambient // d_out), "the outputs span at most hβ functions"),
+        Bound(vanishing(min(heads * beta, d)), "everything vanishes on the common kernel of the V_h"),
+        Bound(vanishing(min(heads * rank, d)), "everything vanishes on the common kernel of the A_hᵀ"),
+    ]
+    if not symmetric:
+        spanned = of_rank(heads * alpha, d, d_out * forms)
+        bounds.insert(4, Bound(spanned, "the columns of all A_h span at most hα dimensions"))
+    return bounds
+
+
+def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
+    """Widths e_0, ..., e_l through which every function of the network factors (skip connections: the d_i).
+
+    e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest
+    solution with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic
+    functions that a layer of width e_{i−1} has to choose from (at t = 1, the number of cubic forms). With
+    one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
+
+    >>> reduced_widths(DeepNetwork((5, 4, 1), (2, 1), t=3))
+    (5, 3, 1)
+    """
+    widths = list(network.dims)
+    if network.skip:
+        return tuple(widths)
+    heads, beta = network.heads_by_layer, network.value_rank or max(widths)
+    while True:
+        before = list(widths)
+        for i in range(1, network.layers):
+            image = heads[i - 1] * min(widths[i - 1], beta)
+            if network.is_lightning:
+                image = min(image, _functions_of_one_layer(widths[i - 1], network.t))
+            seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
+            widths[i] = min(widths[i], image, seen)
+        if widths == before:
+            return tuple(widths)
+
+
+def _functions_of_one_layer(d: int, t: int) -> int:
+    return comb(d + 2, 3) if t == 1 else d * comb(d + 1, 2)
+
+
+def symmetric_layers(network: DeepNetwork) -> list[bool]:
+    """For each layer, whether only the symmetric part of A matters: t = 1, or an earlier A of rank 1.
+
+    After one head with A = k qᵀ the output is the matrix V X Xᵀk · qᵀX of rank 1, and it stays of rank 1 from
+    there on. Never so with skip connections at t ≥ 2, or with softmax.
+    """
+    widths = reduced_widths(network)
+    result: list[bool] = []
+    collapsed = False
+    for i, (a, h) in enumerate(zip(network.ranks, network.heads_by_layer, strict=True)):
+        result.append(network.is_lightning and (network.t == 1 or collapsed))
+        collapsed = not network.skip and (collapsed or (h == 1 and min(a, widths[i]) == 1))
+    return result
+
+
+def network_bound(network: DeepNetwork) -> Bound:
+    """The best proved upper bound that counting gives, for any network; see the top of this module.
+
+    >>> network_bound(DeepNetwork((5, 4, 1), (2, 1), t=3)).value
+    28
+    >>> network_bound(DeepNetwork((3, 3, 3), (2, 2), t=3, skip=True)).value
+    32
+    """
+    if not network.is_lightning and network.t == 1:
+        return _linear_bound(network)
+    widths = reduced_widths(network)
+    total = 0
+    for d, d_out, a, h, symmetric in zip(
+        widths, widths[1:], network.ranks, network.heads_by_layer, symmetric_layers(network), strict=False
+    ):
+        if network.is_lightning:
+            bounds = single_layer_bounds(d, d_out, a, h, network.value_rank, symmetric)
+            total += min(bounds).value
+        else:
+            alpha = min(a, d)
+            beta = min(d, d_out, network.value_rank or d)
+            total += h * (alpha * (2 * d - alpha) + beta * (d + d_out - beta))
+    if network.skip:
+        return Bound(total, "the dimensions of the layers, added up")
+    total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
+    return Bound(
+        total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
+    )
+
+
+def network_dimension(network: DeepNetwork) -> int:
+    """The value that the dimension is expected to have: the bound of :func:`network_bound`.
+
+    It agrees with HMK's equations 7, 14 and 16 where they apply. Observed to be the dimension of every
+    network with one head that was computed; with several heads or restricted values there are exceptions,
+    such as one layer (5, 1) with a = 3 and two heads, of dimension 49.
+
+    >>> network_dimension(DeepNetwork((5, 1), (3,), t=2, heads=2))
+    50
+    """
+    return network_bound(network).value
+
+
+def degree_in_parameters_and_inputs(network: DeepNetwork) -> int:
+    """A bound on the degree of an entry c·∂φ(X)/∂θ in all of c, X and the parameters together.
+
+    For the inequality of Schwartz and Zippel. A layer makes parameters of degree k into 3k + 3 (one more
+    each for V = OP) and inputs of degree k into 3k; the skip connection adds lower terms only.
+    """
+    values = 1 if network.value_rank is None else 2
+    parameters, inputs = 0, 1
+    for _ in range(network.layers):
+        parameters, inputs = 3 * parameters + 2 + values, 3 * inputs
+    return parameters - 1 + inputs + 1
+
+
+def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> list[int]:
+    """For 0 < i < l, a proved lower bound on how many of the e_i coordinates of layer i are independent.
+
+    With one head e_i ≤ e_{i−1} and V_i is surjective, so all are. With softmax all are, too: for t ≥ 2 the
+    output at (x, z, ..., z) is Σ_h V_h z + σ_h V_h (x − z) up to constants inside σ_h, the logistic
+    function of (x − z)ᵀA_h z/T; for generic A_h no two of these share a pole, and at each pole the
+    coefficient v·V_h (x − z) would have to vanish. With several lightning heads a random layer is evaluated
+    modulo p: independent values prove independent functions.
+    """
+    result = []
+    for i in range(1, network.layers):
+        h = network.heads_by_layer[i - 1]
+        if h == 1 or not network.is_lightning:
+            result.append(widths[i])
+            continue
+        layer = DeepNetwork(
+            widths[i - 1 : i + 1], (network.ranks[i - 1],), network.t, heads=h, value_rank=network.value_rank
+        )
+        result.append(_independent_outputs(layer))
+    return result
+
+
+def _independent_outputs(layer: DeepNetwork) -> int:
+    """The rank of the values of one random lightning layer's outputs modulo a prime."""
+    generator = np.random.default_rng(0)
+    p = random_prime(generator)
+    weights = draw_weights(layer, lambda shape: random_residues(generator, shape, p))
+    inputs = random_residues(generator, (2 * layer.dims[1] + 2, layer.dims[0], layer.t), p)
+    out = layer_forward(layer, weights[0], inputs, ModularArithmetic(p)).out
+    values = out.transpose(1, 0, 2).reshape(layer.dims[1], -1)
+    return Elimination(values.shape[1], p).add(values)
+
+
+def _linear_bound(network: DeepNetwork) -> Bound:
+    """One token is its own softmax: the network is a product of matrices Σ_h V_h, or of 1 + Σ_h V_h."""
+    dims, beta = network.dims, network.value_rank or max(network.dims)
+    ranks = [min(d, e, h * beta) for d, e, h in zip(dims, dims[1:], network.heads_by_layer, strict=False)]
+    if network.skip:
+        r = min(dims[0], sum(ranks))
+        return Bound(r * (2 * dims[0] - r), "one token: the network is linear, 1 plus a matrix of this rank")
+    r = min(ranks)
+    return Bound(r * (dims[0] + dims[-1] - r), "one token: a normalized network is linear of this rank")

@@ -1,0 +1,1 @@
+"""The homogeneous ideal of the neuromanifold, degree by degree."""

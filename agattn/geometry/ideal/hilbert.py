@@ -1,0 +1,179 @@
+r"""The Hilbert function of M̄ against the functions that respect the two preimages of a point.
+
+A function on M̄ of degree n is one on the source, of bidegree (n, n) in V and A, that takes the same value
+at all preimages of a point; so on rank one, V = h vᵀ and A = k qᵀ, it is symmetric in v and k. Restriction
+to rank one maps onto S_n(h)⊗S_n(v)⊗S_n(k)⊗S_n(q), so these conditions number C(n+d'−1, n)·m·C(m, 2) with
+m = C(n+d−1, n), and the functions that meet them number
+
+    g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
+
+For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is
+the Hilbert function: observed, and proved degree by degree by :func:`gluing_is_sharp`.
+
+>>> from agattn.architectures.architecture import SingleLayer
+>>> [gluing_bound(SingleLayer(2, 1), n) for n in range(5)]
+[1, 6, 21, 56, 125]
+>>> gluing_is_sharp(a=2, max_degree=4)
+True
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+
+import flint
+import numpy as np
+
+from agattn.algebra.characters import partitions, schur_dimension
+from agattn.algebra.echelon import echelon
+from agattn.algebra.specht import IntArray
+from agattn.architectures.architecture import SingleLayer
+from agattn.geometry.ideal.graded import PRIME
+
+
+def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
+    """The Hilbert function of the d × d matrices of rank at most ``rank``, by Cauchy's formula.
+
+    >>> [determinantal_hilbert_function(2, 1, n) for n in range(4)]
+    [1, 4, 9, 16]
+    """
+    return sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, rank))
+
+
+def gluing_bound(layer: SingleLayer, n: int) -> int:
+    """The number g(n) of functions of degree n on the source that respect the preimages of rank-one points.
+
+    Args:
+        layer: any with t ≥ 2. For a = d' = 1, where all of the source has rank one, it is the exact Hilbert
+            function C(n+d−1, n)·C(m+1, 2); elsewhere an upper bound.
+        n: the degree.
+    """
+    d, d_out = layer.d, layer.d_out
+    m = comb(n + d - 1, n)
+    source = comb(n + d * d_out - 1, n) * determinantal_hilbert_function(d, layer.alpha, n)
+    return source - comb(n + d_out - 1, n) * m * comb(m, 2)
+
+
+def predicted_hilbert_function(layer: SingleLayer, n: int) -> int | None:
+    """The value that the Hilbert function is observed to have: for d ≤ 2, and for a = d' = 1; else None.
+
+    >>> predicted_hilbert_function(SingleLayer(2, 3), 2), predicted_hilbert_function(SingleLayer(3, 2), 2)
+    (156, None)
+    """
+    if layer.t == 1:
+        return None
+    return gluing_bound(layer, n) if layer.d <= 2 or layer.a == layer.d_out == 1 else None
+
+
+def gluing_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
+    """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
+
+    Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight
+    of M(2, 2, a), the coordinate ring is spanned by products of a coordinate and a monomial from a basis
+    one degree lower; their rank at random points modulo a prime bounds the dimension from below, and it
+    must meet the bound from above.
+
+    Args:
+        a: 1, or 2 and more.
+        max_degree: the last degree.
+        seed: the seed of the points and of the order in which products are tried.
+
+    Returns:
+        True if the bound is met in every weight. False is modular evidence that it is not.
+    """
+    random = np.random.default_rng(seed)
+    middle = max_degree - max_degree // 2
+    values = _values(random, a, _bound_at(a, max_degree, middle, middle, max_degree) + 5)
+    bases: dict[tuple[int, int, int], IntArray] = {(0, 0, 0): np.zeros((1, 0), dtype=np.int64)}
+    for n in range(1, max_degree + 1):
+        half = range((n + 1) // 2, n + 1)
+        above: dict[tuple[int, int, int], IntArray] = {}
+        for weight in product(half, half, range(n, 2 * n + 1)):
+            bound = _bound_at(a, n, *weight)
+            basis = _basis(_products(bases, n, weight, random), values, bound)
+            if len(basis) < bound:
+                return False
+            above[weight] = basis
+        bases = above
+    return True
+
+
+# The coordinates y_{c,b,{i,k}} for d = d' = 2, and how many indices each has equal to the first: in c, in
+# b, in {i, k}.
+_COORDINATES = [(c, b, i, k) for c in (0, 1) for b in (0, 1) for i, k in ((0, 0), (0, 1), (1, 1))]
+_WEIGHTS = [(1 - c, 1 - b, 2 - i - k) for c, b, i, k in _COORDINATES]
+
+
+def _values(random: np.random.Generator, a: int, points: int) -> IntArray:
+    """The coordinates at random points: shape (12, points)."""
+    v = random.integers(PRIME, size=(2, 2, points))
+    matrix = np.zeros((2, 2, points), dtype=np.int64)
+    for _ in range(min(a, 2)):
+        k, q = random.integers(PRIME, size=(2, points)), random.integers(PRIME, size=(2, points))
+        matrix = (matrix + k[:, None] * q[None, :]) % PRIME
+    rows = [
+        v[c, i] * matrix[k, b] % PRIME + (v[c, k] * matrix[i, b] % PRIME if i < k else 0)
+        for c, b, i, k in _COORDINATES
+    ]
+    return np.array(rows) % PRIME
+
+
+def _products(
+    bases: dict[tuple[int, int, int], IntArray],
+    n: int,
+    weight: tuple[int, int, int],
+    random: np.random.Generator,
+) -> IntArray:
+    """Monomials of degree n, one in each row: coordinates times basis monomials of degree n − 1, shuffled."""
+    found = [np.zeros((0, n), dtype=np.int64)]
+    for position, own in enumerate(_WEIGHTS):
+        rest = tuple(x - y for x, y in zip(weight, own, strict=True))
+        totals = (n - 1, n - 1, 2 * n - 2)
+        if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
+            continue
+        # A weight that is not dominant is a dominant one with two indices exchanged.
+        flips = [2 * x < total for x, total in zip(rest, totals, strict=True)]
+        c, b, i = (total - x if flip else x for x, total, flip in zip(rest, totals, flips, strict=True))
+        lower = _flipped(flips)[bases[c, b, i]]
+        column = np.full((len(lower), 1), position, dtype=np.int64)
+        found.append(np.sort(np.concatenate([lower, column], axis=1), axis=1))
+    monomials = np.unique(np.concatenate(found), axis=0)
+    random.shuffle(monomials)
+    return monomials
+
+
+def _flipped(flips: list[bool]) -> IntArray:
+    """Where each coordinate goes when the two values of some indices are exchanged."""
+    outer, column, inner = map(int, flips)
+    moved = [(c ^ outer, b ^ column, *sorted((i ^ inner, k ^ inner))) for c, b, i, k in _COORDINATES]
+    return np.array([_COORDINATES.index(index) for index in moved])  # type: ignore[arg-type]
+
+
+def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
+    """Monomials that are independent functions on M̄, as many as there are, at most ``bound``."""
+    points = bound + 3
+    chosen = monomials[:0]
+    for start in range(0, len(monomials), max(40, bound)):
+        candidates = np.concatenate([chosen, monomials[start : start + max(40, bound)]])
+        rows = np.ones((len(candidates), points), dtype=np.int64)
+        for column in candidates.T:
+            rows = rows * values[column, :points] % PRIME
+        transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
+        chosen = candidates[echelon(transposed)[1]]
+        if len(chosen) == bound:
+            break
+    return chosen
+
+
+def _bound_at(a: int, n: int, c: int, b: int, i: int) -> int:
+    """The bound g(n) in one weight space of M(2, 2, a)."""
+
+    def sums(first: int, second: int, total: int) -> int:
+        return max(0, min(first, total) - max(0, total - second) + 1)
+
+    if a == 1:
+        source = sum(sums(c, n - c, x) for x in range(max(0, i - n), min(n, i) + 1))
+    else:
+        source = sum(sums(c, n - c, x) * sums(b, n - b, i - x) for x in range(max(0, i - n), min(n, i) + 1))
+    return source - sum(1 for p in range(n + 1) if p < i - p <= n)

@@ -1,0 +1,1 @@
+"""Which weights have the same function."""

@@ -1,0 +1,156 @@
+r"""The gauge of a head: which keys and queries (K, Q) have the same attention matrix A = KᵀQ.
+
+C ∈ GL(a) acts by (K, Q) ↦ (C⁻ᵀK, CQ) and leaves KᵀQ as it is. If A has rank a ≤ d, exactly one C relates any
+two factorizations (HMK, Lemma 3.1): the rows of Q are a basis of the row space of A, and C is the change of
+basis. A canonical factorization is therefore a choice of basis. Over ℚ it is the reduced row echelon form; in
+floating point the *balanced* one, KKᵀ = QQᵀ diagonal and falling, which the singular value decomposition
+gives, and which is unique up to signs where the singular values differ.
+
+>>> K, Q = canonical_factors([[1, 2], [2, 4]], a=1)
+>>> K.tolist() == [[1, 2]], Q.tolist() == [[1, 2]]
+(True, True)
+>>> C = gauge_between(([[1, 2]], [[1, 2]]), ([[5, 10]], [["1/5", "2/5"]]))
+>>> print(C[0, 0])
+1/5
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.echelon import echelon
+from agattn.algebra.scalars import (
+    TOLERANCE,
+    Array,
+    as_floats,
+    flint_matrix,
+    fraction_matrix,
+    is_exact,
+    matrix,
+    scaled,
+)
+from agattn.errors import InputError
+
+Pair = tuple[Any, Any]
+
+
+def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Array, Array]:
+    """The canonical (K, Q), both a × d, with KᵀQ = A; rows beyond the rank of A are zero.
+
+    Raises:
+        InputError: if the rank of A is above a.
+    """
+    A = matrix(A, "A")
+    d = A.shape[1]
+    if not is_exact(A):
+        U, sigma, W = np.linalg.svd(A)
+        rank = int((sigma > tolerance * sigma[0]).sum()) if sigma[0] else 0
+        _require_rank(rank, a)
+        kept = min(a, len(sigma))
+        # The largest entry of every row of Q is positive.
+        signs = np.sign(W[np.arange(kept), np.abs(W[:kept]).argmax(axis=1)])
+        K, Q = np.zeros((a, A.shape[0])), np.zeros((a, d))
+        root = signs * np.sqrt(sigma[:kept])
+        K[:kept], Q[:kept] = root[:, None] * U[:, :kept].T, root[:, None] * W[:kept]
+        return K, Q
+    reduced, pivots = echelon(flint_matrix(A))
+    _require_rank(len(pivots), a)
+    rows = fraction_matrix(reduced)
+    K, Q = scalars_zero(a, A.shape[0]), scalars_zero(a, d)
+    for row, pivot in enumerate(pivots):
+        K[row], Q[row] = A[:, pivot], rows[row]
+    return K, Q
+
+
+def _require_rank(rank: int, a: int) -> None:
+    if rank > a:
+        raise InputError(f"A has rank {rank}; KᵀQ with a = {a} rows has at most rank {a}")
+
+
+def scalars_zero(rows: int, columns: int) -> Array:
+    """An exact zero matrix."""
+    return matrix([[0] * columns for _ in range(rows)], "the matrix")
+
+
+def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Array | None:
+    """The C ∈ GL(a) with K' = C⁻ᵀK and Q' = CQ, or ``None`` if these pairs are not related in this way.
+
+    Where both K and Q have rank below a there may be many C or none, and ``None`` is returned as well; then
+    only the attention matrices KᵀQ tell whether the pairs are equivalent.
+
+    Raises:
+        InputError: if the four matrices have not the same shape.
+    """
+    K, Q, K2, Q2 = (
+        matrix(x, name) for x, name in zip((*first, *second), ("K", "Q", "K'", "Q'"), strict=True)
+    )
+    if len({K.shape, Q.shape, K2.shape, Q2.shape}) > 1:
+        raise InputError(f"the shapes {K.shape}, {Q.shape}, {K2.shape}, {Q2.shape} differ; all are a × d")
+    exact = is_exact(K, Q, K2, Q2)
+    if not exact:
+        K, Q, K2, Q2 = map(as_floats, (K, Q, K2, Q2))
+    C = change_of_basis(Q, Q2, tolerance)
+    if C is None:
+        other = change_of_basis(K, K2, tolerance)
+        C = None if other is None else inverse(other.T)
+    if C is None:
+        return None
+    there = inverse(C)
+    if there is None:
+        return None
+    for expected, found in ((K2, there.T @ K), (Q2, C @ Q)):
+        if exact and (expected != found).any():
+            return None
+        if not exact and np.abs(expected - found).max() > tolerance * max(np.abs(expected).max(), 1e-300):
+            return None
+    return C
+
+
+def change_of_basis(rows: Array, others: Array, tolerance: float = TOLERANCE) -> Array | None:
+    """C with C·rows = others on the span of ``rows``; ``None`` if the rows are dependent."""
+    a = len(rows)
+    if is_exact(rows, others):
+        pivots = echelon(flint_matrix(rows))[1]
+        if len(pivots) < a:
+            return None
+        back = inverse(rows[:, pivots])
+        return None if back is None else others[:, pivots] @ back
+    sigma = np.linalg.svd(rows, compute_uv=False)
+    if len(sigma) < a or sigma[-1] <= tolerance * sigma[0]:
+        return None
+    result: Array = np.linalg.lstsq(rows.T, others.T, rcond=None)[0].T
+    return result
+
+
+def inverse(square: Array | None) -> Array | None:
+    """The inverse of a square matrix, exact or floating; ``None`` if it has none."""
+    if square is None:
+        return None
+    try:
+        if is_exact(square):
+            return fraction_matrix(flint_matrix(square).inv())
+        result: Array = np.linalg.inv(square)
+        return result if np.isfinite(result).all() else None
+    except (ZeroDivisionError, np.linalg.LinAlgError):
+        return None
+
+
+def canonical_scale(A: Array, V: Array) -> tuple[Array, Array]:
+    """The representative of {(sA, V/s)}, for A and V not zero.
+
+    Over ℚ the first nonzero entry of A, row by row, becomes 1. In floating point A and V get the same
+    Frobenius norm, and the largest entry of A becomes positive.
+
+    >>> A, V = canonical_scale(matrix([[0, 2]], "A"), matrix([[3]], "V"))
+    >>> print(A[0, 1], V[0, 0])
+    1 6
+    """
+    if is_exact(A, V):
+        first = next(x for x in A.flat if x)
+        return A / first, V * first
+    (A, of_a), (V, of_v) = scaled(A), scaled(V)
+    half, odd = divmod(of_a + of_v, 2)
+    scale = np.sqrt(2**odd * np.linalg.norm(V) / np.linalg.norm(A)) * np.sign(A.flat[np.abs(A).argmax()])
+    return np.ldexp(A * scale, half), np.ldexp(V / scale, half + odd)

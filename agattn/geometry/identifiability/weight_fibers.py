@@ -1,0 +1,564 @@
+r"""The fiber through given weights: everything else that computes the same function.
+
+In (A, V) space there are three cases (HMK, Theorem 3.2, for t ≥ 2):
+
+1. rk A = rk V = 1, A = k qᵀ, V = h vᵀ: the rescalings (sA, V/s) of (k qᵀ, h vᵀ) and those of (v qᵀ, h kᵀ).
+   The two curves are one if k and v are parallel.
+2. A = 0 or V = 0: all pairs with A = 0, and all pairs with V = 0.
+3. Otherwise: the rescalings, and nothing else.
+
+Weights given by K, Q and V have in addition the gauge (C⁻ᵀK, CQ) of
+:mod:`agattn.geometry.identifiability.gauge`. A
+component of the fiber is a variety with a parametrization; moving along it changes the weights and not the
+function (*teleportation*).
+
+>>> w = weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])
+>>> line = fiber(w)
+>>> line.case, line.dimension, [component.name for component in line.components]
+('two lines', 1, ['rescaling', 'swapped'])
+>>> other = line.move(s=3, C=[[5]])
+>>> print(other.A.tolist() == (3 * w.A).tolist(), line.contains(other))
+True True
+>>> result = equivalent(w, line.move(component=1, s=-2))
+>>> result.equal, result.component
+(True, 'swapped')
+>>> print(equivalent(w, weights(A=[[0, 1], [0, 1]], V=[[1, 0]])))
+different: the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from agattn.algebra.scalars import (
+    TOLERANCE,
+    Array,
+    RankDecision,
+    as_floats,
+    decide_from_singular_values,
+    decide_rank,
+    is_exact,
+    matrix,
+    scaled,
+)
+from agattn.architectures.architecture import positive_integer
+from agattn.architectures.lightning import phi
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+from agattn.geometry.identifiability.gauge import (
+    canonical_factors,
+    canonical_scale,
+    gauge_between,
+    inverse,
+    scalars_zero,
+)
+from agattn.geometry.variety.coefficient_norm import relative_change
+from agattn.notebook import Cell, InNotebooks, Table
+from agattn.notebook import matrix as table_matrix
+
+#: The most entries of a matrix that a notebook shows.
+_MOST_ENTRIES = 64
+
+Case = Literal["line", "two lines", "double line", "zero"]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights of one layer; K and Q are ``None`` where only A is known.
+
+    Attributes:
+        A: d × d; KᵀQ where K and Q are given.
+        V: d' × d.
+        K: a × d or ``None``.
+        Q: a × d or ``None``.
+        a: the largest rank that A may have.
+    """
+
+    A: Array
+    V: Array
+    K: Array | None
+    Q: Array | None
+    a: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all entries are rational."""
+        return is_exact(self.A, self.V)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the function is 0, exactly."""
+        return not self.A.any() or not self.V.any()
+
+    def __call__(self, X: Any) -> Array:
+        """φ(X), d' × t, for X of shape d × t."""
+        return phi(self.A, self.V, X)
+
+
+def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
+    """Weights from A and V, or from K, Q and V, exact or floating.
+
+    Raises:
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if
+            A has rank above a.
+    """
+    V = matrix(V, "V")
+    if (A is None) == (K is None) or (K is None) != (Q is None):
+        raise InputError("weights are V together with either A, or both K and Q")
+    if K is not None:
+        K, Q = matrix(K, "K"), matrix(Q, "Q")
+        if K.shape != Q.shape:
+            raise InputError(f"K is {_by(K)} and Q is {_by(Q)}; both must be a × d")
+        if a not in (None, len(K)):
+            raise InputError(f"a is {a}, but K and Q have {len(K)} rows")
+    else:
+        A = matrix(A, "A")
+        if A.shape[0] != A.shape[1]:
+            raise InputError(f"A is {_by(A)}; it must be d × d")
+    d = (A if K is None else K).shape[1]
+    if V.shape[1] != d:
+        raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
+    a = None if a is None else positive_integer("a", a)
+    given = [M for M in (A, V, K, Q) if M is not None]
+    if not is_exact(*given):
+        A, V, K, Q = (None if M is None else as_floats(M) for M in (A, V, K, Q))
+    if K is not None and Q is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            A = K.T @ Q
+        if not is_exact(A) and not np.isfinite(A).all():
+            raise InputError("KᵀQ is too large for floating point; scale K and Q")
+        return Weights(A, V, K, Q, len(K))
+    assert A is not None
+    rank = d if a is None else a
+    if rank < d and decide_rank(A).rank > rank:
+        raise InputError(f"A has rank {decide_rank(A).rank}, above a = {rank}")
+    return Weights(A, V, None, None, rank)
+
+
+def _shown(M: Array) -> Cell:
+    return _by(M) if M.size > _MOST_ENTRIES else table_matrix(M.tolist())
+
+
+def _by(M: Array) -> str:
+    return f"{M.shape[0]} × {M.shape[1]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One component of a fiber in (A, V) space.
+
+    Attributes:
+        name: ``rescaling``, ``swapped``, ``A = 0`` or ``V = 0``.
+        dimension: its dimension.
+        parametrization: in words.
+        A: d × d, a point of it.
+        V: d' × d, likewise.
+    """
+
+    name: str
+    dimension: int
+    parametrization: str
+    A: Array
+    V: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WeightFiber(InNotebooks):
+    """All weights with the function of the given ones.
+
+    Attributes:
+        weights: the given ones.
+        case: ``line`` (case 3), ``two lines`` or ``double line`` (case 1, the latter for k and v parallel),
+            ``zero`` (case 2).
+        components: its irreducible components in (A, V) space, that of the given weights first.
+        rank_a: the rank of A, and how safely it was decided.
+        rank_v: the rank of V, likewise.
+        rank_joint: the rank r of [V; Aᵀ], likewise.
+        tolerance: relative to the norms of A and V, below which differences count as zero.
+    """
+
+    weights: Weights
+    case: Case
+    components: tuple[Component, ...]
+    rank_a: RankDecision
+    rank_v: RankDecision
+    rank_joint: RankDecision
+    tolerance: float
+
+    @property
+    def dimension(self) -> int:
+        """The dimension in (A, V) space."""
+        return max(component.dimension for component in self.components)
+
+    @property
+    def dimension_with_keys(self) -> int | None:
+        """The dimension in (K, Q, V) space; ``None`` where the weights were given by A.
+
+        For a nonzero function, 1 plus the dimension of {KᵀQ = A}. Over A of rank s the K of rank m whose rows
+        span a space containing the column space of A have dimension am + (m − s)(d − m), and each leaves an
+        affine space of dimension d(a − m) for Q. The zero function has the pairs with A = 0, V arbitrary, and
+        the pairs with V = 0, K and Q arbitrary.
+        """
+        if self.weights.K is None:
+            return None
+        a, d = self.weights.K.shape
+        d_out = len(self.weights.V)
+
+        def factorizations(s: int) -> int:
+            return max(
+                (int(a * m + (m - s) * (d - m) + d * (a - m)) for m in range(s, min(a, d) + 1)), default=0
+            )
+
+        if self.case == "zero":
+            return max(factorizations(0) + int(d) * d_out, 2 * int(a) * int(d))
+        return 1 + factorizations(self.rank_a.rank)
+
+    @property
+    def generic(self) -> bool:
+        """Whether this is case 3: nothing but rescalings."""
+        return self.case == "line"
+
+    @property
+    def evidence(self) -> Evidence:
+        """``proved`` for exact weights, ``numerical`` for floating ones."""
+        return Evidence.PROVED if self.weights.is_exact else Evidence.NUMERICAL
+
+    def _notebook(self) -> Table:
+        dimension = f"dimension {self.dimension} in (A, V)"
+        if self.dimension_with_keys is not None:
+            dimension += f", {self.dimension_with_keys} in (K, Q, V)"
+        ranks = f"rk V = {self.rank_v.rank}, rk A = {self.rank_a.rank}, rk [V; Aᵀ] = {self.rank_joint.rank}"
+        headings = ("component", "dimension", "parametrization", "A", "V")
+        rows = tuple(
+            (c.name, c.dimension, c.parametrization, _shown(c.A), _shown(c.V)) for c in self.components
+        )
+        return Table(f"{self.case}, {dimension}; {ranks} ({self.evidence})", headings, rows)
+
+    def canonical(self) -> Weights:
+        """The canonical representative.
+
+        Scale and gauge are those of :mod:`agattn.geometry.identifiability.gauge`. Where there are two
+        lines, that with the
+        lexicographically larger A after scaling is taken, so that all of the fiber has one representative.
+        The zero function is represented by zeros.
+        """
+        w = self.weights
+        if self.case == "zero":
+            A, V = w.A * 0, w.V * 0
+        else:
+            A, V = max(
+                (canonical_scale(c.A, c.V) for c in self.components),
+                key=lambda pair: pair[0].ravel().tolist(),
+            )
+        if w.K is None:
+            return Weights(A, V, None, None, w.a)
+        K, Q = canonical_factors(A, w.a, self.tolerance)
+        return Weights(A, V, K, Q, w.a)
+
+    def move(self, component: int = 0, s: Any = 1, C: Any = None, A: Any = None, V: Any = None) -> Weights:
+        """Other weights with the same function.
+
+        Args:
+            component: number of the component, from 0.
+            s: nonzero; (A, V) becomes (sA, V/s). With K and Q, K becomes sK.
+            C: for weights with K and Q, an invertible a × a matrix; they become C⁻ᵀK and CQ.
+            A: on the component ``V = 0``, the new A, with rank at most a.
+            V: on the component ``A = 0``, the new V.
+
+        Raises:
+            InputError: if there is no such component, or if s = 0 or C has no inverse.
+        """
+        if not 0 <= component < len(self.components):
+            raise InputError(f"there is no component {component}; the fiber has {len(self.components)}")
+        w, chosen = self.weights, self.components[component]
+        scale = self._scalar(s)
+        if not scale:
+            raise InputError("s is 0; the rescaling (sA, V/s) needs s ≠ 0")
+        if (A is not None and chosen.name != "V = 0") or (V is not None and chosen.name != "A = 0"):
+            raise InputError(f"on the component {chosen.name} neither A nor V is free; give s, or C")
+        new_A = chosen.A * scale if A is None else self._like(A, w.A, "A")
+        new_V = chosen.V / scale if V is None else self._like(V, w.V, "V")
+        if A is not None and decide_rank(new_A, self.tolerance).rank > w.a:
+            raise InputError(f"A has rank above a = {w.a}")
+        if w.K is None or w.Q is None:
+            if C is not None:
+                raise InputError("C acts on K and Q; these weights were given by A")
+            return Weights(new_A, new_V, None, None, w.a)
+        if component == 0 and A is None:
+            K, Q = w.K * scale, w.Q
+        else:
+            K, Q = canonical_factors(new_A, w.a, self.tolerance)
+        if C is not None:
+            C = self._like(C, np.zeros((w.a, w.a)), "C")
+            back = inverse(C)
+            if back is None:
+                raise InputError("C has no inverse; the gauge (C⁻ᵀK, CQ) needs one")
+            K, Q = back.T @ K, C @ Q
+        return Weights(K.T @ Q, new_V, K, Q, w.a)
+
+    def _scalar(self, s: Any) -> Any:
+        value = matrix([[s]], "s")
+        return (value if self.weights.is_exact and is_exact(value) else as_floats(value))[0, 0]
+
+    def _like(self, values: Any, shape_of: Array, name: str) -> Array:
+        array = matrix(values, name)
+        if array.shape != shape_of.shape:
+            raise InputError(f"{name} is {_by(array)}; it must be {_by(shape_of)}")
+        return array if self.weights.is_exact else as_floats(array)
+
+    def sample(self, seed: int = 0) -> Weights:
+        """Random weights of the fiber: a random component, scale, gauge, or free matrix."""
+        rng, w = np.random.default_rng(seed), self.weights
+        d = w.A.shape[0]
+
+        def draw(rows: int, columns: int) -> Array:
+            if w.is_exact:
+                return matrix(rng.integers(-9, 10, (rows, columns)), "the matrix")
+            return rng.standard_normal((rows, columns))
+
+        index = int(rng.integers(len(self.components)))
+        s = Fraction(int(rng.integers(1, 10)), int(rng.integers(1, 10))) * int(rng.choice([-1, 1]))
+        options: dict[str, Any] = {"s": s if w.is_exact else float(s)}
+        if self.components[index].name == "A = 0":
+            options["V"] = draw(*w.V.shape)
+        elif self.components[index].name == "V = 0":
+            options["A"] = draw(d, min(w.a, d)) @ draw(min(w.a, d), d)
+        if w.K is not None:
+            C = draw(w.a, w.a)
+            while inverse(C) is None:
+                C = draw(w.a, w.a)
+            options["C"] = C
+        return self.move(index, **options)
+
+    def contains(self, other: Weights) -> bool:
+        """Whether other weights have the same function.
+
+        Raises:
+            InputError: if their shapes differ.
+        """
+        return self.component_of(other) is not None
+
+    def component_of(self, other: Weights) -> Component | None:
+        """The component on which other weights lie, or ``None`` if their function is another one."""
+        _require_same_shape(self.weights, other)
+        if self.case == "zero":
+            # Of the two components, name the one that the other weights are on.
+            wanted = "V = 0" if other.A.any() else "A = 0"
+            return next(c for c in self.components if c.name == wanted) if other.is_zero else None
+        if other.is_zero:
+            return None
+        return next(
+            (c for c in self.components if _scale_between(c, other, self.tolerance) is not None), None
+        )
+
+
+def fiber(w: Weights, tolerance: float = TOLERANCE) -> WeightFiber:
+    """The fiber through weights, t ≥ 2.
+
+    Ranks of exact weights are exact. In floating point singular values below ``tolerance`` times the largest
+    are zero, and the fiber says by what margin; weights are zero only if all their entries are.
+    """
+    rank_a, rank_v = decide_rank(w.A, tolerance), decide_rank(w.V, tolerance)
+    rank_joint = joint_rank(w.A, w.V, tolerance)
+    d, d_out = w.A.shape[0], len(w.V)
+    alpha = min(w.a, d)
+
+    def answer(case: Case, *components: Component) -> WeightFiber:
+        return WeightFiber(w, case, components, rank_a, rank_v, rank_joint, tolerance)
+
+    if w.is_zero:
+        zero_a = Component("A = 0", d * d_out, "(0, V), V any d' × d matrix", w.A * 0, w.V)
+        rank = f"rk A ≤ {w.a}" if w.a < d else "A any d × d matrix"
+        zero_v = Component("V = 0", alpha * (2 * d - alpha), f"(A, 0), {rank}", w.A, w.V * 0)
+        return answer("zero", *((zero_v, zero_a) if w.A.any() else (zero_a, zero_v)))
+    line = Component("rescaling", 1, "(sA, V/s), s ≠ 0", w.A, w.V)
+    if (rank_a.rank, rank_v.rank) != (1, 1):
+        return answer("line", line)
+    if rank_joint.rank == 1:
+        return answer("double line", line)
+    (k, q), (h, v) = rank_one(w.A), rank_one(w.V)
+    swapped = Component(
+        "swapped",
+        1,
+        "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = h vᵀ",
+        np.multiply.outer(v, q),
+        np.multiply.outer(h, k),
+    )
+    return answer("two lines", line, swapped)
+
+
+def joint_rank(A: Array, V: Array, tolerance: float = TOLERANCE) -> RankDecision:
+    """The rank of [V; Aᵀ]; in floating point both blocks are first scaled to spectral norm 1.
+
+    The row spaces are what matters, and no scale relates A to V.
+    """
+    if is_exact(A, V):
+        return decide_rank(np.vstack([V, A.T]))
+    blocks = [M / (np.linalg.norm(M, 2) or 1.0) for M in (scaled(V)[0], scaled(A.T)[0])]
+    return decide_from_singular_values(np.linalg.svd(np.vstack(blocks), compute_uv=False), tolerance)
+
+
+def rank_one(M: Array) -> tuple[Array, Array]:
+    """Vectors x, y with x yᵀ = M (the nearest such matrix in floating point), for M ≠ 0."""
+    if is_exact(M):
+        i, j = next((i, j) for i, j in np.ndindex(*M.shape) if M[i, j])
+        return M[:, j], M[i] / M[i, j]
+    U, sigma, W = np.linalg.svd(M)
+    return sigma[0] * U[:, 0], W[0]
+
+
+def _require_same_shape(first: Weights, second: Weights) -> None:
+    if (first.A.shape, first.V.shape) != (second.A.shape, second.V.shape):
+        raise InputError(
+            f"A and V are {_by(first.A)} and {_by(first.V)}, and {_by(second.A)} and {_by(second.V)};"
+            " only layers of the same d and d' can be compared"
+        )
+
+
+def _scale_between(component: Component, other: Weights, tolerance: float) -> Any:
+    """The s with other = (sA, V/s) for the point (A, V) of a component, or ``None``."""
+    A, V, A2, V2 = component.A, component.V, other.A, other.V
+    if is_exact(A, V, A2, V2):
+        place = next(index for index in np.ndindex(*A.shape) if A[index])
+        s: Any = A2[place] / A[place]
+        same = s != 0 and not (A2 - s * A).any() and not (V2 * s - V).any()
+        return s if same else None
+    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
+    ratio: Any = (A * A2).sum() / (A**2).sum()
+    s = float(ratio)
+    if s == 0:
+        return None
+    close = np.linalg.norm(A2 - s * A) <= tolerance * np.linalg.norm(A2)
+    close &= np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) <= tolerance * np.linalg.norm(V)
+    return float(np.ldexp(s, three - one)) if close else None
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """Whether two weights have the same function, with the reason.
+
+    Attributes:
+        equal: the answer.
+        component: the name of the component of the fiber on which they are both; ``None`` if they differ.
+        s: for equal nonzero functions, the second A is s times that of the component's point.
+        C: the gauge with K' = C⁻ᵀK·s, Q' = CQ, where both were given by K and Q and there is exactly one.
+        X: if they differ, an input d × 2 on which they do (d × 1 for one token).
+        place: the entry (row, column), from 0, in which the outputs at X differ most.
+        difference: by how much.
+        relative: ‖φ − φ'‖ / ‖φ‖ in floating point; ``None`` for exact weights.
+        evidence: ``proved`` or ``numerical``.
+    """
+
+    equal: bool
+    component: str | None
+    s: Any
+    C: Array | None
+    X: Array | None
+    place: tuple[int, int] | None
+    difference: Any
+    relative: float | None
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        if self.equal:
+            return f"equal: related on the component {self.component!r}"
+        assert self.X is not None and self.place is not None
+        rows = ", ".join("[" + ", ".join(str(x) for x in row) + "]" for row in self.X.tolist())
+        entry = f"({self.place[0] + 1}, {self.place[1] + 1})"
+        return f"different: the outputs at X = [{rows}] differ by {self.difference} in entry {entry}"
+
+
+def equivalent(first: Weights, second: Weights, tolerance: float = TOLERANCE) -> Equivalence:
+    """Decide whether two weights have the same function for t ≥ 2.
+
+    Raises:
+        InputError: if their shapes differ.
+    """
+    through = fiber(first, tolerance)
+    component = through.component_of(second)
+    exact = first.is_exact and second.is_exact
+    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
+    relative = None
+    if not exact and not first.is_zero:
+        pairs = [as_floats(M) for M in (first.A, first.V, second.A, second.V)]
+        relative = relative_change(*pairs)
+    if component is None:
+        X, place, difference = _separating_input(first, second)
+        return Equivalence(False, None, None, None, X, place, difference, relative, evidence)
+    s = None if through.case == "zero" else _scale_between(component, second, tolerance)
+    C = None
+    if s is not None and component.name == "rescaling" and first.a == second.a:
+        pairs_of_keys = (first.K, first.Q, second.K, second.Q)
+        if all(M is not None for M in pairs_of_keys):
+            K, Q, K2, Q2 = pairs_of_keys
+            C = gauge_between((K * s, Q), (K2, Q2), tolerance)
+    return Equivalence(True, component.name, s, C, None, None, None, relative, evidence)
+
+
+def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any]:
+    """An input of 0s and ±1s on which two different functions of t ≥ 2 tokens differ most.
+
+    The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
+    Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
+    """
+    d = len(first.A)
+    exponent = 0
+    if not (first.is_exact and second.is_exact):
+        first, second, exponent = _at_unit_scale(first, second)
+    best: tuple[Array, tuple[int, int], Any] | None = None
+    for count, (u, w) in enumerate(_probes(d)):
+        difference = second_column(second, u, w) - second_column(first, u, w)
+        if not difference.any():
+            continue
+        for start in (u, u * 0):
+            X = np.stack([start, w], axis=1)
+            gap = second(X) - first(X)
+            place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+            if best is None or abs(gap[place]) > abs(best[2]):
+                best = X, (int(place[0]), int(place[1])), gap[place]
+        if best is not None and (first.is_exact or count >= 32):
+            break
+    if best is None:
+        raise InputError("the weights differ by less than floating point can show; raise the tolerance")
+    X, entry, gap = best
+    return X, entry, gap if not exponent else np.ldexp(gap, exponent)
+
+
+def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
+    """Weights whose functions are these divided by one power of two; and its exponent."""
+    pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
+    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
+    top = max(exponents)
+    small = [
+        Weights(A, np.ldexp(V, own - top), None, None, w.a)
+        for w, ((A, _), (V, _)), own in zip((first, second), pairs, exponents, strict=True)
+    ]
+    return small[0], small[1], top
+
+
+def _probes(d: int) -> Iterator[tuple[Array, Array]]:
+    if d > 4:
+        # Most random ones separate, all unit vectors together always do, but they are many.
+        rng = np.random.default_rng(0)
+        for _ in range(32):
+            u, w = (matrix([row], "u")[0] for row in rng.integers(-1, 2, (2, d)))
+            yield u, w
+    units = [scalars_zero(1, d)[0] for _ in range(d)]
+    for i in range(d):
+        units[i][i] = Fraction(1)
+    points = units + [units[i] + units[k] for i in range(d) for k in range(i)]
+    for u in points:
+        for w in units:
+            yield u, w
+
+
+def second_column(w: Weights, u: Array, token: Array) -> Array:
+    """Y(u)·token: (uᵀA token)·Vu."""
+    u, token = (u, token) if w.is_exact else (as_floats(u), as_floats(token))
+    result: Array = (w.V @ u) * (u @ w.A @ token)
+    return result

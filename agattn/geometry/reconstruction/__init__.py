@@ -1,0 +1,1 @@
+"""From a function or its coefficients back to weights."""

@@ -1,0 +1,313 @@
+r"""Identifying a layer that can only be evaluated: which inputs to ask, and the weights from the answers.
+
+For t ≥ 2 and an input whose first token is u and whose others are w_2, ..., w_t,
+
+.. math:: φ(u, w_2, ..., w_t) - φ(0, w_2, ..., w_t) = (0 \text{ or more},\; Y(u)w_2, ..., Y(u)w_t)
+
+in columns 2, ..., t, with Y(u) = (Vu)(Aᵀu)ᵀ: the first token enters the other columns by its square only.
+With u = e_i and e_i + e_k and the w a basis this gives all N coefficients in ⌈d/(t−1)⌉·(C(d+1,2) + 1)
+evaluations, exactly if the function is exact, and then membership is decided as for any tensor. Beyond
+`LARGEST_TENSOR` coefficients the action u ↦ Y(u) takes their place
+(:mod:`agattn.geometry.reconstruction.action`), with
+at most (6d + 22)·⌈d/(t−1)⌉ evaluations, where membership is checked at random points.
+At t = 1 the C(d+2, 3) points with whole coordinates and sum 3 determine the cubic forms.
+
+A table of inputs and outputs that were not chosen is linear in the coefficients.
+
+>>> from agattn.architectures.architecture import SingleLayer
+>>> layer = SingleLayer(2, 1, t=3)
+>>> len(queries(layer))
+4
+>>> def function(X): return phi([[1, 2], [3, 4]], [[5, 7]], X)
+>>> found = identify_function(layer, function)
+>>> print(found, [[str(x) for x in row] for row in found.A])
+in M: unique factorization of y_{1,1} into linear forms [['1', '2'], ['3', '4']]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.scalars import (
+    TOLERANCE,
+    Array,
+    as_floats,
+    decide_rank,
+    flint_matrix,
+    fraction_matrix,
+    is_exact,
+    scalars,
+)
+from agattn.architectures.architecture import SingleLayer
+from agattn.architectures.lightning import phi
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+from agattn.geometry.identifiability.gauge import canonical_scale
+from agattn.geometry.identifiability.softmax_layer import normalized, recover
+from agattn.geometry.reconstruction.action import action_residual, weights_from_action
+from agattn.geometry.reconstruction.membership import RESIDUAL_TOLERANCE, Identification, identify
+from agattn.geometry.variety.coefficient_norm import nearest_of_rank
+
+Function = Callable[[Array], Any]
+LARGEST_TENSOR = 20_000
+
+__all__ = [
+    "LARGEST_TENSOR",
+    "identify_function",
+    "identify_softmax",
+    "identify_table",
+    "normalized",
+    "phi",
+    "queries",
+    "tensor_from_answers",
+]
+
+
+def queries(layer: SingleLayer) -> list[Array]:
+    """The inputs, d × t, whose outputs determine all N coefficients; entries are Python ints."""
+    d, t = layer.d, layer.t
+    if t == 1:
+        return [_integers(point)[:, None] for point in _cubic_points(d)]
+    zero = [0] * d
+    return [np.stack([_integers(u), *W], axis=1) for W in _blocks(layer) for u in (zero, *_square_points(d))]
+
+
+def tensor_from_answers(layer: SingleLayer, answers: list[Any]) -> Array:
+    """The N compact coefficients from the outputs, d' × t, at :func:`queries`.
+
+    Raises:
+        InputError: if their number or a shape is wrong, or an entry is not a finite number.
+    """
+    d, t, d_out = layer.d, layer.t, layer.d_out
+    expected = len(queries(layer))
+    if len(answers) != expected:
+        raise InputError(f"there are {len(answers)} outputs for {expected} queries; give one for each")
+    outputs = [_output(layer, answer) for answer in answers]
+    if not is_exact(*outputs):
+        outputs = [as_floats(output) for output in outputs]
+    if t == 1:
+        features = scalars(
+            [
+                [p[i] * p[j] * p[k] for i, j, k in combinations_with_replacement(range(d), 3)]
+                for p in _cubic_points(d)
+            ],
+            "the features",
+        )
+        return _solve(features, np.stack([output[:, 0] for output in outputs]), layer)
+    points = _square_points(d)
+    # Y[c, b] at every u, from the difference to u = 0.
+    values: Array = np.empty((d_out, d, len(points)), dtype=outputs[0].dtype)
+    per_block = len(points) + 1
+    for n, W in enumerate(_blocks(layer)):
+        base, *others = outputs[n * per_block : (n + 1) * per_block]
+        for token, w in enumerate(W, start=1):
+            b = next((b for b in range(d) if w[b]), None)
+            if b is None:
+                continue
+            for m, output in enumerate(others):
+                values[:, b, m] = output[:, token] - base[:, token]
+    at: dict[tuple[int, ...], int] = {tuple(i for i in range(d) if u[i]): m for m, u in enumerate(points)}
+    columns = []
+    for i, k in combinations_with_replacement(range(d), 2):
+        if i == k:
+            columns.append(values[:, :, at[(i,)]])
+        else:
+            columns.append(values[:, :, at[i, k]] - values[:, :, at[(i,)]] - values[:, :, at[(k,)]])
+    return np.stack(columns, axis=2).ravel()
+
+
+def identify_function(
+    layer: SingleLayer, function: Function, tolerance: float = RESIDUAL_TOLERANCE
+) -> Identification:
+    """Identify a function from d × t arrays to d' × t arrays by evaluating it at chosen inputs.
+
+    It is asked with Python ints while there are at most ``LARGEST_TENSOR`` coefficients, else with floats.
+    The function is trusted to be a homogeneous cubic map as a lightning layer is; from the coefficients the
+    outputs at two more inputs are checked.
+
+    Raises:
+        InputError: if an output has the wrong shape or entries, or contradicts the coefficients.
+    """
+    if layer.ambient_dimension <= LARGEST_TENSOR or layer.t == 1:
+        y = tensor_from_answers(layer, [function(X) for X in queries(layer)])
+        _check_elsewhere(layer, y, function, tolerance)
+        return identify(layer, y, tolerance)
+    A, V = weights_from_action(lambda u: function_action(layer, function, u), layer.d)
+    if layer.alpha < layer.d and V.any():
+        A = nearest_of_rank(A, V, layer.alpha)
+    residual, _ = action_residual(lambda u: function_action(layer, function, u), A, V, points=8)
+    if A.any() and V.any():
+        A, V = canonical_scale(A, V)
+    rank = decide_rank(A, TOLERANCE)
+    member = residual <= tolerance
+    reason = f"the relative residual at random points is {residual:.3g}, "
+    reason += f"{'at most' if member else 'above'} {tolerance:g}"
+    return Identification(
+        layer, member, True if member else None, A, V, residual, Evidence.NUMERICAL, reason, None, rank
+    )
+
+
+def identify_softmax(
+    function: Function, d: int, t: int, temperature: float = 1.0, tolerance: float = TOLERANCE
+) -> tuple[Array | None, Array]:
+    """(A, V) of a softmax layer that can only be evaluated: the fiber is one point (HMK, Theorem 3.9).
+
+    For another S use :func:`agattn.geometry.identifiability.softmax_layer.recover`, which this calls in
+    floating point. A is ``None`` if V = 0, to the tolerance.
+
+    Raises:
+        InputError: if t < 2, or if an output has the wrong shape.
+
+    >>> A, V = np.array([[0.5, -1.0], [0.0, 2.0]]), np.array([[1.0, 3.0]])
+    >>> found = identify_softmax(lambda X: normalized(A, V, X, np.exp), d=2, t=3)
+    >>> bool(np.allclose(found[0], A) and np.allclose(found[1], V))
+    True
+    """
+
+    def evaluate(X: Array) -> Array:
+        output = scalars(function(as_floats(X)), "the output of the function")
+        if output.ndim != 2 or output.shape[1] != t:
+            raise InputError(f"the output of the function has the shape {output.shape}; it must be d' × {t}")
+        return as_floats(output)
+
+    def is_zero(values: Array) -> bool:
+        return bool(np.abs(as_floats(np.asarray(values))).max() <= tolerance)
+
+    A, V = recover(
+        evaluate, d, t,
+        S=lambda x: np.exp(float(x) / temperature), S_inverse=lambda y: temperature * np.log(float(y)),
+        one=1.0, inverse=lambda M: np.linalg.inv(as_floats(M)), is_zero=is_zero,
+    )  # fmt: skip
+    return (None if A is None else as_floats(A)), as_floats(V)
+
+
+def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:
+    """Y(u), d' × d in floating point, from 2·⌈d/(t−1)⌉ evaluations."""
+    parts = []
+    for W in _blocks(layer):
+        rest = [as_floats(w) for w in W]
+        there, base = (np.stack([start, *rest], axis=1) for start in (u, u * 0))
+        difference = as_floats(_output(layer, function(there))) - as_floats(_output(layer, function(base)))
+        parts.append(difference[:, 1:])
+    return np.concatenate(parts, axis=1)[:, : layer.d]
+
+
+def identify_table(
+    layer: SingleLayer, inputs: Any, outputs: Any, tolerance: float = RESIDUAL_TOLERANCE
+) -> Identification:
+    """Identify a layer from a table of inputs, n × d × t, and outputs, n × d' × t.
+
+    Raises:
+        InputError: if the shapes do not fit, if the inputs do not determine all coefficients, or if no
+            coefficients give these outputs.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(-3, 4, (4, 2, 2))
+    >>> Y = np.stack([phi([[1, 2], [3, 4]], [[5, 7]], x) for x in X])
+    >>> identify_table(SingleLayer(2, 1), X, Y).in_neuromanifold
+    True
+    """
+    X, Y = scalars(inputs, "the inputs"), scalars(outputs, "the outputs")
+    n = len(X) if X.ndim else 0
+    if X.shape != (n, layer.d, layer.t) or Y.shape != (n, layer.d_out, layer.t):
+        raise InputError(
+            f"the inputs are {X.shape} and the outputs {Y.shape}; they must be n × {layer.d} × {layer.t}"
+            f" and n × {layer.d_out} × {layer.t}"
+        )
+    if not is_exact(X, Y):
+        X, Y = as_floats(X), as_floats(Y)
+    if layer.t == 1:
+        triples = np.array(list(combinations_with_replacement(range(layer.d), 3))).T
+        x = X[:, :, 0]
+        features = x[:, triples[0]] * x[:, triples[1]] * x[:, triples[2]]
+    else:
+        i, k = np.triu_indices(layer.d)
+        gram = X @ X.swapaxes(1, 2) if not is_exact(X) else np.array([x @ x.T for x in X])
+        squares = gram[:, i, k]
+        # The coefficient of y_{c,b,{i,k}} in output column τ is (XXᵀ)_{ik} x_{b,τ}.
+        features = (X.swapaxes(1, 2)[:, :, :, None] * squares[:, None, None, :]).reshape(n * layer.t, -1)
+    y = _solve(features, Y.swapaxes(1, 2).reshape(-1, layer.d_out), layer, tolerance)
+    return identify(layer, y, tolerance)
+
+
+def _solve(
+    features: Array, values: Array, layer: SingleLayer, tolerance: float = RESIDUAL_TOLERANCE
+) -> Array:
+    """y, c by c, from features·y_c = values[:, c]."""
+    unknowns = features.shape[1]
+    exact = is_exact(features, values)
+    rank = decide_rank(features).rank
+    if rank < unknowns:
+        raise InputError(
+            f"the inputs determine only {rank} of {unknowns} coefficients of each output; add inputs"
+        )
+    if exact:
+        both = np.concatenate([features, values], axis=1)
+        reduced, total = flint_matrix(both).rref()
+        if total > unknowns:
+            raise InputError("no coefficients give these outputs: they are not those of a lightning layer")
+        result: Array = fraction_matrix(reduced)[:unknowns, unknowns:].T.ravel()
+        return result
+    features, values = as_floats(features), as_floats(values)
+    solution = np.linalg.lstsq(features, values, rcond=None)[0]
+    error = np.linalg.norm(features @ solution - values) / max(float(np.linalg.norm(values)), 1e-300)
+    if error > max(tolerance, TOLERANCE):
+        raise InputError(
+            f"no coefficients give these outputs: the best leave a relative error of {error:.3g};"
+            " raise the tolerance if the outputs are noisy"
+        )
+    return np.asarray(solution.T.ravel())
+
+
+def _check_elsewhere(layer: SingleLayer, y: Array, function: Function, tolerance: float) -> None:
+    """Compare with the function where it was not asked, so that a function of another kind is noticed."""
+    from agattn.geometry.variety.coefficients import evaluate, full_tensor
+
+    if (layer.d * layer.t + 2) ** 3 * layer.d_out * layer.t > 2_000_000:
+        return
+    tensor = full_tensor(layer, y)
+    for X in np.random.default_rng(0).integers(-3, 4, (2, layer.d, layer.t)):
+        found, expected = _output(layer, function(_integers(X))), evaluate(layer, tensor, _integers(X))
+        gap = np.abs(as_floats(found - expected)).max()
+        bound = (
+            0.0 if is_exact(found, expected) else tolerance * max(1.0, float(np.abs(as_floats(found)).max()))
+        )
+        if gap > bound:
+            raise InputError(
+                "the function is not a lightning layer: its values contradict the coefficients they give"
+            )
+
+
+def _integers(values: Any) -> Array:
+    return np.array(np.asarray(values).tolist(), dtype=object)
+
+
+def _output(layer: SingleLayer, answer: Any) -> Array:
+    output = scalars(answer, "the output of the function")
+    if output.shape != (layer.d_out, layer.t):
+        raise InputError(
+            f"the output of the function has the shape {output.shape}; it must be {layer.d_out} × {layer.t}"
+        )
+    return output
+
+
+def _blocks(layer: SingleLayer) -> list[list[Array]]:
+    """The unit vectors in blocks of t − 1, the last one filled with zeros."""
+    d, size = layer.d, layer.t - 1
+    units = [_integers([int(i == b) for i in range(d)]) for b in range(d)]
+    units += [_integers([0] * d)] * (-d % size)
+    return [units[start : start + size] for start in range(0, len(units), size)]
+
+
+def _square_points(d: int) -> list[list[int]]:
+    """The unit vectors and the sums of two of them."""
+    return [[int(j in (i, k)) for j in range(d)] for i in range(d) for k in range(i, d)]
+
+
+def _cubic_points(d: int) -> list[list[Any]]:
+    """All vectors of whole numbers ≥ 0 with sum 3: a homogeneous cubic form that vanishes on them is 0."""
+    return [[m.count(i) for i in range(d)] for m in combinations_with_replacement(range(d), 3)]

@@ -1,0 +1,330 @@
+r"""An equation of M̄ that a tensor violates, in words and numbers that can be checked by hand.
+
+A tensor is the d' × d matrix of quadratic forms y_{c,b}. It is V_c·A_b for complex V and A if and only if
+
+1. all 2 × 2 minors of the matrix Y(u) vanish: Y(u) has rank at most 1 for every u;
+2. every combination Σ h_c q_b y_{c,b} is a product of two linear forms: all 3 × 3 minors of its symmetric
+   matrix vanish;
+3. any two combinations of one row of Y, or of one column, have a common factor: on every plane, their
+   resultant vanishes.
+
+For suppose these hold. By 1 and unique factorization Y = g·z xᵀ with coprime vectors z and x of forms of
+degrees i, j with i + j + deg g = 2. For (1,1), (1,0), (0,1) this is V_c·A_b; for (0,0), g is a product by 2;
+for (2,0) and (0,2) the entries of z, or x, have a common factor by 3 (generic members of a linear system
+without a fixed part have none), which contradicts coprimality. And rk A ≤ a if and only if
+
+4. the d × (d'·C(d+1,2)) matrix with the coefficients of all y_{c,b} in row b has rank at most a,
+
+since multiplication by V_c is injective. Each condition is a family of polynomials in the coordinates y with
+integer coefficients, of degree 2, 3, 4 and a + 1, one for each choice of vectors. Trying small choices, then
+random ones, finds one that is not zero.
+
+In floating point the tensor is scaled to norm 1, and so is every vector. A polynomial f then changes by at
+most its ``sensitivity`` times ε(1 + ε)^(deg f − 1) as the tensor moves by ε, so that a larger absolute value
+of f shows that *every* tensor within ε violates the equation. (The resultant is a sum of products of
+numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by
+at most k‖M‖^(k−1)‖ΔM‖.)
+
+>>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.algebra.scalars import scalars
+>>> print(find_violation(SingleLayer(2, 1), scalars([1, 0, 0, 0, 0, 1], "y")))
+the resultant of y_{1,1} and y_{1,2} on the plane (1, 0), (0, 1) is 1
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.echelon import echelon
+from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import UndecidableError
+from agattn.geometry.variety.coefficient_norm import symmetric_tensor
+
+_RANDOM_TRIES = 400
+_SIZES = (1, 2, 5, 20)
+# Of the violations in floating point, one this far above what the tolerance explains is as good as any.
+_PLAIN = 1e6
+# Norms of the matrices below, for a tensor of norm 1: of Y(u), of two rows and columns of it combined, of
+# second derivatives, of these on three vectors, and of the matrix of all coefficients.
+_MINOR, _COMBINED, _SECOND, _ON_THREE, _ALL = 1.0, 2.0, 2.0, 6.0, 2.0**0.5
+# Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
+_RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A polynomial that vanishes on M̄ and not at the tensor.
+
+    Attributes:
+        equation: which polynomial, in words.
+        degree: its degree in the coordinates y.
+        value: its value at the tensor; in floating point, with the tensor and all vectors scaled to norm 1.
+        sensitivity: how much it changes at most, per distance in floating point.
+    """
+
+    equation: str
+    degree: int
+    value: Fraction | float
+    sensitivity: float
+
+    def __str__(self) -> str:
+        value = self.value if isinstance(self.value, Fraction) else f"{self.value:.3g}"
+        return f"{self.equation} is {value}"
+
+
+def find_violation(
+    layer: SingleLayer, y: Array, seed: int = 0, tolerance: float = 1e-9, rank_only: bool = False
+) -> Violation:
+    """A violated equation, for the compact coefficients y ≠ 0 (t ≥ 2) of a tensor that is not in M̄.
+
+    Args:
+        layer: the layer; its ``a`` bounds the rank of A.
+        y: N exact or floating coefficients.
+        seed: of the random choices, once the small ones are used up.
+        tolerance: in floating point, the relative distance within which all tensors must violate it.
+        rank_only: look for a minor of condition 4 at once.
+
+    Raises:
+        UndecidableError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
+            and hundreds of random ones that do not are unlikely.
+    """
+    forms = Forms(layer, y)
+    rounding = 4 * float(np.finfo(float).eps) * (layer.d_out + layer.d**2)
+    distance = tolerance + rounding
+    best: Violation | None = None
+    above = 1.0
+    for found in _candidates(layer, forms, random.Random(seed), rank_only):
+        if is_exact(y):
+            if found.value:
+                return found
+            continue
+        explained = found.sensitivity * distance * (1 + distance) ** (found.degree - 1)
+        ratio = abs(float(found.value)) / explained
+        if ratio > above:
+            best, above = found, ratio
+            if above > _PLAIN:
+                break
+    if best is None:
+        raise UndecidableError("no violated equation was found: the tensor is in M̄, or too near to tell")
+    return best
+
+
+class Forms:
+    """The quadratic forms of a tensor: evaluation, combinations, symmetric matrices."""
+
+    def __init__(self, layer: SingleLayer, y: Array) -> None:
+        d = layer.d
+        if not is_exact(y):
+            y = scaled(y)[0]
+            y = y / np.linalg.norm(symmetric_tensor(y, d, layer.d_out))
+        self.upper = y.reshape(layer.d_out, d, -1)
+        self.pairs = np.triu_indices(d)
+        self.two: Any = Fraction(2) if is_exact(y) else 2.0
+
+    def vector(self, integers: Array) -> Array:
+        """A vector of integers in the arithmetic of the tensor; in floating point, of length 1 or 0."""
+        if is_exact(self.upper):
+            return integers
+        floats = as_floats(integers)
+        return floats / (np.linalg.norm(floats) or 1.0)
+
+    def at(self, u: Array) -> Array:
+        """Y(u), d' × d."""
+        u, (i, k) = self.vector(u), self.pairs
+        result: Array = self.upper @ (u[i] * u[k])
+        return result
+
+    def combination(self, h: Array, q: Array) -> Array:
+        """The coefficients, i ≤ k, of Σ h_c q_b y_{c,b}."""
+        result: Array = self.vector(q) @ np.tensordot(self.vector(h), self.upper, axes=1)
+        return result
+
+    def doubled(self, form: Array) -> Array:
+        """The matrix of second derivatives of a form: 2 y_ii on the diagonal, y_ik off it."""
+        d = int(self.pairs[0][-1]) + 1
+        matrix = np.zeros((d, d), dtype=form.dtype)
+        matrix[self.pairs] = form
+        result: Array = matrix + matrix.T
+        return result
+
+    def on_plane(self, form: Array, u: Array, w: Array) -> tuple[Any, Any, Any]:
+        """The coefficients of s², st, t² of the form at su + tw."""
+        matrix, u, w = self.doubled(form), self.vector(u), self.vector(w)
+        return (u @ matrix @ u) / self.two, u @ matrix @ w, (w @ matrix @ w) / self.two
+
+
+def _candidates(layer: SingleLayer, forms: Forms, rng: random.Random, rank_only: bool) -> Iterator[Violation]:
+    if rank_only:
+        yield from _rank_minors(layer, forms)
+        return
+    if layer.d > 1:
+        yield from _small_choices(layer, forms)
+        for attempt in range(_RANDOM_TRIES):
+            size = _SIZES[min(attempt * len(_SIZES) // _RANDOM_TRIES, len(_SIZES) - 1)]
+            yield from _random_choices(layer, forms, rng, size)
+    yield from _rank_minors(layer, forms)
+
+
+def _unit(n: int, *places: int) -> Array:
+    vector = np.zeros(n, dtype=np.int64).astype(object)
+    for place in places:
+        vector[place] = 1
+    return vector
+
+
+def _small_choices(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
+    """Choices along the coordinates, the first few of each kind in large layers."""
+    d, d_out = min(layer.d, 5), min(layer.d_out, 5)
+    units = [_unit(layer.d, i) for i in range(d)]
+    points = units + [_unit(layer.d, i, k) for i, k in combinations(range(d), 2)]
+    for u in points:
+        yield from _minors(forms, u, d_out, d)
+    for c, b in product(range(d_out), range(d)):
+        form = forms.combination(_unit(layer.d_out, c), _unit(layer.d, b))
+        yield from _triple_minors(forms, form, f"y_{{{c + 1},{b + 1}}}", list(combinations(range(d), 3)))
+    for u, w in combinations(units, 2):
+        for c in range(d_out):
+            for b, b2 in combinations(range(d), 2):
+                yield _resultant(forms, _entry(layer, c, b), _entry(layer, c, b2), u, w)
+        for b in range(d):
+            for c, c2 in combinations(range(d_out), 2):
+                yield _resultant(forms, _entry(layer, c, b), _entry(layer, c2, b), u, w)
+
+
+Named = tuple[str, Array, Array]
+"""A combination Σ h_c q_b y_{c,b}: its name, h and q."""
+
+
+def _entry(layer: SingleLayer, c: int, b: int) -> Named:
+    return f"y_{{{c + 1},{b + 1}}}", _unit(layer.d_out, c), _unit(layer.d, b)
+
+
+def _random_choices(layer: SingleLayer, forms: Forms, rng: random.Random, size: int) -> Iterator[Violation]:
+    def draw(n: int) -> Array:
+        return np.array([rng.randint(-size, size) for _ in range(n)], dtype=object)
+
+    d, d_out = layer.d, layer.d_out
+    u, v, w, q, q2 = (draw(d) for _ in range(5))
+    h, h2 = draw(d_out), draw(d_out)
+    if d_out > 1:
+        yield _combined_minor(forms, u, (h, h2), (q, q2))
+    name = f"the form with h = {show(h)}, q = {show(q)}"
+    if d > 2:
+        yield _on_three_vectors(forms, forms.combination(h, q), name, (u, v, w))
+    yield _resultant(forms, (name, h, q), (f"that with h = {show(h)}, q = {show(q2)}", h, q2), u, w)
+    yield _resultant(forms, (name, h, q), (f"that with h = {show(h2)}, q = {show(q)}", h2, q), u, w)
+
+
+def _minors(forms: Forms, u: Array, rows: int, columns: int) -> Iterator[Violation]:
+    Y = forms.at(u)
+    for c, c2 in combinations(range(rows), 2):
+        for b, b2 in combinations(range(columns), 2):
+            value = Y[c, b] * Y[c2, b2] - Y[c, b2] * Y[c2, b]
+            text = f"the 2 × 2 minor of Y(u), rows {c + 1}, {c2 + 1}, columns {b + 1}, {b2 + 1}"
+            yield Violation(f"{text}, at u = {show(u)}", 2, value, _sensitivity(2, _MINOR))
+
+
+def _combined_minor(
+    forms: Forms, u: Array, rows: tuple[Array, Array], columns: tuple[Array, Array]
+) -> Violation:
+    H, Q = (np.stack([forms.vector(x) for x in pair]) for pair in (rows, columns))
+    (one, two), (three, four) = H @ forms.at(u) @ Q.T
+    text = f"the 2 × 2 determinant of h·Y(u)q for h = {show(rows[0])} and {show(rows[1])}"
+    text += f", q = {show(columns[0])} and {show(columns[1])}, at u = {show(u)},"
+    return Violation(text, 2, one * four - two * three, _sensitivity(2, _COMBINED))
+
+
+def _sensitivity(size: int, norm: float) -> float:
+    """Of a determinant of this size, of a matrix whose norm is at most this."""
+    return float(size * norm**size)
+
+
+def _triple_minors(
+    forms: Forms, form: Array, name: str, triples: list[tuple[int, ...]]
+) -> Iterator[Violation]:
+    matrix = forms.doubled(form)
+    for rows in triples:
+        for columns in triples:
+            text = "the 3 × 3 minor, rows {}, {}, {}, columns {}, {}, {}, of the second derivatives of {}"
+            numbers = (*(i + 1 for i in rows), *(k + 1 for k in columns))
+            value = _determinant(matrix[np.ix_(rows, columns)])
+            yield Violation(text.format(*numbers, name), 3, value, _sensitivity(3, _SECOND))
+
+
+def _on_three_vectors(forms: Forms, form: Array, name: str, vectors: tuple[Array, Array, Array]) -> Violation:
+    U = np.stack([forms.vector(u) for u in vectors])
+    text = f"the determinant of the second derivatives of {name} on {', '.join(map(show, vectors))}"
+    value = _determinant(U @ forms.doubled(form) @ U.T)
+    return Violation(text, 3, value, _sensitivity(3, _ON_THREE))
+
+
+def _determinant(m: Array) -> Any:
+    if is_exact(m):
+        value = flint_matrix(m).det()
+        return Fraction(int(value.p), int(value.q))
+    return float(np.linalg.det(m))
+
+
+def _resultant(forms: Forms, first: Named, second: Named, u: Array, w: Array) -> Violation:
+    p0, p1, p2 = forms.on_plane(forms.combination(*first[1:]), u, w)
+    q0, q1, q2 = forms.on_plane(forms.combination(*second[1:]), u, w)
+    value = (p0 * q2 - p2 * q0) ** 2 - (p0 * q1 - p1 * q0) * (p1 * q2 - p2 * q1)
+    text = f"the resultant of {first[0]} and {second[0]} on the plane {show(u)}, {show(w)}"
+    return Violation(text, 4, value, _RESULTANT_SENSITIVITY)
+
+
+def _rank_minors(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
+    """A nonzero (a + 1)-minor of the matrix with row b = all coefficients of all y_{c,b}, if any."""
+    size = layer.a + 1
+    flat = forms.upper.swapaxes(0, 1).reshape(layer.d, -1)
+    if size > layer.d:
+        return
+    rows, columns = _independent(flat, size)
+    if len(columns) < size:
+        return
+    i, k = forms.pairs
+    names = []
+    for column in columns:
+        c, pair = divmod(column, len(i))
+        names.append(f"({c + 1},{{{i[pair] + 1},{k[pair] + 1}}})")
+    text = f"the {size} × {size} minor, rows b = {', '.join(str(b + 1) for b in rows)}"
+    text += f", columns (c,{{i,k}}) = {', '.join(names)}, of the matrix of all y_{{c,b,{{i,k}}}}"
+    value = _determinant(flat[np.ix_(rows, columns)])
+    yield Violation(text, size, value, _sensitivity(size, _ALL))
+
+
+def _independent(matrix: Array, size: int) -> tuple[list[int], list[int]]:
+    """Rows and columns of a nonsingular square part of at most this size."""
+
+    def pivots(rows: Array) -> list[int]:
+        if is_exact(rows):
+            return echelon(flint_matrix(rows))[1]
+        rest, chosen = rows.copy(), []
+        rank = decide_rank(rows).rank
+        for _ in range(min(rank, size)):  # Gram-Schmidt, the largest column first
+            j = int((rest**2).sum(axis=0).argmax())
+            direction = rest[:, j] / np.linalg.norm(rest[:, j])
+            rest = rest - np.multiply.outer(direction, direction @ rest)
+            chosen.append(j)
+        return chosen
+
+    rows = sorted(pivots(matrix.T)[:size])
+    return rows, sorted(pivots(matrix[rows])[:size])
+
+
+def show(vector: Array) -> str:
+    """A vector of integers as text: all of it, or the nonzero entries of a long one."""
+    if len(vector) <= 8:
+        return f"({', '.join(str(x) for x in vector)})"
+    parts = [
+        f"{'+' if x > 0 else '-'}{'' if abs(x) == 1 else abs(x)}e_{i + 1}" for i, x in enumerate(vector) if x
+    ]
+    return "".join(parts).removeprefix("+") or "0"

@@ -1,0 +1,1 @@
+"""Three-dimensional sections of the neuromanifold, and its real points."""

@@ -1,0 +1,176 @@
+r"""Which real points of M̄ are not in M: those of the form h ⊗ q ⊗ Q with Q definite of rank 2.
+
+A real point of M̄ with one preimage up to scaling has a real one, since complex conjugation permutes
+preimages. Two preimages there are only for (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), with φ = h ⊗ q ⊗ kv (HMK,
+Theorem 3.2); so a point is outside M exactly when these are conjugate, k = v̄, and Q = k k̄ is definite of
+rank 2.
+
+>>> from agattn import SingleLayer
+>>> from agattn.geometry.sections.slices import standard_slice
+>>> layer = SingleLayer(2, 1)
+>>> for piece in pieces_of_line(layer, standard_slice(layer), ((0, 0, 0), (0, 0, 1)), 1):
+...     print(*piece.ends, "in M" if piece.in_m else "outside M")
+-1.0 0.0 in M
+0.0 1.0 outside M
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.sections.slices import Slice
+from agattn.geometry.strata.preimages import preimages
+from agattn.geometry.variety.coefficients import coordinates
+
+Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a line in M̄ on which membership in M is constant.
+
+    Attributes:
+        ends: parameters at which the piece begins and ends.
+        sample: a rational parameter between them, at which membership was decided.
+        in_m: whether its points are in M.
+        reason: how that is known at the sample.
+    """
+
+    ends: tuple[float, float]
+    sample: Fraction
+    in_m: bool
+    reason: str
+
+
+def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction | int) -> list[Piece]:
+    """Cut a line inside M̄ (point + t·direction) where membership in M may change, and decide each piece.
+
+    Where y = h ⊗ q ⊗ Q, every form y_{c,b} is a multiple of Q, and Q can only cease to be definite where a
+    minor 4 F_ii F_kk − F_ik² of every nonzero form is zero. So membership is constant between zeros of one
+    such minor, and one rational point of each piece decides it, exactly. (Where y is not of this form but at
+    finitely many points, all of the line is in M, as M is closed.)
+
+    Args:
+        layer: the architecture.
+        slice_: a slice of its ambient space.
+        line: in coordinates of the slice.
+        radius: pieces are sought for parameters from −radius to radius.
+    """
+    cuts = sorted(
+        {Fraction(-radius), *_zeros_of_minors(layer, slice_, line, Fraction(radius)), Fraction(radius)}
+    )
+    pieces: list[Piece] = []
+    for low, high in pairwise(cuts):
+        sample = _between(low, high)
+        in_m, reason = _membership(layer, slice_, line, sample)
+        if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
+            pieces[-1] = Piece((pieces[-1].ends[0], float(high)), pieces[-1].sample, in_m, reason)
+        else:
+            pieces.append(Piece((float(low), float(high)), sample, in_m, reason))
+    return pieces
+
+
+def is_pinch(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> bool:
+    """Whether the fiber at a point of the line is one point that is not reduced: stratum (1,1,1)."""
+    y = slice_.point(_on(line, parameter))
+    if not any(y):
+        return False
+    return any(p.length != 1 for p in preimages(layer, y).points)
+
+
+def _membership(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> tuple[bool, str]:
+    y = slice_.point(_on(line, parameter))
+    if not any(y):
+        return True, "the function 0"
+    fiber = preimages(layer, y)
+    if not fiber.number:
+        raise InputError(f"the point at {parameter} of the line is not in the Zariski closure of M")
+    return fiber.is_real, fiber.reason
+
+
+def _on(line: Line, parameter: Fraction) -> list[Fraction]:
+    return [Fraction(p) + parameter * Fraction(v) for p, v in zip(*line, strict=True)]
+
+
+def _between(low: Fraction | float, high: Fraction | float) -> Fraction:
+    """A rational number well between two others, with a small denominator."""
+    return Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
+
+
+def _zeros_of_minors(
+    layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction
+) -> set[Fraction | float]:
+    """Where on the line some 2 × 2 minor vanishes: exactly where that is rational, else in floating point."""
+    start, end = slice_.point(_on(line, Fraction(0))), slice_.point(_on(line, Fraction(1)))
+    at = {
+        index: flint.fmpq_poly([_fmpq(y0), _fmpq(y1 - y0)])
+        for index, y0, y1 in zip(coordinates(layer), start, end, strict=True)
+    }
+    minors: list[Any] = []
+    for c, b in {(c, b) for c, b, _, _ in at}:
+        form = [
+            4 * at[c, b, i, i] * at[c, b, k, k] - at[c, b, i, k] ** 2
+            for i in range(1, layer.d + 1)
+            for k in range(i + 1, layer.d + 1)
+        ]
+        minors += [minor for minor in form if minor.degree() >= 0]
+    zeros: set[Fraction | float] = set()
+    for minor in minors:
+        for factor, _ in minor.factor()[1]:
+            degree = factor.degree()
+            if degree == 1:
+                zeros.add(-_fraction(factor[0]) / _fraction(factor[1]))
+            elif degree == 2:
+                low, middle, high = (float(_fraction(factor[n])) for n in range(3))
+                root = middle * middle - 4 * high * low
+                if root > 0:
+                    zeros |= {(-middle + sign * root**0.5) / (2 * high) for sign in (1, -1)}
+    return {zero for zero in zeros if -radius < zero < radius}
+
+
+def _fmpq(x: Fraction) -> flint.fmpq:
+    return flint.fmpq(x.numerator, x.denominator)
+
+
+def _fraction(x: Any) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7) -> np.ndarray[Any, Any]:
+    """For points of M̄(ℝ) in floating point, n × N: whether each is h ⊗ q ⊗ Q with Q definite of rank 2.
+
+    Numerical: "rank one" means that the other singular values are at most ``tolerance`` times the first.
+
+    >>> outside(SingleLayer(2, 1), np.array([[1.0, 0, 1, 0, 0, 0], [1, 0, -1, 0, 0, 0], [1, 0, 0, 0, 1, 0]]))
+    array([ True, False, False])
+    """
+    d, e = layer.d, layer.d_out
+    T = np.asarray(y, dtype=float).reshape(len(y), e, d, -1)
+    rows, h = _rank_one(T.reshape(len(y), e, -1), tolerance)
+    columns, q = _rank_one(T.swapaxes(1, 2).reshape(len(y), d, -1), tolerance)
+    form = np.einsum("nc,nb,ncbs->ns", h, q, T)
+    symmetric = np.zeros((len(y), d, d))
+    for n, (i, k) in enumerate(combinations_with_replacement(range(d), 2)):
+        symmetric[:, i, k] += form[:, n] / 2
+        symmetric[:, k, i] += form[:, n] / 2
+    eigenvalues = np.linalg.eigvalsh(symmetric)
+    order = np.argsort(-np.abs(eigenvalues), axis=1)
+    first, second = (np.take_along_axis(eigenvalues, order[:, [n]], axis=1)[:, 0] for n in (0, 1))
+    definite: np.ndarray[Any, Any] = rows & columns & (first * second > tolerance * first**2)
+    return definite
+
+
+def _rank_one(M: np.ndarray[Any, Any], tolerance: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Whether matrices have rank one, and their first left singular vectors."""
+    U, S, _ = np.linalg.svd(M, full_matrices=False)
+    small = S[:, 1:].max(axis=1, initial=0.0) <= tolerance * np.maximum(S[:, 0], 1e-300)
+    return small, U[:, :, 0]

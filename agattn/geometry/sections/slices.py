@@ -1,0 +1,297 @@
+r"""Sections of M̄ by an affine space of dimension three, to be drawn.
+
+A slice is an affine map s ↦ origin + x·direction_1 + y·direction_2 + w·direction_3 into ℝ^N. Where the pulled
+back equations of M̄ have a common factor, the section contains a surface.
+
+>>> from agattn import SingleLayer
+>>> layer = SingleLayer(2, 1)
+>>> surface = resultant_section(layer, standard_slice(layer))
+>>> print(surface.equation, "singular along", *surface.singular)
+x^2*w + y^2 singular along x y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+
+import flint
+
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.variety.coefficients import coordinates
+from agattn.notebook import InNotebooks, Math, Table
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """An injective affine map from ℝ³ to the ambient space ℝ^N.
+
+    Attributes:
+        origin: the image of (0, 0, 0), N rationals in the order of the coordinates y_{c,b,i,k}.
+        directions: three linearly independent vectors of length N.
+        names: of the three coordinates.
+
+    Raises:
+        InputError: if the directions are linearly dependent, or the names are not three different letters.
+    """
+
+    origin: Vector
+    directions: tuple[Vector, Vector, Vector]
+    names: tuple[str, str, str] = ("x", "y", "w")
+
+    def __post_init__(self) -> None:
+        matrix = flint.fmpq_mat(
+            3, len(self.origin), [flint.fmpq(c.numerator, c.denominator) for v in self.directions for c in v]
+        )
+        if matrix.rank() < 3:
+            raise InputError(
+                "the three directions of the slice are linearly dependent; give independent ones"
+            )
+        usable = all(isinstance(n, str) and len(n) == 1 and n.isascii() and n.islower() for n in self.names)
+        if len(set(self.names)) != 3 or not usable:
+            raise InputError(f"the slice's names are {self.names}; give three different small letters")
+
+    def ring(self, characteristic: int = 0) -> PolynomialRing:
+        """The polynomial ring in the three coordinates."""
+        return PolynomialRing([Variable(name) for name in self.names], characteristic)
+
+    def images(self) -> list[Polynomial]:
+        """The coordinates y_{c,b,i,k} as affine-linear polynomials in the three coordinates."""
+        ring = self.ring()
+        return [
+            sum((direction[n] * gen for direction, gen in zip(self.directions, ring.gens, strict=True)),
+                ring.one() * constant)
+            for n, constant in enumerate(self.origin)
+        ]  # fmt: skip
+
+    def point(self, s: Sequence[Fraction | int]) -> list[Fraction]:
+        """The point of ℝ^N with these three coordinates."""
+        return [
+            constant + sum((s[j] * self.directions[j][n] for j in range(3)), Fraction(0))
+            for n, constant in enumerate(self.origin)
+        ]
+
+
+def standard_slice(layer: SingleLayer) -> Slice:
+    """y_{1,1} = u² + w v², y_{1,2} = x uv + y v² with u = u_1, v = u_2, and all other coordinates 0.
+
+    For (2, 1, 2) this is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same surface, and
+    the same points of it are in M, since the slice lies in a :class:`Block`.
+
+    Raises:
+        InputError: if d = 1 or t = 1, where there are no such coordinates.
+    """
+    if layer.d < 2 or layer.t < 2:
+        raise InputError(f"{layer} has no standard slice, which needs d ≥ 2 and t ≥ 2")
+    index = coordinates(layer)
+
+    def unit(*place: int) -> Vector:
+        return tuple(Fraction(c == place) for c in index)
+
+    return Slice(unit(1, 1, 1, 1), (unit(1, 2, 1, 2), unit(1, 2, 2, 2), unit(1, 1, 2, 2)))
+
+
+@dataclass(frozen=True)
+class Section(InNotebooks):
+    """A surface in a slice.
+
+    Attributes:
+        slice: the slice.
+        equation: its squarefree equation, primitive over ℤ.
+        singular: polynomials whose zeros are its singular points.
+    """
+
+    slice: Slice
+    equation: Polynomial
+    singular: tuple[Polynomial, ...]
+
+    def _notebook(self) -> Table:
+        rows = (
+            ("surface", Math(f"{self.equation.latex()} = 0")),
+            ("singular points", Math(f"{' = '.join(f.latex() for f in self.singular)} = 0")),
+        )
+        return Table("A surface in a slice", (), rows)
+
+    def line(self) -> tuple[Vector, Vector] | None:
+        """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""
+        linear = [f for f in self.singular if f.degree() == 1]
+        if len(linear) != 2 or len(self.singular) != 2:
+            return None
+        rows = [[f.terms.get(e, 0) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0))] for f in linear]
+        entries = [flint.fmpq(Fraction(c).numerator, Fraction(c).denominator) for row in rows for c in row]
+        reduced, rank = flint.fmpq_mat(2, 4, entries).rref()
+        pivots = [next((j for j in range(4) if reduced[i, j]), 3) for i in range(2)]
+        if rank < 2 or 3 in pivots:
+            return None
+        [free] = set(range(3)) - set(pivots)
+        point, direction = [Fraction(0)] * 3, [Fraction(0)] * 3
+        direction[free] = Fraction(1)
+        for i, j in enumerate(pivots):
+            point[j] = -Fraction(int(reduced[i, 3].p), int(reduced[i, 3].q))
+            direction[j] = -Fraction(int(reduced[i, free].p), int(reduced[i, free].q))
+        return tuple(point), tuple(direction)
+
+
+@dataclass(frozen=True)
+class Block:
+    r"""The six coordinates y_{c,b,·} and y_{c,b',·} of one row, two columns and two variables u_i, u_k.
+
+    Let W be the space where all other coordinates are 0, and α = min(a, d) ≥ 2. Then
+    M̄(d, d', a) ∩ W = M̄(2, 1, 2) and M(d, d', a) ∩ W = M(2, 1, 2), in these six coordinates.
+
+    *Proof.* M̄ is the image of the parametrization over ℂ, and M that over ℝ; the argument is the same over
+    both. ⊇: fill V_c, A_b, A_{b'} in two variables up with zeros, and take every other row of V and column of
+    A as 0; the rank of A is at most 2 ≤ a. ⊆: let y ≠ 0 be in W, with y_{c,b} = V_c·A_b, say. Some product
+    V_c·A_{b_1}, b_1 in {b, b'}, is not 0. The degree in a variable u_j is additive under products, so that
+    V_c and A_{b_1}, whose product is free of every u_j except u_i and u_k, are free of it too. For any other
+    column b_2 either A_{b_2} = 0, or the same holds for V_c·A_{b_2}; and A_{b_2} = 0 for b_2 outside {b, b'},
+    since V_c ≠ 0 and W asks for V_c·A_{b_2} = 0. So V_c, A_b, A_{b'} are linear forms in u_i and u_k: a point
+    of M(2, 1, 2), where the 2 × 2 matrix A has rank at most 2 anyway. ∎
+
+    Attributes:
+        row: c.
+        columns: b < b'.
+        variables: i < k.
+    """
+
+    row: int
+    columns: tuple[int, int]
+    variables: tuple[int, int]
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int, int, int], ...]:
+        """The six indices (c, b, i, k), in the order of the coordinates of (2, 1, 2)."""
+        i, k = self.variables
+        return tuple((self.row, b, *pair) for b in self.columns for pair in ((i, i), (i, k), (k, k)))
+
+
+def block_of(layer: SingleLayer, slice_: Slice) -> Block | None:
+    """A block in which a slice lies, or ``None`` where there is none; then d, a ≥ 2 and t ≥ 2.
+
+    >>> from agattn import SingleLayer
+    >>> layer = SingleLayer(4, 3, 2)
+    >>> block_of(layer, standard_slice(layer))
+    Block(row=1, columns=(1, 2), variables=(1, 2))
+    """
+    if layer.alpha < 2 or layer.t < 2:
+        return None
+    vectors = (slice_.origin, *slice_.directions)
+    support = [name for n, name in enumerate(coordinates(layer)) if any(v[n] for v in vectors)]
+    rows = {c for c, *_ in support}
+    columns, variables = ({b for _, b, *_ in support}, {j for *_, i, k in support for j in (i, k)})
+    if len(rows) > 1 or len(columns) > 2 or len(variables) > 2:
+        return None
+    return Block(min(rows, default=1), _two(columns), _two(variables))
+
+
+def _two(chosen: set[int]) -> tuple[int, int]:
+    """Two numbers, those chosen and if need be the smallest others."""
+    first, second = sorted([*sorted(chosen), *sorted({1, 2} - chosen)][:2])
+    return first, second
+
+
+def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
+    """The section by a slice that lies in a :class:`Block` of a layer with d, a ≥ 2, without an engine.
+
+    There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
+    quadrics y_{c,b} and y_{c,b'}: they have a common factor V_c. The singular polynomials have the right
+    zeros but need not generate a radical ideal.
+
+    Raises:
+        InputError: if the slice lies in no block, or the section is no surface.
+
+    >>> from agattn import SingleLayer
+    >>> layer = SingleLayer(4, 3, 2)
+    >>> resultant_section(layer, standard_slice(layer)).equation
+    x^2*w + y^2
+    """
+    block = block_of(layer, slice_)
+    if block is None:
+        raise InputError(
+            f"without an engine only sections by slices in one row, two columns and two variables are known, "
+            f"for d, a ≥ 2, and this slice of {layer} is another one"
+        )
+    at = dict(zip(coordinates(layer), slice_.images(), strict=True))
+    p, q, r, s, t, u = (at[name] for name in block.coordinates)
+    resultant = (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
+    return section_from_equations(slice_, [resultant])
+
+
+def section_from_equations(slice_: Slice, equations: Iterable[Polynomial]) -> Section:
+    """The surface that pulled back equations have in common: their greatest common divisor, squarefree.
+
+    Raises:
+        InputError: if they have no common factor, or all vanish.
+
+    >>> from agattn import SingleLayer
+    >>> slice_ = standard_slice(SingleLayer(2, 1))
+    >>> x, y, w = slice_.ring().gens
+    >>> section_from_equations(slice_, [x**2 * y, x * w]).equation
+    x
+    """
+    equations = [f for f in equations if f]
+    if not equations:
+        raise InputError("the whole slice lies in the Zariski closure of M; choose one that does not")
+    common = reduce(_gcd, equations)
+    if common.degree() < 1:
+        raise InputError(
+            "the section is no surface: its equations have no common factor; choose another slice"
+        )
+    equation = _squarefree(common)
+    ring = equation.ring
+    partials = [equation.derivative(gen) for gen in ring.gens]
+    singular = simplified([equation, *partials])
+    return Section(slice_, equation, singular)
+
+
+def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
+    """Polynomials with the same common zeros: squarefree, and divided by each other as far as that goes.
+
+    >>> x, y = PolynomialRing([Variable("x"), Variable("y")]).gens
+    >>> simplified([x**3 * y, x**2, x * x + y * y])
+    (x, y)
+    """
+    found = {_squarefree(f) for f in polynomials if f}
+    while True:
+        ordered = sorted(found, key=lambda f: (f.degree(), len(f), str(f)))
+        kept: list[Polynomial] = []
+        for f in ordered:
+            rest = _remainder(f, kept)
+            if rest:
+                kept.append(_squarefree(rest))
+        if set(kept) == found:
+            return tuple(sorted(kept, key=lambda f: (f.degree(), [-e for e in max(f.terms)], str(f))))
+        found = set(kept)
+
+
+def _remainder(f: Polynomial, divisors: Sequence[Polynomial]) -> Polynomial:
+    """What is left of f when leading terms are divided away, largest first."""
+    rest, todo = f.ring.zero(), f
+    while todo:
+        exponents, coefficient = next(iter(todo.terms.items()))
+        lead = f.ring.from_terms({exponents: coefficient})
+        for g in divisors:
+            first, scale = next(iter(g.terms.items()))
+            quotient = tuple(a - b for a, b in zip(exponents, first, strict=True))
+            if min(quotient) >= 0:
+                todo -= g * f.ring.from_terms({quotient: Fraction(coefficient) / Fraction(scale)})
+                break
+        else:
+            rest, todo = rest + lead, todo - lead
+    return rest
+
+
+def _gcd(f: Polynomial, g: Polynomial) -> Polynomial:
+    return Polynomial(f.ring, f._poly.gcd(g._poly))
+
+
+def _squarefree(f: Polynomial) -> Polynomial:
+    _, factors = f._poly.factor_squarefree()
+    product = reduce(lambda a, b: a * b, (factor for factor, _ in factors), f.ring.one()._poly)
+    return Polynomial(f.ring, product).primitive()

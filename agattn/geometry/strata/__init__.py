@@ -1,0 +1,1 @@
+"""Every point of the neuromanifold: the orbits, and what holds along each."""

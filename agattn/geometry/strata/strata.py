@@ -1,0 +1,256 @@
+r"""The strata: every point of the neuromanifold at once.
+
+Let GL(d') × GL(d) × GL(d) act on (A, V) through the rows of V, the columns of A, and the index which V and A
+share. A pair is then a representation ℂ^{d'} ←V— ℂ^d —Aᵀ→ ℂ^d of a quiver of type A₃; by Gabriel's theorem
+there are finitely many orbits, and three ranks tell them apart:
+
+.. math:: r_V = \operatorname{rk} V, \qquad r_A = \operatorname{rk} A, \qquad
+          r = \operatorname{rk} \begin{pmatrix} V \\ A^{\mathsf T} \end{pmatrix}.
+
+(1,1,1) means A = k qᵀ, V = h kᵀ with the same k; (1,1,2) means A = k qᵀ, V = h vᵀ with k, v independent.
+The real orbits are counted by the same triples. All pairs with A = 0 or V = 0 give the function 0, which is
+one stratum here. A statement that the group leaves true is decided for *all* points by looking at one
+rational representative of each stratum.
+
+>>> from agattn import SingleLayer
+>>> layer = SingleLayer(d=2, d_out=1)
+>>> for stratum in strata(layer):
+...     print(stratum, image_dimension(layer, stratum))
+(0,0,0) 0
+(1,1,1) 3
+(1,1,2) 4
+(1,2,2) 5
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.variety.parametrization import Coordinate, Matrix, rational_matrix
+
+if TYPE_CHECKING:
+    import networkx
+
+IntegerMatrix = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, order=True)
+class Stratum:
+    """The orbit of functions φ_{A,V} with rk V = r_v, rk A = r_a and rk [V; Aᵀ] = r; (0,0,0) is φ = 0."""
+
+    r_v: int
+    r_a: int
+    r: int
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether this is the single point 0."""
+        return self.r_v == 0
+
+    @property
+    def common(self) -> int:
+        """The dimension r_V + r_A − r of what the row space of V and the column space of A share."""
+        return self.r_v + self.r_a - self.r
+
+    def closure_contains(self, other: Stratum) -> bool:
+        """Whether ``other`` lies in the closure of this stratum.
+
+        For a quiver of type A the closures are cut out by the ranks (Abeasis and Del Fra), so the order is
+        componentwise; and (A, V) ↦ y is projectively closed, so closures of images are images of closures.
+        """
+        return other.r_v <= self.r_v and other.r_a <= self.r_a and other.r <= self.r
+
+    def __str__(self) -> str:
+        return f"({self.r_v},{self.r_a},{self.r})"
+
+
+ZERO = Stratum(0, 0, 0)
+
+
+def require_two_tokens(layer: SingleLayer) -> None:
+    """Refuse t = 1, where the function depends on A only through A + Aᵀ.
+
+    Raises:
+        InputError: if the layer has one token.
+    """
+    if layer.t < 2:
+        raise InputError(
+            "t is 1; the strata need t ≥ 2, because one token sees only V and A + Aᵀ, which have other orbits"
+        )
+
+
+def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
+    """The strata of M, 0 first, in lexicographic order of (r_v, r_a, r).
+
+    These are also the strata of the complex variety M̄, which is the image of all complex (A, V).
+
+    Raises:
+        InputError: if t = 1.
+
+    >>> [str(s) for s in strata(SingleLayer(1, 2))]
+    ['(0,0,0)', '(1,1,1)']
+    """
+    require_two_tokens(layer)
+    nonzero = (
+        Stratum(r_v, r_a, r)
+        for r_v in range(1, min(layer.d_out, layer.d) + 1)
+        for r_a in range(1, layer.alpha + 1)
+        for r in range(max(r_v, r_a), min(layer.d, r_v + r_a) + 1)
+    )
+    return (ZERO, *nonzero)
+
+
+def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
+    """Check that ``stratum`` is one of the layer's.
+
+    Raises:
+        InputError: if it is not, or if t = 1.
+    """
+    require_two_tokens(layer)
+    r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
+    nonzero = 1 <= r_v <= min(layer.d_out, layer.d) and 1 <= r_a <= layer.alpha
+    if not stratum.is_zero and not (nonzero and max(r_v, r_a) <= r <= min(layer.d, r_v + r_a)):
+        raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
+
+
+def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
+    """A pair (A, V) of 0/1 matrices in the stratum, with r_V·r_A nonzero coordinates y, all equal to 1.
+
+    A has ones at (j, j) for j ≤ r_A and V at (c, r − r_V + c) for c ≤ r_V, so V_c(u)·A_b(u) is a monomial
+    or 0.
+
+    >>> representative(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    (((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 1)))
+    """
+    require_stratum(layer, stratum)
+    return diagonal_representative(layer, stratum)
+
+
+def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
+    """The same for any three ranks that a pair can have, so also for pairs with A = 0 or V = 0."""
+    d, first = layer.d, ranks.r - ranks.r_v
+    A = tuple(tuple(int(i == j < ranks.r_a) for j in range(d)) for i in range(d))
+    V = tuple(tuple(int(c < ranks.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
+    return A, V
+
+
+def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
+    """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
+
+    ``None`` outside the hypotheses t ≥ 2, d ≥ 2, and a > 1 or d' > 1.
+
+    >>> singular_by_paper(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+    False
+    """
+    if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
+        return None
+    return stratum.r_a <= 1 and stratum.r_v <= 1
+
+
+def stratum_of(A: Matrix, V: Matrix) -> Stratum:
+    """The stratum of φ_{A,V} for exact matrices A (d × d) and V (d' × d), whatever the attention dimension.
+
+    >>> stratum_of([[1, 2], [2, 4]], [[1, 2], [3, 6]])
+    Stratum(r_v=1, r_a=1, r=1)
+    >>> stratum_of([[0, 0], [0, 0]], [[1, 2]])
+    Stratum(r_v=0, r_a=0, r=0)
+    """
+    d = len(A)
+    columns = [[row[b] for row in A] for b in range(d)]
+    r_v = rational_matrix(V, d).rank()
+    r_a = rational_matrix(columns, d).rank()
+    if not r_v or not r_a:
+        return ZERO
+    return Stratum(r_v, r_a, rational_matrix([*V, *columns], d).rank())
+
+
+def parameter_dimension(layer: SingleLayer, stratum: Stratum) -> int:
+    """The dimension of the set of pairs (A, V) that give functions of this stratum.
+
+    For a nonzero stratum: choose the s-dimensional intersection of the row space of V and the column space of
+    A, then the two spaces, then V and A with these spaces. For 0 it is that of {A = 0} ∪ {V = 0}.
+    """
+    require_stratum(layer, stratum)
+    d, d_out = layer.d, layer.d_out
+    if stratum.is_zero:
+        return max(d * d_out, layer.alpha * (2 * d - layer.alpha))
+    r_v, r_a, s = stratum.r_v, stratum.r_a, stratum.common
+    return s * (d - s) + (r_v - s) * (d - r_v) + (r_a - s) * (d - r_a) + d_out * r_v + d * r_a
+
+
+def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
+    """The dimension of the stratum in ℂ^N: one less than that of the parameters, for (sA, V/s); 0 for 0.
+
+    Fibers over nonzero points are one or two such rescaling curves (HMK, Theorem 3.2).
+
+    >>> image_dimension(SingleLayer(3, 2, 2), Stratum(2, 2, 3))
+    13
+    """
+    return 0 if stratum.is_zero else parameter_dimension(layer, stratum) - 1
+
+
+def closure_order(layer: SingleLayer) -> networkx.DiGraph[Stratum]:
+    """The Hasse diagram: an edge from s to s' where s' is maximal among the strata in the boundary of s.
+
+    >>> order = closure_order(SingleLayer(2, 1))
+    >>> [(str(s), str(t)) for s, t in order.edges]
+    [('(1,1,1)', '(0,0,0)'), ('(1,1,2)', '(1,1,1)'), ('(1,2,2)', '(1,1,2)')]
+    """
+    import networkx
+
+    order: networkx.DiGraph[Stratum] = networkx.DiGraph()
+    order.add_nodes_from(strata(layer))
+    # What is above comes first here, so that what is below a cover found already is no cover.
+    descending = sorted(order, key=lambda s: -(s.r_v + s.r_a + s.r))
+    for place, upper in enumerate(descending):
+        covers: list[Stratum] = []
+        for s in descending[place + 1 :]:
+            if upper.closure_contains(s) and not any(t.closure_contains(s) for t in covers):
+                covers.append(s)
+        order.add_edges_from((upper, s) for s in sorted(covers))
+    return order
+
+
+@dataclass(frozen=True)
+class DefiniteStratum:
+    """The one stratum of M̄(ℝ) outside M, for d ≥ 2: {h ⊗ q ⊗ Q} with Q = ±(m² + n²), m and n independent.
+
+    A real point of M̄ that is not in M has a preimage (A, V) which no rescaling makes real. Its complex
+    conjugate is a second preimage, so the point is of type (1,1,2): y = h ⊗ q ⊗ k·v with h and q real and v
+    conjugate to k up to scale, that is, k·v = ±(m² + n²). Being a real form of the complex orbit (1,1,2), it
+    has the same dimension, d' + 3d − 3.
+    """
+
+    layer: SingleLayer
+
+    @property
+    def dimension(self) -> int:
+        """d' + 3d − 3."""
+        return image_dimension(self.layer, Stratum(1, 1, 2))
+
+    def representative(self) -> dict[Coordinate, int]:
+        """The nonzero coordinates of the point e_1 ⊗ e_1 ⊗ (u_1² + u_2²)."""
+        return {(1, 1, 1, 1): 1, (1, 1, 2, 2): 1}
+
+    def closure(self) -> tuple[Stratum, ...]:
+        """The strata of M in its closure: those with Q of rank at most 1.
+
+        M is closed, so no closure of a stratum of M contains a point of this one.
+        """
+        return (ZERO, Stratum(1, 1, 1))
+
+    def __str__(self) -> str:
+        return "definite"
+
+
+def definite_stratum(layer: SingleLayer) -> DefiniteStratum | None:
+    """The stratum of M̄(ℝ) outside M; ``None`` for d = 1, where M̄(ℝ) = M.
+
+    >>> definite_stratum(SingleLayer(2, 1)).dimension
+    4
+    """
+    require_two_tokens(layer)
+    return DefiniteStratum(layer) if layer.d >= 2 else None

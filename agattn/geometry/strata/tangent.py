@@ -1,0 +1,394 @@
+r"""Zariski tangent spaces of M̄ at its strata, bounded from both sides by exact linear algebra over ℚ.
+
+**From below, by arcs.** Let y(ε) = p + ε^k v_k + ε^{k+1} v_{k+1} + ... be a polynomial arc in M̄. An equation
+f of M̄ is linear in v_k, ..., v_{2k−1} modulo ε^{2k}, so f(y(ε)) = 0 says that the gradient of f at p
+annihilates each of these vectors: it lies in T_p M̄. The arcs here are φ of A = K(ε)ᵀQ(ε) and V(ε), with at
+most a rows in K and Q, so that they stay in M̄. There are those of first order through every preimage of p,
+and where dφ has a kernel, as at A = k qᵀ, V = h kᵀ, those of second order along the kernel,
+
+.. math:: A = (k + εw)q^{\mathsf T} + ε^2 m s^{\mathsf T}, \qquad
+          V = h(k − εw)^{\mathsf T} + ε^2 g n^{\mathsf T},
+
+with k = 2 and both of v_2 and v_3. (The leading coefficient alone misses part of T_p at pinch points.)
+
+**From above**, by one of two arguments. If the fiber over p of the finite map P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N)
+is one reduced point, the map is a closed immersion near it, so M̄ near p looks like its source, and dim T_p M̄
+is that of the source, which may itself be singular. Otherwise gradients of verified equations:
+dim T_p M̄ ≤ N − (their rank).
+
+>>> from agattn import SingleLayer
+>>> from agattn.geometry.strata.strata import Stratum
+>>> print(tangent_bounds(SingleLayer(3, 2, 2), Stratum(2, 1, 2)))
+dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above: one reduced preimage)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import flint
+
+from agattn.algebra.echelon import echelon
+from agattn.architectures.architecture import SingleLayer
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
+from agattn.geometry.strata.critical import kernel_modulo_scaling
+from agattn.geometry.strata.preimages import Fiber, Preimage, stratum_fiber
+from agattn.geometry.strata.strata import Stratum, image_dimension, representative, require_stratum, strata
+from agattn.geometry.variety.determinantal import zariski_tangent_dimension
+from agattn.geometry.variety.parametrization import (
+    Coordinate,
+    Matrix,
+    coefficients,
+    coordinate_index,
+    coordinates,
+    rational_matrix,
+)
+from agattn.notebook import Cell, InNotebooks, Math, Table
+
+Entries = tuple[tuple[int, int, int, int], ...]
+"""A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
+
+Vector = dict[Coordinate, int]
+"""The nonzero coordinates of a vector in ℤ^N."""
+
+_PRIME = (1 << 61) - 1
+
+
+@dataclass(frozen=True)
+class Arc:
+    """The arc φ(K(ε)ᵀQ(ε), V(ε)) in M̄: K and Q have at most a rows and d columns, V is d' × d.
+
+    >>> arc = Arc(K=((1, 1, 0, 1),), Q=((1, 1, 0, 1),), V=((1, 1, 0, 1), (1, 2, 1, 3)))
+    >>> arc.coefficients()
+    [{(1, 1, 1, 1): 1}, {(1, 1, 1, 2): 3}]
+    """
+
+    K: Entries
+    Q: Entries
+    V: Entries
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of K and Q, a bound for the rank of A(ε)."""
+        return max((row for row, *_ in (*self.K, *self.Q)), default=0)
+
+    def attention(self) -> Counter[tuple[int, int, int]]:
+        """A(ε) = K(ε)ᵀQ(ε): (row, column, power) ↦ coefficient."""
+        A: Counter[tuple[int, int, int]] = Counter()
+        for row, k, power, x in self.K:
+            for other, b, more, z in self.Q:
+                if row == other:
+                    A[k, b, power + more] += x * z
+        return A
+
+    def coefficients(self) -> list[Vector]:
+        """The coefficients of ε^0, ε^1, ... of y(ε)."""
+        A = self.attention()
+        result: list[Counter[Coordinate]] = []
+        for c, i, power, x in self.V:
+            for (k, b, more), z in A.items():
+                while len(result) <= power + more:
+                    result.append(Counter())
+                result[power + more][c, b, min(i, k), max(i, k)] += x * z
+        return [{name: value for name, value in vector.items() if value} for vector in result]
+
+    def tangent_terms(self) -> list[tuple[int, Vector]]:
+        """The nonzero ones of v_k, ..., v_{2k−1}, all in T_p, where v_k is the first; with their powers."""
+        terms = self.coefficients()
+        k = next((power for power in range(1, len(terms)) if terms[power]), len(terms))
+        return [(power, vector) for power, vector in enumerate(terms) if k <= power < 2 * k and vector]
+
+    def tangent_vectors(self) -> list[Vector]:
+        """The same without the powers."""
+        return [vector for _, vector in self.tangent_terms()]
+
+
+@dataclass(frozen=True)
+class TangentBounds(InNotebooks):
+    """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
+
+    Attributes:
+        layer: the layer.
+        stratum: the stratum; p is its representative.
+        dimension: dim M̄.
+        lower: the number of independent tangent vectors found.
+        upper: from the source or from equations.
+        how_lower: which arcs.
+        how_upper: ``"one reduced preimage"``, ``"gradients of verified equations"`` or
+            ``"the ambient space"``.
+        arcs: arcs through p with tangent vectors that span a space of dimension ``lower``.
+        equations: N − ``upper`` equations with independent gradients at p, where these gave ``upper``.
+        fiber: the preimages of p; ``None`` at 0.
+        evidence: always proved.
+    """
+
+    layer: SingleLayer
+    stratum: Stratum
+    dimension: int
+    lower: int
+    upper: int
+    how_lower: str
+    how_upper: str
+    arcs: tuple[Arc, ...] = field(repr=False)
+    equations: tuple[Equation, ...] = field(repr=False)
+    fiber: Fiber | None = field(repr=False)
+    evidence: Evidence = Evidence.PROVED
+
+    @property
+    def value(self) -> int | None:
+        """The dimension of T_p M̄ where the two bounds meet."""
+        return self.lower if self.lower == self.upper else None
+
+    @property
+    def singular(self) -> bool | None:
+        """Whether p is a singular point of M̄; ``None`` if the bounds leave it open."""
+        if self.lower > self.dimension:
+            return True
+        return False if self.upper == self.dimension else None
+
+    def _notebook(self) -> Table:
+        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+        rows: tuple[tuple[Cell, ...], ...] = (
+            (Math(r"\dim T_p \geq"), self.lower, self.how_lower),
+            (Math(r"\dim T_p \leq"), self.upper, self.how_upper),
+            (Math(r"\dim \overline{\mathcal{M}}"), self.dimension, f"so the point is {word}"),
+        )
+        name = str(self.layer).split(":")[0]
+        return Table(f"Tangent space of {name} at {self.stratum} ({self.evidence})", (), rows)
+
+    def __str__(self) -> str:
+        size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"
+        relation = {True: ">", False: "=", None: "against"}[self.singular]
+        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+        return (
+            f"dim T_p {size} {relation} dim M̄ = {self.dimension}: {word} "
+            f"(from below: {self.how_lower}; from above: {self.how_upper})"
+        )
+
+
+def representative_point(layer: SingleLayer, stratum: Stratum) -> Vector:
+    """The nonzero coordinates of y at the representative of a stratum.
+
+    >>> representative_point(SingleLayer(3, 2, 2), Stratum(1, 2, 3))
+    {(1, 1, 1, 3): 1, (1, 2, 2, 3): 1}
+    """
+    if stratum.is_zero:
+        return {}
+    y = coefficients(*representative(layer, stratum))
+    return {name: value for name, value in zip(coordinates(layer.d, layer.d_out), y, strict=True) if value}
+
+
+@lru_cache(maxsize=256)
+def neuromanifold_dimension(layer: SingleLayer) -> int:
+    """The dimension of M̄: that of its open stratum, the one which is in the closure of no other.
+
+    >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
+    13
+    """
+    return max(image_dimension(layer, stratum) for stratum in strata(layer))
+
+
+@lru_cache(maxsize=4096)
+def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_DEGREE) -> TangentBounds:
+    """Bound dim T_p M̄ from both sides at a stratum; equations are searched up to degree ``max_degree``.
+
+    Raises:
+        InputError: if the stratum is not one of the layer's, or if t = 1.
+
+    >>> tangent_bounds(SingleLayer(2, 2, 2), Stratum(1, 1, 1)).value
+    9
+    """
+    require_stratum(layer, stratum)
+    if stratum.is_zero:
+        fiber, how, arcs = None, "lines", tuple(arcs_through_zero(layer))
+        lower = len(arcs)  # one along each coordinate
+    else:
+        fiber = stratum_fiber(layer, stratum)
+        how = "first-order arcs"
+        candidates: list[Arc] = []
+        for point in fiber.points:
+            candidates.extend(first_order_arcs(layer, point.A, point.V))
+            if kernel_modulo_scaling(point.A, point.V):
+                candidates.extend(second_order_arcs(layer, point.A, point.V))
+                how = "arcs of first and second order"
+        if len(fiber.points) > 1:
+            how += f" through {len(fiber.points)} preimages"
+        lower, arcs = _span(layer, candidates)
+    upper, how_upper, equations = _upper_bound(layer, stratum, fiber, lower, max_degree)
+    return TangentBounds(
+        layer, stratum, neuromanifold_dimension(layer), lower, upper, how, how_upper, arcs, equations, fiber
+    )
+
+
+def is_one_reduced_point(fiber: Fiber) -> bool:
+    """Whether a fiber is a single reduced point, so that the projective map is a closed immersion there."""
+    return fiber.number == 1 and [p.length for p in fiber.points] == [1]
+
+
+def source_tangent_dimension(layer: SingleLayer, point: Preimage) -> int:
+    """dim T_A D_α + d'd − 1, the dimension of the Zariski tangent space of the source modulo scaling."""
+    return zariski_tangent_dimension(point.A, layer.alpha) + layer.d_out * layer.d - 1
+
+
+def _upper_bound(
+    layer: SingleLayer, stratum: Stratum, fiber: Fiber | None, lower: int, max_degree: int
+) -> tuple[int, str, tuple[Equation, ...]]:
+    ambient = layer.ambient_dimension
+    if fiber is not None and is_one_reduced_point(fiber):
+        return source_tangent_dimension(layer, fiber.points[0]), "one reduced preimage", ()
+    if lower == ambient:
+        return ambient, "the ambient space", ()
+    point = representative_point(layer, stratum)
+    equations, rank = independent_gradients(layer, point, ambient - lower, max_degree)
+    return ambient - rank, "gradients of verified equations", equations
+
+
+def independent_gradients(
+    layer: SingleLayer, point: Vector, enough: int, max_degree: int = MAX_DEGREE
+) -> tuple[tuple[Equation, ...], int]:
+    """Verified equations with linearly independent gradients at a sparse point, and their number.
+
+    The search goes up by degree, and stops at ``enough`` of them or at ``max_degree``.
+
+    >>> layer = SingleLayer(3, 1, 3)
+    >>> equations, rank = independent_gradients(layer, {(1, 1, 1, 2): 1}, enough=3)
+    >>> [equation.degree for equation in equations]
+    [3, 3, 3]
+    """
+    # Row echelon form over 𝔽_p, one row per equation: independence mod p is independence over ℚ.
+    echelon: dict[Coordinate, dict[Coordinate, int]] = {}
+    kept: list[Equation] = []
+    for equation in gradient_equations(layer, point, max_degree):
+        row = {name: value % _PRIME for name, value in equation.gradient(point).items()}
+        while row:
+            pivot = min(row)
+            if pivot not in echelon:
+                inverse = pow(row[pivot], -1, _PRIME)
+                echelon[pivot] = {name: value * inverse % _PRIME for name, value in row.items()}
+                kept.append(equation)
+                break
+            factor = row[pivot]
+            for name, value in echelon[pivot].items():
+                difference = (row.get(name, 0) - factor * value) % _PRIME
+                if difference:
+                    row[name] = difference
+                else:
+                    row.pop(name, None)
+        if len(kept) == enough:
+            break
+    return tuple(kept), len(kept)
+
+
+def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc, ...]]:
+    """The dimension spanned by the tangent vectors of some arcs, and arcs that suffice.
+
+    The rank is taken modulo a prime, which can only be too small: a lower bound over ℚ in any case.
+    """
+    index = coordinate_index(layer.d, layer.d_out)
+    columns = [(arc, vector) for arc in candidates for vector in arc.tangent_vectors()]
+    if not columns:
+        return 0, ()
+    matrix = flint.nmod_mat(len(index), len(columns), _PRIME)
+    for column, (_, vector) in enumerate(columns):
+        for name, value in vector.items():
+            matrix[index[name], column] = value
+    pivots = echelon(matrix)[1]
+    return len(pivots), tuple(dict.fromkeys(columns[column][0] for column in pivots))
+
+
+def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
+    """K and Q with A = KᵀQ and rk A rows each: Q from the reduced row echelon form, K from pivot columns.
+
+    >>> rank_factorization([[0, 2], [0, 4]])
+    ([[2, 4]], [[0, 1]])
+    """
+    d = len(A)
+    reduced, pivots = echelon(rational_matrix(A, d))
+    Q = [[reduced[row, b] for b in range(d)] for row in range(len(pivots))]
+    return [[A[k][pivot] for k in range(d)] for pivot in pivots], Q
+
+
+def _entries(matrix: Matrix, power: int = 0) -> Entries:
+    """The nonzero entries of an integer matrix times ε^power.
+
+    Raises:
+        ValueError: if an entry is not an integer; representatives have integer entries.
+    """
+    found = []
+    for row, line in enumerate(matrix, start=1):
+        for column, value in enumerate(line, start=1):
+            if value:
+                number = int(value) if int(value) == value else None
+                if number is None:
+                    raise ValueError("arcs are written with integers; scale the matrices first")
+                found.append((row, column, power, number))
+    return tuple(found)
+
+
+def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
+    """Arcs (A + εȦ, V) and (A, V + εV̇) of rank ≤ a through an integer pair (A, V).
+
+    Where rk A < α they add ε times a rank-one matrix, so their directions Ȧ span all d × d matrices; where
+    rk A = α they move one of the factors K and Q, which spans the tangent space of D_α.
+    """
+    K, Q = (_entries(factor) for factor in rank_factorization(A))
+    rank = len({row for row, *_ in K})
+    fixed = _entries(V)
+    indices = range(1, layer.d + 1)
+    for c in range(1, layer.d_out + 1):
+        for i in indices:
+            yield Arc(K, Q, (*fixed, (c, i, 1, 1)))
+    if rank < layer.alpha:
+        for k in indices:
+            for b in indices:
+                yield Arc((*K, (rank + 1, k, 0, 1)), (*Q, (rank + 1, b, 1, 1)), fixed)
+    else:
+        for row in range(1, rank + 1):
+            for k in indices:
+                yield Arc((*K, (row, k, 1, 1)), Q, fixed)
+                yield Arc(K, (*Q, (row, k, 1, 1)), fixed)
+
+
+def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
+    """Arcs along the kernel of dφ at an integer pair A = k qᵀ, V = h kᵀ: no other pair with y ≠ 0 has one.
+
+    The kernel directions are (w qᵀ, −h wᵀ). The arc along w adds ε² times one more matrix to A or V, or
+    nothing; within rank 1 it moves q by ε² instead. Sums of two unit vectors w give the mixed terms of
+    −h⊗q⊗w².
+    """
+    (k,), (q,) = rank_factorization(A)
+    first = next(i for i, x in enumerate(k) if x)
+    h = [row[first] / k[first] for row in V]
+    K, Q, fixed = _entries([k]), _entries([q]), _entries(V)
+    indices = range(1, layer.d + 1)
+
+    def along(w: Sequence[int]) -> tuple[Entries, Entries]:
+        moved = tuple((1, i, 1, 1) for i in w)
+        backwards = tuple((c, i, power, -x) for c, _, power, x in _entries([[x] for x in h], 1) for i in w)
+        return (*K, *moved), (*fixed, *backwards)
+
+    for i in indices:
+        for j in range(i, layer.d + 1):
+            moved, backwards = along(sorted({i, j}))
+            yield Arc(moved, Q, backwards)
+        moved, backwards = along([i])
+        for c in range(1, layer.d_out + 1):
+            for n in indices:
+                yield Arc(moved, Q, (*backwards, (c, n, 2, 1)))
+        for s in indices:
+            if layer.alpha == 1:
+                yield Arc(moved, (*Q, (1, s, 2, 1)), backwards)
+            else:
+                for m in indices:
+                    yield Arc((*moved, (2, m, 0, 1)), (*Q, (2, s, 2, 1)), backwards)
+
+
+def arcs_through_zero(layer: SingleLayer) -> Iterator[Arc]:
+    """The lines ε·y, which lie in the cone M̄, for y with one nonzero coordinate."""
+    for c, b, i, k in coordinates(layer.d, layer.d_out):
+        yield Arc(((1, k, 0, 1),), ((1, b, 0, 1),), ((c, i, 1, 1),))

@@ -1,0 +1,84 @@
+"""The degree of the neuromanifold as an intersection number.
+
+Projectively M̄ is the image of P(D_α) × P(ℂ^{d'×d}), D_α = {rank A ≤ α}, under a linear projection of its
+Segre embedding. If no point of the source is sent to 0, the projection is finite, and the degree of M̄ is that
+of the Segre product divided by the length of the generic fiber.
+
+>>> from agattn.architectures.architecture import SingleLayer
+>>> source_degree(SingleLayer(2, 1))
+4
+"""
+
+from __future__ import annotations
+
+from math import comb, lgamma, log, prod
+
+from agattn.architectures.architecture import SingleLayer
+
+
+def determinantal_degree(d: int, rank: int) -> int:
+    """The degree of the variety of d × d matrices of rank at most ``rank``.
+
+    Source: Giambelli's formula; see Harris, *Algebraic Geometry*, Example 19.10.
+
+    >>> determinantal_degree(3, 2), determinantal_degree(3, 1), determinantal_degree(3, 3)
+    (3, 6, 1)
+    """
+    numerator = prod(comb(d + i, rank) for i in range(d - rank))
+    return numerator // prod(comb(rank + i, rank) for i in range(d - rank))
+
+
+def source_degree(layer: SingleLayer) -> int:
+    """The degree of P(D_α) × P(ℂ^{d'×d}) in its Segre embedding.
+
+    It is the coefficient of the top power of the sum of two hyperplane classes: a binomial coefficient times
+    the degrees of the factors.
+    """
+    p = layer.alpha * (2 * layer.d - layer.alpha) - 1
+    q = layer.d * layer.d_out - 1
+    return comb(p + q, q) * determinantal_degree(layer.d, layer.alpha)
+
+
+def expected_degree(layer: SingleLayer) -> int:
+    """The degree of M̄: that of the source, divided by the length of the generic fiber.
+
+    For a = d' = 1 and d ≥ 2 the generic fiber has two points, as (k qᵀ, hvᵀ) and (v qᵀ, h kᵀ) are exchanged;
+    otherwise it has one.
+
+    >>> expected_degree(SingleLayer(2, 1, 1)), expected_degree(SingleLayer(3, 1))
+    (3, 45)
+    """
+    two_to_one = layer.a == 1 and layer.d_out == 1 and layer.d >= 2
+    return source_degree(layer) // (2 if two_to_one else 1)
+
+
+def degree_is_below(layer: SingleLayer, digits: int) -> bool:
+    """Whether the degree of M̄ is below 10^digits; quick also where it would fill the memory.
+
+    Of large layers the logarithm of the degree decides, as a sum of nonnegative logarithms of the factors,
+    and of the others the degree itself.
+
+    >>> degree_is_below(SingleLayer(3, 1), 2), degree_is_below(SingleLayer(3, 1), 1)
+    (True, False)
+    >>> degree_is_below(SingleLayer(10**9, 1), 4000)
+    False
+    """
+    d, rank = layer.d, layer.alpha
+    p, q = rank * (2 * d - rank) - 1, d * layer.d_out - 1
+    # A unit more leaves room for rounding, and for the length of the fiber.
+    most = (digits + 1) * log(10)
+    logarithm = _log_comb(p + q, q)
+    for i in range(d - rank):
+        if logarithm > most:
+            break
+        logarithm += _log_comb(d + i, rank) - _log_comb(rank + i, rank)
+    return logarithm <= most and expected_degree(layer) < 10**digits
+
+
+def _log_comb(n: int, k: int) -> float:
+    """The logarithm of a binomial coefficient, to about ten digits of the largest logarithm in it.
+
+    >>> abs(_log_comb(10, 3) - log(120)) < 1e-9
+    True
+    """
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -1,0 +1,72 @@
+r"""The determinantal variety D_α = {rk A ≤ α} of d × d matrices: its tangent spaces and tangent cones.
+
+At A of rank s write N for the d × (d − s) matrix of a basis of ker A, and L for one of ker Aᵀ. Where
+s = α < d the variety is smooth, and its tangent space is {Ȧ : Lᵀ Ȧ N = 0}. Where s < α < d all (α+1)-minors
+vanish to second order: the Zariski tangent space is everything, and the tangent cone is
+{Ȧ : rk(Lᵀ Ȧ N) ≤ α − s}.
+
+>>> A = [[1, 0], [0, 0]]
+>>> in_tangent_cone(A, 1, [[5, 6], [7, 0]]), in_tangent_cone(A, 1, [[0, 0], [0, 1]])
+(True, False)
+>>> zariski_tangent_dimension(A, 1), zariski_tangent_dimension([[0, 0], [0, 0]], 1)
+(3, 4)
+"""
+
+from __future__ import annotations
+
+import flint
+
+from agattn.algebra.echelon import echelon
+from agattn.geometry.variety.parametrization import Matrix, rational_matrix
+
+
+def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
+    """A basis of the kernel of a matrix over ℚ, read off its reduced row echelon form.
+
+    >>> kernel_basis(flint.fmpq_mat(1, 2, [2, 1]))
+    [[-1/2, 1]]
+    """
+    reduced, pivots = echelon(matrix)
+    columns = matrix.ncols()
+    basis = []
+    for free in sorted(set(range(columns)) - set(pivots)):
+        vector = [flint.fmpq(0)] * columns
+        vector[free] = flint.fmpq(1)
+        for row, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[row, free]
+        basis.append(vector)
+    return basis
+
+
+def compression(A: Matrix, direction: Matrix) -> flint.fmpq_mat:
+    """The matrix Lᵀ Ȧ N: what ``direction`` does from ker A to coker A, (d − s) × (d − s) for A of rank s."""
+    d = len(A)
+    matrix = rational_matrix(A, d)
+    right = rational_matrix(kernel_basis(matrix), d)
+    left = rational_matrix(kernel_basis(matrix.transpose()), d)
+    return left * rational_matrix(direction, d) * right.transpose()
+
+
+def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
+    """Whether ``direction`` lies in the tangent cone of {rk ≤ alpha} at A, where rk A ≤ ``alpha``."""
+    slack = alpha - rational_matrix(A, len(A)).rank()
+    return bool(compression(A, direction).rank() <= slack)
+
+
+def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
+    """Equations of the Zariski tangent space of {rk ≤ alpha} at A: rows in the d² entries of Ȧ; none where A
+    has rank below ``alpha``.
+    """
+    d = len(A)
+    matrix = rational_matrix(A, d)
+    if alpha >= d or matrix.rank() < alpha:
+        return flint.fmpq_mat(0, d * d)
+    lefts, rights = kernel_basis(matrix.transpose()), kernel_basis(matrix)
+    rows = [[x * z for x in left for z in right] for left in lefts for right in rights]
+    return rational_matrix(rows, d * d)
+
+
+def zariski_tangent_dimension(A: Matrix, alpha: int) -> int:
+    """The dimension of the Zariski tangent space of {rk ≤ alpha} at A."""
+    d = len(A)
+    return d * d - int(tangent_space_equations(A, alpha).rank())

@@ -1,0 +1,67 @@
+r"""The Zariski closure of the singular points of HMK, Theorem 3.4: {h ⊗ q ⊗ Q, rank Q ≤ 2}.
+
+It is the Segre product of ℙ^{d'−1}, ℙ^{d−1} and the symmetric d × d matrices of rank at most 2. In degree n
+its coordinate ring is Sym^n(ℂ^{d'}) ⊗ Sym^n(ℂ^d) ⊗ R_n, where R_n is the sum of the Schur modules S_{2λ}(ℂ^d)
+over the partitions λ of n with at most two parts (Weyman, *Cohomology of Vector Bundles and Syzygies*,
+Section 6.3).
+
+>>> from agattn.architectures.architecture import SingleLayer
+>>> [hilbert_function(SingleLayer(2, 1), n) for n in range(4)]
+[1, 6, 18, 40]
+>>> closure_degree(SingleLayer(3, 2))
+315
+"""
+
+from __future__ import annotations
+
+from math import comb, factorial, prod
+
+from agattn.architectures.architecture import SingleLayer
+
+
+def closure_dimension(layer: SingleLayer) -> int:
+    """The dimension d' + 3d − 3 of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, for d ≥ 2.
+
+    The symmetric matrices of rank at most 2 form a cone of dimension 2d − 1.
+    """
+    return layer.d_out + layer.d + (2 * layer.d - 1) - 2
+
+
+def hilbert_function(layer: SingleLayer, n: int) -> int:
+    """The dimension of degree n of its coordinate ring."""
+    d = layer.d
+    forms = sum(_two_row_dimension(d, 2 * (n - k), 2 * k) for k in range(n // 2 + 1))
+    return comb(n + layer.d_out - 1, n) * comb(n + d - 1, n) * forms
+
+
+def _two_row_dimension(d: int, first: int, second: int) -> int:
+    """The dimension of the Schur module S_{(first, second)}(ℂ^d), by Weyl's formula."""
+    rows = [first, second, *([0] * (d - 2))]
+    factors = [(rows[i] - rows[j] + j - i, j - i) for i in range(d) for j in range(i + 1, d)]
+    return prod(a for a, _ in factors) // prod(b for _, b in factors)
+
+
+def closure_degree(layer: SingleLayer) -> int:
+    """Its degree: the leading coefficient of the Hilbert polynomial times the factorial of its degree.
+
+    The rings of symmetric determinantal varieties are Cohen-Macaulay with negative a-invariant, so that the
+    Hilbert function is a polynomial in n for all n ≥ 0, of degree e = d' + 3d − 4; its e-th difference is the
+    degree.
+    """
+    e = closure_dimension(layer) - 1
+    return sum((-1) ** (e - n) * comb(e, n) * hilbert_function(layer, n) for n in range(e + 1))
+
+
+def predicted_degree(layer: SingleLayer) -> int:
+    """The degree by the formula for Segre products: multinomial times the degrees of the factors.
+
+    The degree of the symmetric matrices of rank at most 2 is that of Harris and Tu.
+
+    >>> [predicted_degree(SingleLayer(*a)) for a in [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)]]
+    [3, 12, 30, 45, 315]
+    """
+    d, d_out = layer.d, layer.d_out
+    numerator = prod(comb(d + i, d - 2 - i) for i in range(d - 2))
+    symmetric = numerator // prod(comb(2 * i + 1, i) for i in range(d - 2))
+    e = closure_dimension(layer) - 1
+    return factorial(e) // (factorial(d_out - 1) * factorial(d - 1) * factorial(2 * d - 2)) * symmetric

@@ -1,0 +1,1 @@
+"""Attention heads of real checkpoints, one by one."""

@@ -1,0 +1,241 @@
+r"""Where a head lies on the neuromanifold, in floating point: ranks, stable ranks, distances.
+
+All norms of functions are the invariant one of :mod:`agattn.geometry.variety.coefficient_norm`, relative
+to ‖φ‖. Two
+distances are exact, because a lower bound by Eckart and Young on a flattening of the tensor is attained:
+
+- for 2 ≤ a < d the singular locus is {rk A < a}, and φ is at the distance σ_a(G^{1/2}A) from it, where
+  G = (‖V‖²·1 + VᵀV)/2: the flattening with rows b has the singular values of G^{1/2}A;
+- for a = d' = 1 and d ≥ 3 it is {q ⊗ Q : rk Q ≤ 1}, the smaller eigenvalue of sym(v kᵀ).
+
+Otherwise the singular locus is {rk A ≤ 1, rk V ≤ 1}, and the distance is given by a lower and an upper bound.
+A head with thousands of columns is first moved by isometries into m = min(d, a + d') dimensions.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(0)
+>>> K, Q, V = rng.standard_normal((3, 4, 32))
+>>> head = head_geometry(K, Q, V)
+>>> head.r_v, head.r_a, head.r, head.singular
+(4, 4, 8, False)
+>>> 0 < head.distance == head.distance_upper < 1
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from agattn.algebra.scalars import TOLERANCE, Array, decide_from_singular_values, scaled
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.strata.strata import ZERO, Stratum
+from agattn.geometry.variety.coefficient_norm import (
+    attention_gram,
+    gram_root,
+    nearest_of_rank,
+    norm_squared,
+    relative_change,
+    value_gram,
+)
+
+
+@dataclass(frozen=True)
+class HeadGeometry:
+    """One head as a point of M(d, d', a), t ≥ 2.
+
+    Attributes:
+        d: embedding dimension.
+        d_out: d', the rows of V.
+        a: the rows of K and Q.
+        r_v: rank of V to the tolerance.
+        r_a: rank of A = KᵀQ, likewise.
+        r: rank of [V; Aᵀ], likewise, each block scaled to spectral norm 1.
+        margin: the smallest factor by which one of the three decisions was safe.
+        singular: whether the stratum (r_v, r_a, r) is singular on M̄.
+        boundary: whether it is on the boundary of M in M̄(ℝ).
+        critical: whether (A, V) is a critical point of the parametrization.
+        stable_rank_a: ‖A‖_F² / ‖A‖², and 0 for A = 0.
+        stable_rank_v: the same of V.
+        rank_one_distance_a: the relative Frobenius distance of A to rank ≤ 1.
+        rank_one_distance_v: the same of V.
+        distance: the relative distance of φ to the singular locus of M̄ from below; ``None`` for φ = 0, and
+            for d = 1, where nothing is singular.
+        distance_upper: from above; the same number where the distance is known.
+        rank_one_locus_distance: the relative distance of φ to {rk A ≤ 1, rk V ≤ 1} from below.
+        rank_one_locus_distance_upper: from above.
+        swap_effect: ‖φ − φ'‖ / ‖φ‖, where φ' has the vectors k and v exchanged in the dominant parts σ k qᵀ
+            of A and ρ h vᵀ of V. It is 0 where both have rank one (HMK, Theorem 3.2 (i)).
+    """
+
+    d: int
+    d_out: int
+    a: int
+    r_v: int
+    r_a: int
+    r: int
+    margin: float
+    singular: bool
+    boundary: bool
+    critical: bool
+    stable_rank_a: float
+    stable_rank_v: float
+    rank_one_distance_a: float
+    rank_one_distance_v: float
+    distance: float | None
+    distance_upper: float | None
+    rank_one_locus_distance: float | None
+    rank_one_locus_distance_upper: float | None
+    swap_effect: float | None
+
+    def as_json(self) -> dict[str, object]:
+        """All attributes; an infinite margin becomes ``None``."""
+        document = asdict(self)
+        if not np.isfinite(self.margin):
+            document["margin"] = None
+        return document
+
+
+def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) -> HeadGeometry:
+    """Place a head given by float64 matrices K, Q (a × d) and V (d' × d).
+
+    Raises:
+        InputError: if the shapes do not fit, or an entry is not finite.
+    """
+    if K.shape != Q.shape or K.ndim != 2 or V.ndim != 2 or K.shape[1] != V.shape[1]:
+        raise InputError(
+            f"K is {K.shape}, Q is {Q.shape} and V is {V.shape}; they must be a × d, a × d and d' × d"
+        )
+    if not all(np.isfinite(M).all() for M in (K, Q, V)):
+        raise InputError("the head has entries that are not finite numbers")
+    (a, d), d_out = K.shape, len(V)
+    # Everything below is relative.
+    A, V = reduce_width(*(scaled(M)[0] for M in (K, Q, V)))
+    layer = SingleLayer(d, d_out, a)
+    U_a, sigma, W_a = np.linalg.svd(A, full_matrices=False)
+    U_v, rho, W_v = np.linalg.svd(V, full_matrices=False)
+    decisions = [decide_from_singular_values(s, tolerance) for s in (rho, sigma)]
+    if sigma[0] and rho[0]:
+        blocks = np.concatenate([V / rho[0], A.T / sigma[0]])
+        joint = np.linalg.svd(blocks, compute_uv=False)
+        decisions.append(decide_from_singular_values(joint, tolerance))
+    ranks = [decision.rank for decision in decisions]
+    stratum = Stratum(*ranks) if len(ranks) == 3 else ZERO
+    degenerate = d >= 2 and (stratum.is_zero or stratum == Stratum(1, 1, 1))
+    distances: tuple[float | None, ...] = (None, None, None, None, None)
+    if not stratum.is_zero:
+        swapped_A = A + sigma[0] * np.multiply.outer(W_v[0] - U_a[:, 0], W_a[0])
+        swapped_V = V + rho[0] * np.multiply.outer(U_v[:, 0], U_a[:, 0] - W_v[0])
+        swap = relative_change(A, V, swapped_A, swapped_V)
+        both = _rank_one_locus(A, V)
+        distances = (*_singular_locus(layer, A, V, both), *both, swap)
+    return HeadGeometry(
+        d, d_out, a, stratum.r_v, stratum.r_a, stratum.r,
+        min(float(decision.margin or np.inf) for decision in decisions),
+        is_singular(layer, stratum), degenerate, degenerate,
+        _stable(sigma), _stable(rho), _tail(sigma, 1), _tail(rho, 1), *distances,
+    )  # fmt: skip
+
+
+def is_singular(layer: SingleLayer, stratum: Stratum) -> bool:
+    """Whether the points of a stratum are singular on M̄, by the ranks alone (t ≥ 2).
+
+    For 2 ≤ a < d also all points with rk A < a are singular, which version 2 of HMK's Theorem 3.4 leaves out.
+
+    >>> is_singular(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    True
+    >>> is_singular(SingleLayer(2, 1, 1), Stratum(1, 1, 1))
+    False
+    """
+    if layer.d == 1:
+        return False
+    if stratum.is_zero:
+        return True
+    if layer.a == layer.d_out == 1:
+        return layer.d >= 3 and stratum.r == 1
+    rank_one = stratum.r_a == stratum.r_v == 1
+    return rank_one or (2 <= layer.a < layer.d and stratum.r_a < layer.a)
+
+
+def reduce_width(K: Array, Q: Array, V: Array) -> tuple[Array, Array]:
+    """(A, V) in the coordinates of isometries: A is m × n, V is d' × m, with m ≤ a + d' and n ≤ a.
+
+    The inner index lives in the span of the rows of K and V, the columns of A in the span of the rows of Q.
+    """
+    inner = np.linalg.qr(np.concatenate([K, V]).T)[0]
+    outer = np.linalg.qr(Q.T)[0]
+    return (K @ inner).T @ (Q @ outer), V @ inner
+
+
+def _stable(sigma: Array) -> float:
+    return float((sigma**2).sum() / sigma[0] ** 2) if sigma[0] else 0.0
+
+
+def _tail(sigma: Array, rank: int) -> float:
+    """The relative Frobenius distance to rank ≤ ``rank``."""
+    total = float((sigma**2).sum())
+    return float(np.sqrt((sigma[rank:] ** 2).sum() / total)) if total else 0.0
+
+
+def _singular_locus(
+    layer: SingleLayer, A: Array, V: Array, rank_one: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    if layer.d == 1:
+        return None, None
+    size = np.sqrt(norm_squared(A, V))
+    if 2 <= layer.a < layer.d:
+        sigma = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
+        exact = float(sigma[layer.a - 1] / size) if len(sigma) >= layer.a else 0.0
+        return exact, exact
+    if layer.a == layer.d_out == 1:
+        if layer.d == 2:
+            return 1.0, 1.0  # only 0 is singular
+        form = np.multiply.outer(V[0], np.linalg.svd(A)[0][:, 0])
+        values = np.sort(np.abs(np.linalg.eigvalsh(form + form.T)))
+        exact = float(np.sqrt((values[:-1] ** 2).sum() / (values**2).sum()))
+        return exact, exact
+    return rank_one
+
+
+def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:
+    """Bounds on the relative distance to {rk A ≤ 1, rk V ≤ 1}.
+
+    From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
+    """
+    by_column = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
+    H = value_gram(A)
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ H @ V.T)[::-1], 0.0))
+    lower = max(_tail(by_column, 1), _tail(values, 1))
+    best = np.inf
+    for first in range(2):
+        B, W = (nearest_of_rank(A, V, 1), V) if first == 0 else (A, _nearest_values(A, V, H))
+        for _ in range(3):
+            # V, then A, each the best of rank one for φ_{A,V} with the other fixed.
+            W = _best_rank_one_values(A, V, B)
+            B = _best_rank_one_attention(A, V, W)
+            best = min(best, relative_change(A, V, B, W))
+    # Roundoff must not put the bounds in the wrong order.
+    return min(lower, best), best
+
+
+def _nearest_values(A: Array, V: Array, H: Array) -> Array:
+    roots, vectors = np.linalg.eigh(H)
+    root = (vectors * np.sqrt(roots)) @ vectors.T
+    U, sigma, W = np.linalg.svd(V @ root, full_matrices=False)
+    result: Array = np.multiply.outer(sigma[0] * U[:, 0], W[0]) @ np.linalg.inv(root)
+    return result
+
+
+def _best_rank_one_values(A: Array, V: Array, B: Array) -> Array:
+    """The W of rank ≤ 1 for which φ_{B,W} is nearest to φ_{A,V}."""
+    # Σ_b T_{c,b}B_b = (V_c ⟨A, B⟩ + A (VB)_cᵀ)/2, and the Gram matrix of B.
+    right = (V * (A * B).sum() + (V @ B) @ A.T) / 2
+    H = value_gram(B)
+    return _nearest_values(B, np.linalg.solve(H, right.T).T, H)
+
+
+def _best_rank_one_attention(A: Array, V: Array, W: Array) -> Array:
+    """The B of rank ≤ 1 for which φ_{B,W} is nearest to φ_{A,V}."""
+    right = (A * (V * W).sum() + V.T @ (W @ A)) / 2
+    return nearest_of_rank(np.linalg.solve(attention_gram(W), right), W, 1)

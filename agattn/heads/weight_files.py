@@ -1,0 +1,208 @@
+"""Arrays from files of weights: .npz, .npy, .safetensors and .json, read lazily and never unpickled."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.scalars import Array
+from agattn.errors import InputError
+
+ENDINGS = (".npz", ".npy", ".safetensors", ".json")
+LARGEST_INDEX = 64 * 2**20
+
+
+class WeightFile(Mapping[str, Any]):
+    """Named arrays of one or several files. An array is read when it is asked for, and not kept.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.savez(folder / "w.npz", A=np.eye(2), V=np.ones((1, 2)))
+    >>> file = WeightFile([folder / "w.npz"])
+    >>> sorted(file), file.shape("V")
+    (['A', 'V'], (1, 2))
+    """
+
+    def __init__(self, paths: Sequence[str | Path]) -> None:
+        self._where: dict[str, tuple[Path, str]] = {}
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self.paths = [Path(path) for path in paths]
+        for path in self.paths:
+            with _one_line(path):
+                self._add(path)
+
+    def _add(self, path: Path) -> None:
+        ending = path.suffix.lower()
+        if path.name.endswith(".index.json"):
+            self._add_index(path)
+        elif ending == ".npz":
+            self._add_npz(path)
+        elif ending == ".npy":
+            name = path.stem.replace("-", "_").replace(".", "_").split("_")[-1].upper()
+            self._put(name, path, _npy_header(path))
+        elif ending == ".safetensors":
+            with _open_safetensors(path) as file:
+                for name in file.keys():  # noqa: SIM118  (a safetensors file is no mapping)
+                    self._put(name, path, tuple(file.get_slice(name).get_shape()))
+        elif ending == ".json":
+            for name, value in _json_object(path).items():
+                self._put(name, path, np.shape(value) if isinstance(value, list) else ())
+        else:
+            raise InputError(f"cannot read {ending or 'a file without ending'}; use {', '.join(ENDINGS)}")
+
+    def _put(self, name: str, path: Path, shape: tuple[int, ...]) -> None:
+        if name in self._where:
+            raise InputError(f"holds {name}, which {self._where[name][0]} holds as well")
+        self._where[name], self._shapes[name] = (path, name), shape
+
+    def _add_index(self, path: Path) -> None:
+        """The shards of a large checkpoint, as ``model.safetensors.index.json`` lists them."""
+        table = _json_object(path).get("weight_map")
+        if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
+            raise InputError('is not an index of shards: it has no table "weight_map"')
+        for shard in sorted(set(table.values())):
+            if Path(shard).name != shard:
+                raise InputError(f"names the shard {shard!r}, which is not in the same folder")
+            with _one_line(path.parent / shard):
+                self._add(path.parent / shard)
+
+    def _add_npz(self, path: Path) -> None:
+        if not path.is_file():
+            raise FileNotFoundError(path)
+        if not zipfile.is_zipfile(path):
+            raise InputError("is not a whole numpy file")
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.namelist():
+                with archive.open(member) as stream:
+                    self._put(member.removesuffix(".npy"), path, _header(stream))
+
+    def __getitem__(self, name: str) -> Any:
+        """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
+        return self.part(name)
+
+    def part(self, name: str, rows: slice = slice(None), columns: slice = slice(None)) -> Any:
+        """A part of a matrix; of a .safetensors file only that part is read.
+
+        Raises:
+            InputError: if there is no such array, or its file is damaged.
+        """
+        if name not in self._where:
+            raise KeyError(name)
+        path, key = self._where[name]
+        with _one_line(path):
+            whole = rows == columns == slice(None)
+            if path.suffix.lower() == ".safetensors":
+                return _safetensors_part(path, key, None if whole else (rows, columns))
+            array: Any
+            if path.suffix.lower() == ".json":
+                array = _json_object(path)[key]
+            elif path.suffix.lower() == ".npy":
+                array = np.load(path, mmap_mode="r", allow_pickle=False)
+            else:
+                with np.load(path, allow_pickle=False) as archive:
+                    array = archive[key]
+            return array if whole else np.asarray(array)[rows, columns]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of an array, without reading it."""
+        return self._shapes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._where)
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+
+class _one_line:  # noqa: N801  (used like a function)
+    """Turn whatever a damaged file raises into one line that names it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or not isinstance(error, Exception) or isinstance(error, KeyError):
+            return
+        if isinstance(error, InputError):
+            text = str(error)
+            raise InputError(text if text.startswith(str(self.path)) else f"{self.path}: {text}") from None
+        if isinstance(error, FileNotFoundError):
+            raise InputError(f"{self.path}: there is no such file") from None
+        if isinstance(error, OSError) and not isinstance(error, zipfile.BadZipFile):
+            raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+        known = (ValueError, EOFError, SyntaxError, TypeError, zipfile.BadZipFile, zlib.error, struct.error)
+        if isinstance(error, (*known, MemoryError, RecursionError, NotImplementedError, RuntimeError)):
+            if "pickle" in str(error).lower() or "object array" in str(error).lower():
+                what = "holds Python objects, which are never loaded; save numbers only"
+            else:
+                what = f"is damaged or not a {self.path.suffix} file of numbers"
+            raise InputError(f"{self.path}: {what}") from None
+
+
+def _npy_header(path: Path) -> tuple[int, ...]:
+    with path.open("rb") as stream:
+        return _header(stream)
+
+
+def _header(stream: Any) -> tuple[int, ...]:
+    version = np.lib.format.read_magic(stream)
+    reader = np.lib.format.read_array_header_1_0
+    if version != (1, 0):
+        reader = np.lib.format.read_array_header_2_0
+    shape, _, dtype = reader(stream)
+    if dtype.hasobject:
+        raise InputError("holds Python objects, which are never loaded; save numbers only")
+    return tuple(int(n) for n in shape)
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > LARGEST_INDEX:
+        raise InputError("is too large for JSON; save arrays as .npz")
+    document = json.loads(path.read_text(encoding="utf-8-sig"))
+    if isinstance(document, list):  # one array, such as a tensor
+        document = {"y": document}
+    if not isinstance(document, dict):
+        raise InputError('is not a JSON object, such as {"A": [[1, 0], [0, "1/2"]], "V": [[1, 2]]}')
+    return document
+
+
+def _open_safetensors(path: Path) -> Any:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise InputError("needs the library safetensors: pip install 'agattn[checkpoints]'") from error
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    try:
+        return safe_open(path, framework="numpy")
+    except SafetensorError as error:
+        raise InputError(f"is damaged or not a .safetensors file ({error})") from None
+
+
+def _safetensors_part(path: Path, name: str, part: tuple[slice, slice] | None) -> Array:
+    with _open_safetensors(path) as file:
+        view = file.get_slice(name)
+        if view.get_dtype() == "BF16":
+            whole = _bfloat16(path, name, tuple(view.get_shape()))
+            return whole if part is None else whole[part]
+        array: Array = view[:] if part is None else view[part]
+        return array
+
+
+def _bfloat16(path: Path, name: str, shape: tuple[int, ...]) -> Array:
+    """A tensor of bfloat16, which numpy lacks: the upper halves of float32; the header is checked before."""
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        start, _ = json.loads(file.read(length))[name]["data_offsets"]
+    halves = np.memmap(path, dtype="<u2", mode="r", offset=8 + length + start, shape=shape)
+    return (halves.astype(np.uint32) << 16).view(np.float32)

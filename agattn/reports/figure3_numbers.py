@@ -1,0 +1,73 @@
+"""The numbers of HMK's Figure 3: dimensions of normalized networks with two layers, δ = 3, ..., 10.
+
+The paper estimates them as the largest numerical rank over several trials, from 250 Gaussian inputs. Here
+each is computed with a proof from both sides; what one float32 trial of the paper's experiment gives is
+shown next to it.
+
+>>> figure_3([3]).pop().computed.dimension
+25
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures.forward import LayerWeights, draw_weights
+from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.jacobian import jacobian
+
+#: The sizes in the paper.
+SIZES = tuple(range(3, 11))
+
+_INPUTS = 250
+
+
+class Figure3Row(NamedTuple):
+    """One δ of Figure 3.
+
+    Attributes:
+        delta: all widths, d_0 = d_1 = d_2 = δ; a_1 = a_2 = 2, t = 3.
+        computed: the dimension with its evidence.
+        expected: equation 16, δ² + 8δ − 8.
+        float32: the rank of the Jacobian of one trial in float32, as numpy judges it.
+    """
+
+    delta: int
+    computed: Dimension
+    expected: int
+    float32: int
+
+
+def network(delta: int) -> DeepNetwork:
+    """The network of Figure 3 with width δ."""
+    return DeepNetwork((delta, delta, delta), (2, 2), 3, normalization="softmax")
+
+
+def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
+    """Compute the figure's numbers."""
+    rows = []
+    for delta in sizes:
+        computed = dimension(network(delta), seed)
+        rows.append(Figure3Row(delta, computed, computed.paper, float32_trial(network(delta), seed)))
+    return rows
+
+
+def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int:
+    """The numerical rank of one float32 Jacobian at standard Gaussian weights and inputs; proves nothing."""
+    generator = np.random.default_rng(seed)
+
+    def draw(shape: tuple[int, ...]) -> NDArray[np.float32]:
+        return generator.standard_normal(shape).astype(np.float32)
+
+    weights: list[LayerWeights] = draw_weights(net, draw)
+    cotangents = np.eye(net.dims[-1] * net.t, dtype=np.float32).reshape(1, -1, net.dims[-1], net.t)
+    X = draw((inputs, net.dims[0], net.t))
+    everything = np.broadcast_to(cotangents, (inputs, *cotangents.shape[1:]))
+    J = jacobian(net, weights, X, FloatArithmetic(), everything)
+    return int(np.linalg.matrix_rank(J))

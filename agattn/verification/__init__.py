@@ -1,0 +1,1 @@
+"""Claims put to the test: who answers which question, verdicts, certificates."""

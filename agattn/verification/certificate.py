@@ -1,0 +1,231 @@
+"""Certificates: integers from which anyone can verify the verdicts about one layer again.
+
+A certificate always comes from the native computation, whatever engine decided first, and is checked by
+:mod:`agattn.checker.check` before it is handed out.
+
+>>> from agattn import SingleLayer
+>>> document = certify(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
+>>> document["claims"][0]["verdict"], document["claims"][0]["fails_at"]
+('refuted', [[2, 1, 2], [2, 1, 3]])
+>>> [claim["valid"] for claim in check(document)["claims"]]
+[True]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from agattn._version import __version__
+from agattn.architectures.architecture import SingleLayer
+from agattn.checker.check import CLAIMS as CERTIFIABLE
+from agattn.checker.check import FORMAT, check
+from agattn.checker.check import Layer as CheckedLayer
+from agattn.errors import DisagreementError, InputError
+from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.strata.boundary import boundary
+from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.strata.strata import Stratum, representative, strata
+from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
+from agattn.geometry.variety.parametrization import Matrix
+from agattn.verification.verify import Settings, verify
+
+DECIDED = (Judgement.CONFIRMED, Judgement.REFUTED)
+Entry = list[int]
+
+
+def certify(
+    layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+) -> dict[str, Any]:
+    """A certificate of the verdicts on some claims about a layer with t ≥ 2.
+
+    Args:
+        layer: the architecture.
+        claims: their ids; all of them if there are none.
+        verdicts: those that were found already, with an engine perhaps: they must agree.
+
+    Raises:
+        InputError: if there is no such claim, or if t = 1, where no claim applies.
+        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
+    """
+    if layer.t == 1:
+        raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
+    native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
+    _compare(layer, native, verdicts)
+    with_spaces = any(verdict.claim == "agattn.tangent-dimension" for verdict in native)
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "about": f"{layer}, computed natively by agattn {__version__}; a stands for min(a, d)",
+        "d": layer.d,
+        "d_out": layer.d_out,
+        "a": layer.alpha,
+        "dimension": layer.expected_dimension,
+        "strata": [_stratum(layer, s, with_spaces) for s in strata(layer) if not s.is_zero],
+        "claims": [_claim(layer, verdict) for verdict in native],
+    }
+    result = check(document)
+    if result["flaw"] and any("certificate" not in claim for claim in document["claims"]):
+        raise DisagreementError(f"{layer}: the checker rejects the certificate: {result['flaw']}")
+    return document
+
+
+def _compare(layer: SingleLayer, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
+    found = {verdict.claim: verdict.judgement for verdict in native}
+    for verdict in others:
+        mine = found.get(verdict.claim)
+        if verdict.judgement in DECIDED and mine in DECIDED and verdict.judgement is not mine:
+            raise DisagreementError(
+                f"{layer}: {verdict.claim} is {verdict.judgement} by {verdict.engine}, but natively {mine}"
+            )
+
+
+def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
+    """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
+    reason = ""
+    if verdict.judgement not in DECIDED or verdict.evidence is not Evidence.PROVED:
+        reason = f"it is {verdict.judgement}: {verdict.witness}"
+    elif verdict.claim not in CERTIFIABLE:
+        reason = "the checker knows no proof of it by finitely many integers"
+    elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
+        reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
+    if reason:
+        return {"id": verdict.claim, "certificate": None, "reason": reason}
+    record = {"id": verdict.claim, "verdict": verdict.judgement.value, "fails_at": failing_strata(verdict)}
+    return record | ({"degree": verdict.computed} if verdict.claim == "agattn.degree" else {})
+
+
+def failing_strata(verdict: Verdict) -> list[list[int]]:
+    """The strata at which the prediction and what was computed differ; none if the claim is confirmed.
+
+    Raises:
+        DisagreementError: if the verdict is not about which strata have a property.
+    """
+    if verdict.judgement is Judgement.CONFIRMED:
+        return []
+    predicted, computed = verdict.predicted, verdict.computed
+    if isinstance(predicted, list) and isinstance(computed, list):
+        different = set(predicted) ^ set(computed)
+    elif isinstance(predicted, dict) and isinstance(computed, dict):
+        different = {name for name in predicted if predicted[name] != computed.get(name)}
+    else:
+        raise DisagreementError(f"{verdict.claim} is refuted in a way that no certificate is known for")
+    return sorted([int(rank) for rank in name.strip("()").split(",")] for name in different)
+
+
+def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
+    """What proves the facts about one stratum: every number of it is needed by the checker."""
+    A, V = representative(layer, stratum)
+    bounds = tangent_bounds(layer, stratum)
+    record: dict[str, Any] = {
+        "ranks": [stratum.r_v, stratum.r_a, stratum.r],
+        "A": _matrix(A),
+        "V": _matrix(V),
+        "y": _point(representative_point(layer, stratum)),
+    }
+    if bounds.fiber is None:
+        raise DisagreementError(f"{layer} at {stratum}: a nonzero stratum without a fiber")
+    given = [[_matrix(A), _matrix(V)]]
+    others = [
+        pair for pair in ([_matrix(x.A), _matrix(x.V)] for x in bounds.fiber.points) if pair not in given
+    ]
+    if len(bounds.fiber.points) > 1:
+        [record["second"]] = others
+    direction = stratum_criticality(layer, stratum).direction
+    if direction is not None:
+        scale = lcm(*(Fraction(x).denominator for part in direction for row in part for x in row))
+        record["critical"] = [_matrix(part, scale) for part in direction]
+    sequence = boundary(layer, stratum).sequence
+    if sequence is not None:
+        record["approach"] = _point(dict(sequence.linear))
+    if bounds.lower > bounds.dimension:
+        record["tangent"] = bounds.lower
+        record["arcs"] = [_arc(arc) for arc in bounds.arcs]
+    if bounds.equations and (with_spaces or bounds.upper == bounds.dimension):
+        record["equations"] = [_equation(equation) for equation in bounds.equations]
+    return record
+
+
+def _matrix(matrix: Matrix, scale: int = 1) -> list[Entry]:
+    """The nonzero entries of a matrix, which are integers after scaling."""
+    found = []
+    for i, row in enumerate(matrix, start=1):
+        for j, entry in enumerate(row, start=1):
+            value = Fraction(entry) * scale
+            if value.denominator != 1:
+                raise DisagreementError(f"a certificate has integers only, not {value}")
+            found += [[i, j, int(value)]] if value else []
+    return found
+
+
+def _point(y: Vector) -> list[Entry]:
+    return [[*name, value] for name, value in sorted(y.items())]
+
+
+def _arc(arc: Arc) -> dict[str, list[Entry]]:
+    """The arc, and its expansion beyond the constant term."""
+    moving = list(enumerate(arc.coefficients()))[1:]
+    K, Q = _merge(*_merge(_rows(arc.K), _rows(arc.Q)))
+    return {
+        "K": [[row, *rest] for row, entries in K.items() for rest in sorted(entries)],
+        "Q": [[row, *rest] for row, entries in Q.items() for rest in sorted(entries)],
+        "V": sorted([*entry] for entry in arc.V),
+        "y": [[power, *entry] for power, vector in moving for entry in _point(vector)],
+    }
+
+
+Rows = dict[int, frozenset[tuple[int, int, int]]]
+"""The rows of K or Q: sets of (column, power of ε, coefficient)."""
+
+
+def _rows(entries: Iterable[tuple[int, int, int, int]]) -> Rows:
+    found: dict[int, set[tuple[int, int, int]]] = {}
+    for row, *rest in entries:
+        found.setdefault(row, set()).add((rest[0], rest[1], rest[2]))
+    return {row: frozenset(found[row]) for row in sorted(found)}
+
+
+def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
+    """Q and K, in this order, after adding up the rows of Q that belong to equal rows of K.
+
+    The checker asks for different rows, so that no row number can be changed with impunity. The sums are
+    unions: the arcs have no two entries of the same power at one place.
+    """
+    first: dict[frozenset[tuple[int, int, int]], int] = {}
+    sums: dict[int, frozenset[tuple[int, int, int]]] = {}
+    for row, entries in K.items():
+        place = first.setdefault(entries, row)
+        sums[place] = sums.get(place, frozenset()) | Q.get(row, frozenset())
+    return sums, {row: entries for entries, row in first.items()}
+
+
+def _equation(equation: Equation) -> list[list[Any]]:
+    return [[value, *map(list, monomial)] for monomial, value in equation.terms]
+
+
+def dump(document: Any, indent: int = 0) -> str:
+    """JSON text, with everything on one line that has no object in it.
+
+    >>> print(dump({"y": [[1, 2], [3, 4]], "claims": [{"id": "x"}]}))
+    {
+     "y": [[1,2],[3,4]],
+     "claims": [
+      {
+       "id": "x"
+      }
+     ]
+    }
+    """
+    flat = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    if not isinstance(document, dict) and "{" not in flat:
+        return flat
+    gap, end = "\n" + " " * (indent + 1), "\n" + " " * indent
+    if isinstance(document, dict):
+        parts = [f"{json.dumps(key)}: {dump(value, indent + 1)}" for key, value in document.items()]
+        return "{" + gap + f",{gap}".join(parts) + end + "}"
+    if isinstance(document, list):
+        return "[" + gap + f",{gap}".join(dump(value, indent + 1) for value in document) + end + "]"
+    return flat

@@ -1,0 +1,178 @@
+"""Dimensions: the known values, the trap, random networks, and that nothing claims more than it shows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn import DeepNetwork, Evidence
+from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.architectures.forward import draw_weights
+from agattn.errors import DisagreementError, TooLargeError
+from agattn.geometry.dimension.dimension import dimension, modular_rank
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.softmax_rank import SoftmaxRank
+
+# dims, ranks, t, other options, dimension; all found before this program as exact ranks
+KNOWN = [
+    ((3, 3, 3), (1, 2), 3, {}, 18),
+    ((3, 3, 3), (1, 1), 3, {}, 17),
+    ((2, 3, 2), (2, 2), 3, {}, 10),
+    ((4, 2, 2, 4), (2, 1, 2), 3, {}, 27),
+    ((4, 3, 4), (2, 2), 1, {}, 29),
+    ((4, 3, 4), (2, 2), 2, {}, 33),
+    ((5, 4, 1), (2, 1), 3, {}, 28),
+    ((8, 1, 8), (1, 1), 2, {}, 29),
+    ((3, 1), (2,), 2, {"heads": 2}, 17),
+    ((3, 3), (2,), 2, {"heads": 3}, 45),
+    ((3, 3), (3,), 2, {"heads": 2}, 32),
+    ((3, 3, 3), (2, 2), 3, {"heads": 2}, 55),
+    ((3, 3, 3), (2, 2), 2, {"skip": True}, 32),
+    ((3, 3, 3, 3), (2, 2, 2), 2, {"skip": True}, 48),
+    ((3, 3, 3), (2, 2), 1, {"skip": True}, 28),
+    ((5, 4, 1), (2, 1), 3, {"normalization": "softmax"}, 30),
+    ((6, 4, 1), (1, 1), 2, {"normalization": "softmax"}, 28),
+]
+
+
+@pytest.mark.parametrize(("dims", "ranks", "t", "options", "value"), KNOWN)
+def test_known_dimensions_are_proved(dims, ranks, t, options, value):
+    result = dimension(DeepNetwork(dims, ranks, t, **options))
+    assert (result.dimension, result.evidence) == (value, Evidence.PROVED)
+    assert result.lower_bound == result.upper_bound == value == result.predicted
+
+
+@pytest.mark.parametrize(
+    ("network", "value", "bound"),
+    [
+        (DeepNetwork((3, 2), (1,), 2, heads=5, value_rank=1), 35, 36),
+        (DeepNetwork((5, 1), (3,), 2, heads=2), 49, 50),
+    ],
+)
+def test_the_two_exceptions_stay_intervals(network, value, bound):
+    result = dimension(network)
+    assert (result.dimension, result.lower_bound, result.upper_bound) == (value, value, bound)
+    assert result.evidence is Evidence.MODULAR
+    assert [r.rank for r in result.ranks] == [value] * 3
+    assert len({r.prime for r in result.ranks}) == 3
+    assert 0 < result.error < 1e-15
+    assert all(r.rows >= 2 * value for r in result.ranks)
+
+
+def test_the_trap():
+    """All outputs at few inputs give too small a rank for every seed; one cotangent each does not."""
+    network = DeepNetwork((8, 1, 8), (1, 1), 2)
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        p = random_prime(generator)
+        weights = draw_weights(network, lambda shape, g=generator, p=p: random_residues(g, shape, p))
+        ranks = []
+        for inputs in (3, 4, 8, 16):  # 34 parameters, 16 outputs for each input
+            X = random_residues(generator, (inputs, 8, 2), p)
+            ranks.append(Elimination(34, p).add(jacobian(network, weights, X, ModularArithmetic(p))))
+        assert ranks == [13, 15, 22, 29]
+        result = dimension(network, seed)
+        assert (result.dimension, result.evidence) == (29, Evidence.PROVED)
+        assert result.jacobian_shape[0] <= 29 + 3
+
+
+networks = st.builds(
+    lambda dims, ranks, t: DeepNetwork(dims, ranks[: len(dims) - 1], t),
+    st.lists(st.integers(1, 8), min_size=2, max_size=5),
+    st.lists(st.integers(1, 8), min_size=4, max_size=4),
+    st.integers(1, 4),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(networks, st.integers(0, 100))
+def test_the_general_formula_is_met_and_proved(network, seed):
+    result = dimension(network, seed)
+    assert result.evidence is Evidence.PROVED
+    assert result.dimension == result.predicted
+    if not result.paper_hypotheses_failing:
+        assert result.defect == 0
+
+
+varied = st.builds(
+    lambda dims, ranks, t, heads, skip, value_rank, softmax: DeepNetwork(
+        [dims[0]] * len(dims) if skip else dims,
+        ranks[: len(dims) - 1],
+        t,
+        heads=heads[: len(dims) - 1],
+        skip=skip,
+        value_rank=value_rank,
+        normalization="softmax" if softmax else "none",
+    ),
+    st.lists(st.integers(1, 4), min_size=2, max_size=3),
+    st.lists(st.integers(1, 4), min_size=2, max_size=2),
+    st.integers(1, 3),
+    st.lists(st.integers(1, 3), min_size=2, max_size=2),
+    st.booleans(),
+    st.sampled_from([None, 1, 2]),
+    st.booleans(),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(varied)
+def test_bounds_are_ordered_and_evidence_is_honest(network):
+    result = dimension(network)
+    assert 0 < result.lower_bound <= result.dimension <= result.upper_bound <= network.parameters
+    assert (result.evidence is Evidence.PROVED) == (result.lower_bound == result.upper_bound)
+    if result.evidence is not Evidence.PROVED:
+        assert "proved" not in str(result)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.integers(1, 4), min_size=3, max_size=4), st.lists(st.integers(1, 5), min_size=3, max_size=3)
+)
+def test_reducing_the_widths_changes_nothing(dims, ranks):
+    """The argument behind the general formula, tested: the network of widths e_i has the same dimension."""
+    from agattn.geometry.dimension.formulas import reduced_widths
+
+    network = DeepNetwork(dims, ranks[: len(dims) - 1], 3)
+    reduced = DeepNetwork(reduced_widths(network), network.ranks, 3)
+    assert dimension(network).dimension == dimension(reduced).dimension
+
+
+def test_an_observed_softmax_rank_is_numerical(monkeypatch):
+    """What float64 saw and balls did not prove is reported, and marked as what it is."""
+    seen = SoftmaxRank(proved=20, observed=24, precision_bits=96, jacobian_shape=(41, 42))
+    monkeypatch.setattr(
+        "agattn.geometry.dimension.dimension.softmax_rank", lambda network, target, seed: seen
+    )
+    result = dimension(DeepNetwork((3, 3, 3), (2, 2), 3, normalization="softmax"))
+    assert (result.lower_bound, result.dimension, result.upper_bound) == (20, 24, 25)
+    assert result.evidence is Evidence.NUMERICAL
+
+
+def test_the_seed_decides_nothing_but_chance():
+    network = DeepNetwork((3, 4, 2), (2, 1), 2)
+    documents = [dimension(network, seed=7).as_json() for _ in range(2)]
+    for document in documents:
+        del document["seconds"]
+    assert documents[0] == documents[1]
+    assert dimension(network, seed=8).dimension == documents[0]["dimension"]
+
+
+def test_a_rank_above_the_bound_is_never_hidden():
+    with pytest.raises(DisagreementError, match="above the proved bound 17"):
+        modular_rank(DeepNetwork((3, 3, 3), (1, 2), 3), target=17)
+
+
+def test_limits():
+    with pytest.raises(TooLargeError, match="parameters"):
+        dimension(DeepNetwork((200, 200), (2,)))
+    with pytest.raises(TooLargeError, match="balls"):
+        dimension(DeepNetwork((40, 40), (20,), normalization="softmax"))
+
+
+@pytest.mark.slow
+def test_many_parameters():
+    """A quarter of the size in docs/dimension.md, streamed in two blocks."""
+    result = dimension(DeepNetwork((16,) * 5, (4,) * 4, 3))
+    assert result.parameters == 1536
+    assert (result.dimension, result.evidence) == (700, Evidence.PROVED)

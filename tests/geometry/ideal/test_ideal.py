@@ -1,0 +1,271 @@
+"""The ideal: known values, two independent methods, generators over ℤ, and large layers."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.algebra.characters import littlewood_richardson
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.equation_modules import Equation, EquationModule
+from agattn.geometry.ideal.generators import highest_weight_generators, smallest_layer
+from agattn.geometry.ideal.graded import GradedIdeal
+from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp, predicted_hilbert_function
+from agattn.geometry.ideal.ideal import compute_ideal, group_sizes
+from agattn.geometry.ideal.isotypic import component, shapes
+from agattn.geometry.ideal.names import FLATTENING_MINORS, NAMED_EQUATIONS
+from agattn.geometry.ideal.neuromanifold import Neuromanifold
+from agattn.geometry.variety.coefficients import coefficients
+
+# Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
+# 4.
+GENERATORS = {
+    (2, 1, 2): [0, 0, 0, 1],
+    (2, 1, 1): [0, 3, 0, 0],
+    (2, 2, 1): [0, 15, 0, 5],
+    (2, 2, 2): [0, 5, 0, 10],
+    (2, 3, 1): [0, 36, 4, 30],
+    (2, 3, 2): [0, 15, 4, 45],
+    (3, 1, 1): [0, 45, 10, 0],
+    (3, 1, 3): [0, 0, 20, 90],
+    (3, 1, 2): [0, 0, 30, 90],
+    (3, 2, 1): [0, 198, 40, 225],
+}
+SMALL = [
+    SingleLayer(d, d_out, a)
+    for d, d_out, a in [(2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 1, 1), (3, 2, 2), (3, 2, 3)]
+]
+
+
+@pytest.mark.parametrize(("sizes", "expected"), GENERATORS.items())
+def test_generators_by_degree_are_those_of_elimination(sizes, expected):
+    ideal = compute_ideal(SingleLayer(*sizes), 4)
+    assert [piece.minimal_generators for piece in ideal.degrees] == expected
+    assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
+
+
+def brute_force_hilbert_function(layer, degree):
+    """The rank of all monomials of one degree at random points, with no symmetry used."""
+    p = 2**31 - 1
+    count = comb(layer.ambient_dimension + degree - 1, degree)
+    random = np.random.default_rng(1)
+    monomials = np.array(list(combinations_with_replacement(range(layer.ambient_dimension), degree)))
+    rows = []
+    for _ in range(count):
+        k, q = random.integers(1000, size=(2, layer.alpha, layer.d))
+        y = np.array(
+            [
+                int(x) % p
+                for x in coefficients(layer, k.T @ q, random.integers(1000, size=(layer.d_out, layer.d)))
+            ]
+        )
+        row = np.ones(count, dtype=np.int64)
+        for column in monomials.T:
+            row = row * y[column] % p
+        rows.append(row.tolist())
+    return flint.nmod_mat(rows, p).rank()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "degree"),
+    [((2, 1, 2, 2), 4), ((2, 1, 1, 2), 3), ((2, 2, 1, 2), 3), ((2, 2, 2, 2), 3), ((3, 1, 2, 2), 2), ((3, 1,
+    1, 2), 2),
+     ((2, 2, 2, 1), 4), ((3, 1, 1, 1), 4)],
+)  # fmt: skip
+def test_hilbert_function_is_the_rank_of_all_monomials(sizes, degree):
+    layer = SingleLayer(*sizes)
+    assert compute_ideal(layer, degree).hilbert_function(degree) == brute_force_hilbert_function(
+        layer, degree
+    )
+
+
+@pytest.mark.parametrize("layer", SMALL, ids=str)
+def test_specht_modules_and_weight_spaces_give_the_same_modules(layer):
+    graded, ideal = GradedIdeal(layer), compute_ideal(layer, 3)
+    for degree in (1, 2, 3):
+        ring, coordinate, generators = graded.characters(degree)
+        assert ideal.modules(degree, of="ring") == ring
+        assert ideal.modules(degree, of="coordinate_ring") == coordinate
+        assert ideal.modules(degree, of="minimal_generators") == generators
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_modules_add_up_and_fit_the_source(d, d_out, a, degree):
+    layer = SingleLayer(d, d_out, a)
+    piece = compute_ideal(layer, degree).degrees[-1]
+    assert piece.ideal_dimension + piece.hilbert_function == comb(
+        layer.ambient_dimension + degree - 1, degree
+    )
+    assert piece.minimal_generators <= piece.ideal_dimension
+    for module in piece.modules:
+        lam, mu, nu = module.shapes
+        assert 0 <= module.coordinate_ring <= littlewood_richardson(nu, lam, mu)
+        assert 0 <= module.minimal_generators <= module.ideal
+        if len(mu) > layer.alpha:
+            assert module.coordinate_ring == 0
+    if d >= 2:
+        assert piece.hilbert_function <= gluing_bound(layer, degree)
+
+
+def test_gluing_bound_is_not_reached_at_4_1_4():
+    layer = SingleLayer(4, 1)
+    assert compute_ideal(layer, 3).hilbert_function(3) == 11080
+    assert gluing_bound(layer, 3) > 11080
+
+
+@pytest.mark.parametrize("d_out", range(1, 9))
+@pytest.mark.parametrize("a", [1, 2])
+def test_hilbert_function_for_two_dimensional_tokens(d_out, a):
+    layer = SingleLayer(2, d_out, a)
+    ideal = compute_ideal(layer, 5)
+    for n in range(1, 6):
+        assert ideal.hilbert_function(n) == predicted_hilbert_function(layer, n)
+
+
+def test_gluing_bound_is_sharp_for_two_dimensional_tokens():
+    assert gluing_is_sharp(a=1, max_degree=8)
+    assert gluing_is_sharp(a=2, max_degree=7)
+
+
+@pytest.mark.slow
+def test_gluing_bound_is_sharp_for_two_dimensional_tokens_to_degree_12():
+    assert gluing_is_sharp(a=1, max_degree=12)
+    assert gluing_is_sharp(a=2, max_degree=12)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_one_output_of_rank_one_has_the_hilbert_function_of_a_symmetric_product(d):
+    layer = SingleLayer(d, 1, 1)
+    ideal = compute_ideal(layer, 4)
+    for n in range(1, 5):
+        m = comb(n + d - 1, n)
+        assert ideal.hilbert_function(n) == m * m * (m + 1) // 2 == predicted_hilbert_function(layer, n)
+
+
+def test_attention_head_of_gpt2():
+    layer = SingleLayer(768, 64, 64)
+    ideal = compute_ideal(layer, 3)
+    assert ideal.degrees[1].ideal_dimension == comb(64, 2) * comb(768, 2) * comb(771, 4)
+    assert ideal.modules(2) == {((1, 1), (1, 1), (4,)): 1}
+    assert ideal.degrees[2].ideal_dimension == 132011846438025762497286373376
+    assert set(ideal.modules(3, of="minimal_generators")) == {
+        ((3,), (3,), (2, 2, 2)), ((3,), (1, 1, 1), (3, 3)), ((1, 1, 1), (3,), (3, 3))
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [2])
+def test_workers_change_nothing(workers):
+    layer = SingleLayer(3, 2, 2)
+    assert compute_ideal(layer, 3, workers=workers).as_json() == compute_ideal(layer, 3).as_json()
+
+
+ALL_GENERATORS = [
+    (layer, tuple(shape))
+    for layer in [*SMALL, SingleLayer(4, 4, 2)]
+    for degree in (2, 3, 4)
+    for shape in shapes(degree, layer.d_out, layer.d)
+    if (degree < 4 or layer.d < 4) and component(shape).minimal_generators(layer.alpha)
+]
+
+
+@pytest.mark.parametrize(("layer", "shape"), ALL_GENERATORS, ids=str)
+def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
+    vectors = highest_weight_generators(shape, layer)
+    assert len(vectors) == component(shape).minimal_generators(layer.alpha)
+    for vector in vectors:
+        assert vector.weights == shape
+        assert vector.is_highest(group_sizes(layer))
+        assert vector.vanishes_on(smallest_layer(shape, layer))
+        assert max(map(abs, vector.terms.values())) <= 10
+
+
+def test_a_changed_coefficient_does_not_vanish():
+    [vector] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
+    changed = dict(vector.terms)
+    changed[next(iter(changed))] += 1
+    assert not Equation(changed).vanishes_on(SingleLayer(2, 1))
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [SingleLayer(2, 2, 1), SingleLayer(3, 1, 3), SingleLayer(2, 2, 2, 1), SingleLayer(3, 1, 1, 1)],
+    ids=str,
+)
+def test_all_equations_are_independent_and_vanish(layer):
+    ideal = compute_ideal(layer, 4)
+    for module in ideal:
+        equations = list(module)
+        assert len(equations) == module.dimension
+        monomials = sorted({m for e in equations for m in e.terms})
+        matrix = flint.fmpz_mat([[e.terms.get(m, 0) for m in monomials] for e in equations])
+        assert matrix.rank() == len(equations)
+        assert all(equation.vanishes_on(layer) for equation in equations[:: max(1, len(equations) // 10)])
+
+
+def test_lowering_the_wrong_vector_is_noticed():
+    wrong = EquationModule(((2,), (2,), (4,)), (1, 2, 2), Equation({((0, 0, 0, 0), (0, 1, 0, 0)): 1}))
+    with pytest.raises(ArithmeticError, match="where there should be"):
+        list(wrong)
+
+
+@pytest.mark.parametrize(
+    "named", [*NAMED_EQUATIONS, *FLATTENING_MINORS], ids=lambda n: n.statement or str(n.shapes)
+)
+def test_named_equations_are_the_generators_of_their_module(named):
+    lam, mu, nu = named.shapes
+    minors = named in FLATTENING_MINORS
+    layer = SingleLayer(max(len(nu), len(mu)), len(lam), len(mu) - 1 if minors else None)
+    [generator] = highest_weight_generators(named.shapes, layer)
+    assert named.equation().terms == generator.primitive().terms
+
+
+def test_membership():
+    neuromanifold = Neuromanifold(3, 1)
+    ideal = neuromanifold.ideal(4)
+    point = neuromanifold.point([[1, 2, 3], [4, 5, 6], [7, 8, 10]], [[1, -2, 3]])
+    assert ideal.contains(point)
+    point[0] += Fraction(1, 2)
+    assert not ideal.contains(point)
+    with pytest.raises(InputError, match="18"):
+        ideal.contains([0])
+
+
+def test_one_token_is_modular_and_finds_products_of_a_line_and_a_conic():
+    ideal = compute_ideal(SingleLayer(3, 1, 1, 1), 4)
+    assert [piece.minimal_generators for piece in ideal.degrees] == [0, 0, 0, 35]
+    assert ideal.degrees[3].evidence is Evidence.MODULAR
+    [module] = ideal
+    assert module.highest.vanishes_on(SingleLayer(3, 1, 1, 1))
+    # With a = 2 every cubic V(x)·q(x) has a conic of any rank: nothing new in the line times conic.
+    assert compute_ideal(SingleLayer(3, 1, 2, 1), 4).hilbert_function(4) >= ideal.hilbert_function(4)
+
+
+def test_shown_forms():
+    ideal = Neuromanifold(2, 1).ideal(4)
+    assert repr(ideal) == "Ideal of M(2,1,2) to degree 4: 1 quartic"
+    assert r"S_{(4)} \otimes S_{(2,2)} \otimes S_{(4,4)}" in ideal._repr_latex_()
+    assert repr(Neuromanifold(2, 1).ideal(2)).endswith("no equations")
+    assert Neuromanifold(2, 1)._repr_latex_().startswith("$")
+
+
+def test_refusals():
+    ideal = compute_ideal(SingleLayer(2, 1), 2)
+    for bad in (0, 3):
+        with pytest.raises(InputError, match="not computed"):
+            ideal.modules(bad)
+    with pytest.raises(InputError, match="coordinate_ring"):
+        ideal.modules(2, of="everything")
+    with pytest.raises(TooLargeError, match="--max-degree"):
+        compute_ideal(SingleLayer(6, 6), 6)
+    with pytest.raises(TooLargeError, match="t = 1"):
+        compute_ideal(SingleLayer(6, 6, t=1), 4)
+    with pytest.raises(TooLargeError, match="coordinates"):
+        list(Neuromanifold(40, 40, t=1).ideal(1))

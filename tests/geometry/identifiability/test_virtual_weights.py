@@ -1,0 +1,78 @@
+"""Virtual weights, the recursion, the unrolled product, the rescalings and the tree, over the integers."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.errors import InputError
+from agattn.geometry.identifiability import virtual_weights as deep
+from agattn.reports.ternary_tree import factors, leaves, ternary_tree
+
+dims_and_seed = st.tuples(st.lists(st.integers(1, 3), min_size=2, max_size=4), st.integers(0, 10**9))
+
+
+def network(dims, generator, t=2):
+    def draw(*shape):
+        return generator.integers(-2, 3, shape).astype(object)
+
+    A = [draw(d, d) for d in dims[:-1]]
+    V = [draw(e, d) for d, e in itertools.pairwise(dims)]
+    return A, V, draw(dims[0], t)
+
+
+@settings(max_examples=25, deadline=None)
+@given(dims_and_seed)
+def test_three_ways_to_compute_a_network(case):
+    dims, seed = case
+    A, V, X = network(dims, np.random.default_rng(seed))
+    M, L = deep.virtual_weights(A, V)
+    expected = deep.lightning(A, V, X)
+    assert (deep.from_virtual(M, L, X) == expected).all()
+    assert (deep.unrolled(M, L, X) == expected).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**9))
+def test_change_of_basis_keeps_the_virtual_weights(seed):
+    generator = np.random.default_rng(seed)
+    A, V, _ = network((3, 2, 3, 2), generator)
+    C = [np.array([[1, 2], [1, 1]], dtype=object), generator.integers(-2, 3, (3, 3)).astype(object)]
+    try:
+        A_moved, V_moved = deep.change_basis(A, V, C)
+    except ZeroDivisionError:
+        return
+    M, L = deep.virtual_weights(A, V)
+    M_moved, L_moved = deep.virtual_weights(A_moved, V_moved)
+    assert (L_moved == L).all()
+    assert all((m == n).all() for m, n in zip(M, M_moved, strict=True))
+
+
+def test_rescaling_keeps_the_function():
+    A, V, X = network((2, 2, 2), np.random.default_rng(5))
+    M, L = deep.virtual_weights(A, V)
+    M_scaled, L_scaled = deep.rescale(M, L, Fraction(1, 8 * 5), [2, 5])
+    assert (deep.from_virtual(M_scaled, L_scaled, X) == deep.from_virtual(M, L, X)).all()
+    with pytest.raises(InputError, match="λ"):
+        deep.rescale(M, L, Fraction(1, 8), [2, 5])
+    with pytest.raises(InputError, match="1 factors"):
+        deep.rescale(M, L, 1, [1])
+    with pytest.raises(InputError, match="0 matrices C"):
+        deep.change_basis(A, V, [])
+
+
+@pytest.mark.parametrize("l", [1, 2, 3, 4])
+def test_the_tree_spells_equation_12(l):
+    tree = ternary_tree(l)
+    assert factors(tree) == deep.unrolled_factors(l)
+    assert len(leaves(tree)) == 3**l
+    assert [tree.nodes[leaf]["transposed"] for leaf in leaves(tree)] == [k % 2 == 1 for k in range(3**l)]
+
+
+@pytest.mark.parametrize("l", [0, 7])
+def test_the_tree_has_limits(l):
+    with pytest.raises(InputError, match=f"l is {l}"):
+        ternary_tree(l)

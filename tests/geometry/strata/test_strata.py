@@ -1,0 +1,118 @@
+from itertools import product
+
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agattn.architectures.architecture import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.strata.strata import (
+    ZERO,
+    Stratum,
+    closure_order,
+    definite_stratum,
+    image_dimension,
+    parameter_dimension,
+    representative,
+    strata,
+    stratum_of,
+)
+from agattn.geometry.variety.parametrization import coefficients, differential, rational_matrix
+
+LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 2)]
+small = st.integers(-2, 2)
+
+
+def square(draw, rows, columns):
+    return draw(st.lists(st.lists(small, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
+
+
+@st.composite
+def pairs(draw, d, d_out):
+    return square(draw, d, d), square(draw, d_out, d)
+
+
+def multiply(left, right):
+    return [
+        [sum(x * y for x, y in zip(row, col, strict=True)) for col in zip(*right, strict=True)]
+        for row in left
+    ]
+
+
+def flat(rows):
+    return [x for row in rows for x in row]
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_representatives(layer):
+    for stratum in strata(layer):
+        A, V = representative(layer, stratum)
+        assert stratum_of(A, V) == stratum
+        assert sorted(y for y in coefficients(A, V) if y) == [1] * (stratum.r_v * stratum.r_a)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_orbit_dimension_is_the_rank_of_the_infinitesimal_action(layer):
+    # The group acts by V ↦ V M, A ↦ MᵀA on the shared index, by A ↦ A Y, and by V ↦ Z V.
+    d, d_out = layer.d, layer.d_out
+    for stratum in strata(layer)[1:]:
+        A, V = representative(layer, stratum)
+        rows = []
+        for i, j in product(range(d), repeat=2):
+            E = [[int((p, q) == (i, j)) for q in range(d)] for p in range(d)]
+            ET = [list(col) for col in zip(*E, strict=True)]
+            rows.append(flat(multiply(A, E)) + [0] * (d_out * d))
+            rows.append(flat(multiply(ET, A)) + flat(multiply(V, E)))
+        for i, j in product(range(d_out), repeat=2):
+            E = [[int((p, q) == (i, j)) for q in range(d_out)] for p in range(d_out)]
+            rows.append([0] * (d * d) + flat(multiply(E, V)))
+        tangent = rational_matrix(rows, d * d + d_out * d)
+        assert tangent.rank() == parameter_dimension(layer, stratum)
+        assert (tangent * differential(A, V).transpose()).rank() == image_dimension(layer, stratum)
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_the_open_stratum_has_the_dimension_of_the_neuromanifold(layer):
+    assert max(image_dimension(layer, s) for s in strata(layer)) == layer.expected_dimension
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_closure_order(layer):
+    order = closure_order(layer)
+    assert networkx.is_directed_acyclic_graph(order)
+    assert [s for s in order if not order.out_degree(s)] == [ZERO]
+    # M is irreducible: one stratum is open.
+    assert len([s for s in order if not order.in_degree(s)]) == 1
+    assert set(networkx.transitive_reduction(order).edges) == set(order.edges)
+    for upper, lower in order.edges:
+        assert image_dimension(layer, upper) > image_dimension(layer, lower)
+    for upper in order:
+        assert networkx.descendants(order, upper) == {
+            s for s in order if s != upper and upper.closure_contains(s)
+        }
+
+
+@given(st.data())
+def test_every_pair_lies_in_a_stratum_that_the_group_preserves(data):
+    d, d_out = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    A, V = data.draw(pairs(d, d_out))
+    stratum = stratum_of(A, V)
+    assert stratum in strata(SingleLayer(d, d_out))
+    shear = [[int(i == j) + 2 * int(i == 0 and j == d - 1 > 0) for j in range(d)] for i in range(d)]
+    transposed = [list(col) for col in zip(*shear, strict=True)]
+    assert stratum_of(multiply(multiply(transposed, A), shear), multiply(V, shear)) == stratum
+
+
+def test_the_definite_stratum():
+    assert definite_stratum(SingleLayer(1, 3)) is None
+    extra = definite_stratum(SingleLayer(3, 2, 2))
+    assert extra.dimension == 8
+    assert extra.closure() == (ZERO, Stratum(1, 1, 1))
+
+
+def test_one_token_is_refused_by_name():
+    with pytest.raises(InputError, match="t is 1"):
+        strata(SingleLayer(2, 1, 1, 1))
+    with pytest.raises(InputError, match="not a stratum"):
+        representative(SingleLayer(2, 1, 1), Stratum(1, 2, 2))

@@ -1,0 +1,194 @@
+import csv
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from agattn.cli.main import cli
+from agattn.cli.output import schema_text
+from agattn.errors import InputError
+from agattn.heads.checkpoints import Checkpoint
+from agattn.heads.weight_files import WeightFile
+
+safetensors = pytest.importorskip("safetensors.numpy")
+
+D, SIZE, HEADS, GROUPS, LAYERS = 12, 3, 4, 2, 2
+
+
+def heads(shared=HEADS, seed=0):
+    """K, Q, V of every layer and head, keys and values shared by groups."""
+    rng = np.random.default_rng(seed)
+    draw = lambda n: rng.standard_normal((LAYERS, n, SIZE, D)).astype(np.float32)  # noqa: E731
+    return draw(shared), draw(HEADS), draw(shared)
+
+
+def rows(M):
+    return np.ascontiguousarray(M.reshape(-1, D))
+
+
+def bert(folder):
+    K, Q, V = heads()
+    tensors = {"bert.embeddings.word_embeddings.weight": np.zeros((5, D), np.float32)}
+    for i in range(LAYERS):
+        for name, M in (("query", Q), ("key", K), ("value", V)):
+            tensors[f"bert.encoder.layer.{i}.attention.self.{name}.weight"] = rows(M[i])
+            tensors[f"bert.encoder.layer.{i}.attention.self.{name}.bias"] = np.zeros(D, np.float32)
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    return tensors, (K, Q, V)
+
+
+def gpt2(folder):
+    K, Q, V = heads()
+    tensors = {}
+    for i in range(LAYERS):
+        fused = np.concatenate([rows(M[i]) for M in (Q, K, V)])
+        tensors[f"h.{i}.attn.c_attn.weight"] = np.ascontiguousarray(fused.T)
+    (folder / "config.json").write_text(json.dumps({"n_head": HEADS}))
+    return tensors, (K, Q, V)
+
+
+def llama(folder):
+    K, Q, V = heads(GROUPS)
+    tensors = {}
+    for i in range(LAYERS):
+        for name, M in (("q", Q), ("k", K), ("v", V)):
+            tensors[f"model.layers.{i}.self_attn.{name}_proj.weight"] = rows(M[i])
+    config = {"num_attention_heads": HEADS, "num_key_value_heads": GROUPS, "head_dim": SIZE}
+    (folder / "config.json").write_text(json.dumps(config))
+    return tensors, tuple(np.repeat(M, HEADS // M.shape[1], axis=1) for M in (K, Q, V))
+
+
+def llama_fused(folder):
+    tensors, expected = llama(folder)
+    fused = {}
+    for i in range(LAYERS):
+        parts = [tensors[f"model.layers.{i}.self_attn.{name}_proj.weight"] for name in "qkv"]
+        fused[f"model.layers.{i}.self_attn.qkv_proj.weight"] = np.concatenate(parts)
+    return fused, expected
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "npz"])
+@pytest.mark.parametrize("layout", [bert, gpt2, llama, llama_fused])
+def test_every_layout(layout, ending, tmp_path):
+    tensors, (K, Q, V) = layout(tmp_path)
+    path = tmp_path / f"model.{ending}"
+    if ending == "npz":
+        np.savez(path, **tensors)
+    else:
+        safetensors.save_file(tensors, path)
+    checkpoint = Checkpoint(WeightFile([path]))
+    found = list(checkpoint)
+    assert checkpoint.layout == layout.__name__.split("_")[0]
+    assert len(found) == len(checkpoint) == LAYERS * HEADS
+    for head in found:
+        for letter, M in (("K", K), ("Q", Q), ("V", V)):
+            assert (getattr(head, letter) == M[head.layer, head.head]).all(), (head.layer, head.head, letter)
+
+
+def test_shards_and_bfloat16(tmp_path):
+    tensors, (K, _, _) = llama(tmp_path)
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    shards = {}
+    for name, M in tensors.items():
+        shard = "a.safetensors" if ".0." in name else "b.safetensors"
+        shards.setdefault(shard, {})[name] = M.astype(ml_dtypes.bfloat16)
+    for shard, part in shards.items():
+        safetensors.save_file(part, tmp_path / shard)
+    table = {name: shard for shard, part in shards.items() for name in part}
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": table}))
+    found = list(Checkpoint(WeightFile([index])))
+    assert len(found) == LAYERS * HEADS
+    assert (K[-1, -1].astype(ml_dtypes.bfloat16).astype(float) == found[-1].K).all()
+    index.write_text(json.dumps({"weight_map": {"x": "../a.safetensors"}}))
+    with pytest.raises(InputError, match="not in the same folder"):
+        WeightFile([index])
+
+
+def test_plain_heads(tmp_path):
+    K, Q, V = (M[0] for M in heads())
+    np.savez(tmp_path / "one.npz", K=K[0], Q=Q[0], V=V[0])
+    np.savez(tmp_path / "all.npz", K=K, Q=Q, V=V)
+    np.savez(tmp_path / "a.npz", A=K[0].T @ Q[0], V=V[0])
+    assert [len(Checkpoint(WeightFile([tmp_path / f"{n}.npz"]))) for n in ("one", "all", "a")] == [
+        1,
+        HEADS,
+        1,
+    ]
+    assert (V[2] == list(Checkpoint(WeightFile([tmp_path / "all.npz"])))[2].V).all()
+
+
+def test_classify_writes_lines_tables_and_plots(tmp_path):
+    pytest.importorskip("matplotlib")
+    tensors, _ = bert(tmp_path)
+    # One head on the boundary: A = k qᵀ, V = h kᵀ.
+    k = np.arange(1, D + 1, dtype=np.float32)
+    for name, x in (("query", np.ones(D)), ("key", k), ("value", k)):
+        block = np.zeros((SIZE, D), np.float32)
+        block[0] = x
+        tensors[f"bert.encoder.layer.1.attention.self.{name}.weight"][:SIZE] = block
+    path = tmp_path / "model.safetensors"
+    safetensors.save_file(tensors, path)
+    run = lambda *options: CliRunner().invoke(cli, ["classify", str(path), *options])  # noqa: E731
+    result = run("--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, json.loads(schema_text("classify")))
+    special = next(h for h in found["heads"] if (h["layer"], h["head"]) == (1, 0))
+    assert (special["r_v"], special["r_a"], special["r"]) == (1, 1, 1)
+    assert special["singular"] and special["boundary"] and special["critical"]
+    assert special["distance"] < 1e-7 and special["stable_rank_a"] == pytest.approx(1)
+    others = [h for h in found["heads"] if h is not special]
+    assert not any(h["singular"] or h["boundary"] for h in others)
+    assert all((h["r_v"], h["r_a"], h["r"]) == (3, 3, 6) and 0 < h["distance"] < 1 for h in others)
+    lines = [json.loads(line) for line in run().stdout.splitlines()]
+    assert lines == found["heads"]
+    assert run("-O", str(tmp_path / "h.jsonl"), "--plot", str(tmp_path / "p.svg")).exit_code == 0
+    assert [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()] == lines
+    assert "stable rank" in (tmp_path / "p.svg").read_text()
+    assert run("-O", str(tmp_path / "h.csv")).exit_code == 0
+    table = list(csv.DictReader((tmp_path / "h.csv").open()))
+    assert [float(row["distance"]) for row in table] == [h["distance"] for h in lines]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.pop("model.layers.1.self_attn.k_proj.weight"), "no tensor of its k"),
+        (
+            lambda t: t.update({"model.layers.0.self_attn.v_proj.weight": np.zeros((5, D), np.float32)}),
+            "should be 6 × 12",
+        ),
+        (lambda t: t.update({"h.0.attn.c_attn.weight": np.zeros((D, 36), np.float32)}), "several layouts"),
+        (lambda t: t.clear() or t.update({"x": np.zeros(1, np.float32)}), "no attention weights"),
+    ],
+)  # fmt: skip
+def test_damaged_checkpoints(change, message, tmp_path):
+    tensors, _ = llama(tmp_path)
+    change(tensors)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match=message):
+        Checkpoint(WeightFile([tmp_path / "model.safetensors"]))
+
+
+def test_heads_must_be_known(tmp_path):
+    tensors, _ = bert(tmp_path)
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    file = WeightFile([tmp_path / "model.safetensors"])
+    for config, message in [("{", "not JSON"), ("{}", "give --heads"), ('{"n_head": -1}', "whole number")]:
+        (tmp_path / "config.json").write_text(config)
+        with pytest.raises(InputError, match=message):
+            Checkpoint(file)
+    with pytest.raises(InputError, match="cannot share"):
+        Checkpoint(file, HEADS, 3)
+    assert len(Checkpoint(file, heads=6)) == 6 * LAYERS
+
+
+def test_nan_names_the_tensor(tmp_path):
+    tensors, _ = bert(tmp_path)
+    tensors["bert.encoder.layer.1.attention.self.key.weight"][4, 0] = np.nan
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match=r"layer.1.attention.self.key.weight, head 1 has the entry nan"):
+        list(Checkpoint(WeightFile([tmp_path / "model.safetensors"])))

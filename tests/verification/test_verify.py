@@ -1,0 +1,310 @@
+"""From an architecture to verdicts, through the real engines."""
+
+import pytest
+
+from agattn.architectures.architecture import SingleLayer
+from agattn.claims.claim import select
+from agattn.claims.questions import GENERIC_RANK
+from agattn.claims.single_layer import CLAIMS
+from agattn.engines.run import Limits
+from agattn.errors import EngineNotFoundError, InputError, TooLargeError
+from agattn.evidence import Evidence, Judgement
+from agattn.verification.verify import Settings, plan_of, questions_of, verify
+
+CONFIRMED, INAPPLICABLE = Judgement.CONFIRMED, Judgement.INAPPLICABLE
+
+# Dimension, degree, minimal generators by degree.
+KNOWN = {
+    SingleLayer(2, 1): (5, 4, {"4": 1}),
+    SingleLayer(2, 1, 1): (4, 3, {"2": 3}),
+    SingleLayer(2, 2, 1): (6, 20, {"2": 15, "4": 5}),
+    SingleLayer(2, 2): (7, 20, {"2": 5, "4": 10}),
+    SingleLayer(3, 1, 1): (7, 45, {"2": 45, "3": 10}),
+}
+WIDER = {
+    SingleLayer(2, 3, 1): (8, 42, {"2": 36, "3": 4, "4": 30}),
+    SingleLayer(2, 3): (9, 56, {"2": 15, "3": 4, "4": 45}),
+    SingleLayer(3, 1): (11, 45, {"3": 20, "4": 90}),
+}
+TANGENTS = {
+    SingleLayer(2, 2): {"(0,0,0)": 12, "(1,1,1)": 9, "(1,1,2)": 9, "(1,2,2)": 7, "(2,1,2)": 7, "(2,2,2)": 7},
+    SingleLayer(3, 1): {
+        "(0,0,0)": 18,
+        "(1,1,1)": 18,
+        "(1,1,2)": 15,
+        "(1,2,2)": 11,
+        "(1,2,3)": 11,
+        "(1,3,3)": 11,
+    },
+    SingleLayer(3, 2, 2): {
+        "(0,0,0)": 36, "(1,1,1)": 24, "(1,1,2)": 20, "(1,2,2)": 13, "(1,2,3)": 13, "(2,1,2)": 14,
+        "(2,1,3)": 14, "(2,2,2)": 13, "(2,2,3)": 13,
+    },
+}  # fmt: skip
+
+
+def by_id(report):
+    return {verdict.claim: verdict for verdict in report.verdicts}
+
+
+def check_known(report, dimension, degree, generators):
+    found = by_id(report)
+    assert found["corollary-3.3"].computed == dimension
+    assert found["agattn.degree"].computed == degree
+    assert found["agattn.degree"].details["generators_by_degree"] == generators
+    assert report.exit_status == 0 and report.troubles == ()
+    for verdict in report.verdicts:
+        assert verdict.judgement is (CONFIRMED if verdict.hypotheses_hold else INAPPLICABLE), str(verdict)
+        assert verdict.evidence is Evidence.PROVED
+
+
+@pytest.mark.engine
+def test_the_main_example_by_both_engines(both_engines):
+    report = verify(SingleLayer(2, 1), settings=Settings("all"))
+    check_known(report, 5, 4, {"4": 1})
+    singular = by_id(report)["theorem-3.4.singular"]
+    assert singular.judgement is CONFIRMED and singular.evidence is Evidence.PROVED
+    assert singular.engine == ", ".join([*map(str, both_engines), "native"])
+    assert by_id(report)["lemma-A.3"].engine == ", ".join(map(str, both_engines))
+    assert singular.computed == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
+    # Every question was put to both engines once, however many claims ask it.
+    tasks = [(run.problem.task, run.installation.engine.name) for run in report.runs]
+    assert len(tasks) == len(set(tasks)) == 12
+
+
+@pytest.mark.parametrize(
+    ("layer", "values"), KNOWN.items(), ids=lambda x: str(x) if isinstance(x, SingleLayer) else ""
+)
+def test_known_values(singular, monkeypatch, layer, values):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    report = verify(layer, settings=Settings("singular"))
+    check_known(report, *values)
+    assert {run.installation.path for run in report.runs} == {singular.path}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", [SingleLayer(2, 2)], ids=str)
+def test_known_values_by_every_macaulay2(macaulay2, monkeypatch, layer):
+    monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
+    check_known(verify(layer, settings=Settings("macaulay2")), *KNOWN[layer])
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("layer", "values"), WIDER.items(), ids=lambda x: str(x) if isinstance(x, SingleLayer) else ""
+)
+def test_wider_known_values_by_both_engines(both_engines, layer, values):
+    report = verify(layer, settings=Settings("all", limits=Limits(240)))
+    check_known(report, *values)
+    if layer in TANGENTS:
+        assert by_id(report)["agattn.singular-locus"].details["tangent_dimension"] == TANGENTS[layer]
+
+
+def test_tangent_dimensions(singular):
+    layer = SingleLayer(2, 2)
+    found = by_id(verify(layer, ["agattn.singular-locus"], Settings("singular")))
+    assert found["agattn.singular-locus"].details["tangent_dimension"] == TANGENTS[layer]
+
+
+def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    report = verify(SingleLayer(3, 2, 2), settings=Settings("singular"))
+    found = by_id(report)
+    assert report.exit_status == 1
+    refuted = {claim for claim, verdict in found.items() if verdict.judgement is Judgement.REFUTED}
+    assert refuted == {"theorem-3.4.singular", "corollary-A.4"}
+    others = found.keys() - refuted - {"agattn.hilbert-function"}  # which speaks about d = 2
+    assert all(found[c].judgement is CONFIRMED for c in others)
+    assert found["agattn.hilbert-function"].judgement is Judgement.INAPPLICABLE
+    assert found["corollary-3.3"].computed == 13
+    for claim in refuted:
+        verdict = found[claim]
+        assert verdict.evidence is Evidence.PROVED
+        assert sorted(set(verdict.computed) - set(verdict.predicted)) == ["(2,1,2)", "(2,1,3)"]
+        assert "(2,1,2)" in verdict.witness and "(2,1,3)" in verdict.witness and "14 > 13" in verdict.witness
+        tangents = verdict.details["tangent_dimension"]
+        # Curves prove the lower bounds; the source at the one reduced preimage proves the upper ones.
+        assert tangents == TANGENTS[SingleLayer(3, 2, 2)]
+        assert "its fiber is one reduced point, at which (A, V) have 14 tangent dimensions" in verdict.witness
+    assert found["agattn.tangent-dimension"].computed == TANGENTS[SingleLayer(3, 2, 2)]
+    assert found["agattn.zariski-singular-locus"].computed == {"dimension": 8, "degree": 315}
+    assert "implicit-ideal" not in {run.problem.task for run in report.runs}
+
+
+def test_the_theorem_is_refuted_by_macaulay2_too(macaulay2, monkeypatch):
+    monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
+    report = verify(SingleLayer(3, 2, 2), ["corollary-A.4", "agattn.singular-locus"], Settings("macaulay2"))
+    assert [v.judgement for v in report.verdicts] == [Judgement.REFUTED, CONFIRMED]
+
+
+@pytest.mark.parametrize("d_out", [1, 2])
+@pytest.mark.parametrize("a", [1, 2])
+def test_one_dimension(singular, d_out, a):
+    report = verify(SingleLayer(1, d_out, a), settings=Settings("singular"))
+    found = by_id(report)
+    assert report.exit_status == 0
+    for claim in (
+        "theorem-3.4.boundary",
+        "theorem-3.4.singular",
+        "lemma-A.3",
+        "corollary-A.4",
+        "corollary-A.6",
+    ):
+        assert found[claim].judgement is INAPPLICABLE and "d ≥ 2" in found[claim].witness
+    assert found["corollary-3.3"].computed == d_out
+    assert found["theorem-3.4.singular"].computed == found["theorem-3.4.boundary"].computed == []
+    assert found["theorem-3.2"].judgement is CONFIRMED and found["agattn.degree"].computed == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "dimension"),
+    [
+        (SingleLayer(2, 1, t=1), 4),
+        (SingleLayer(2, 1, 1, 1), 4),
+        (SingleLayer(2, 2, 1, 1), 6),
+    ],
+    ids=str,
+)
+def test_one_token(singular, monkeypatch, layer, dimension):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    report = verify(layer, settings=Settings("singular"))
+    assert report.exit_status == 0
+    found = by_id(report)
+    assert found.pop("lemma-3.1").judgement is CONFIRMED  # it is about K and Q, not about tokens
+    assert {v.judgement for v in found.values()} == {INAPPLICABLE}
+    assert found["corollary-3.3"].computed == dimension == layer.expected_dimension
+    if layer.ambient_dimension <= 4:  # small enough for elimination, beside the generic rank
+        assert found["corollary-3.3"].engine == f"{singular}, native"
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_the_two_to_one_layer(singular, d):
+    report = verify(SingleLayer(d, 1, 1), settings=Settings("singular"))
+    found = by_id(report)
+    assert (
+        found["corollary-A.2"].judgement is INAPPLICABLE and found["corollary-A.2"].computed["generic"] == 2
+    )
+    assert found["theorem-3.4.singular"].computed == (["(0,0,0)"] if d == 2 else ["(0,0,0)", "(1,1,1)"])
+    for claim in ("theorem-3.2", "agattn.degree", "agattn.singular-locus"):
+        assert found[claim].judgement is CONFIRMED
+
+
+def test_tokens_beyond_two_change_nothing(singular):
+    one, other = (verify(SingleLayer(2, 1, t=t), settings=Settings("singular")) for t in (2, 5))
+    for two, five in zip(one.verdicts, other.verdicts, strict=True):
+        assert (two.judgement, two.computed, two.witness) == (
+            five.judgement,
+            five.computed,
+            five.witness.replace("t = 5", ""),
+        )
+
+
+def test_a_chosen_finite_field_is_modular(singular):
+    report = verify(SingleLayer(2, 1), settings=Settings("singular", characteristic=101))
+    assert report.exit_status == 0
+    for verdict in report.verdicts:
+        native = verdict.engine == "native"
+        assert verdict.evidence is (Evidence.PROVED if native else Evidence.MODULAR), str(verdict)
+    assert {v.claim for v in report.verdicts if v.engine == "native"} == {
+        "lemma-3.1",
+        "proposition-A.5",
+        "agattn.hilbert-function",
+    }
+
+
+# Without any engine -----------------------------------------------------------------------------------------
+
+NATIVE = [SingleLayer(d, d_out, a) for d in (1, 2, 3, 4) for d_out in (1, 2, 3) for a in range(1, d + 1)]
+
+
+@pytest.mark.parametrize("layer", NATIVE, ids=str)
+def test_natively_every_claim_is_decided(fakes, layer):
+    report = verify(layer, settings=Settings("native"))
+    assert report.runs == () and report.troubles == ()
+    wrong = {"theorem-3.4.singular", "corollary-A.4"}
+    false = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
+    assert report.exit_status == (1 if false else 0)
+    for verdict in report.verdicts:
+        if not verdict.hypotheses_hold:
+            assert verdict.judgement is INAPPLICABLE and verdict.engine in ("native", "none")
+        else:
+            assert (verdict.engine, verdict.evidence) == ("native", Evidence.PROVED), str(verdict)
+            refuted = false and verdict.claim in wrong
+            assert verdict.judgement is (Judgement.REFUTED if refuted else CONFIRMED), str(verdict)
+    found = by_id(report)
+    assert found["corollary-3.3"].computed == layer.expected_dimension
+    if layer in TANGENTS:
+        assert found["agattn.tangent-dimension"].computed == TANGENTS[layer]
+    if layer in KNOWN | WIDER:
+        dimension, degree, _ = (KNOWN | WIDER)[layer]
+        assert (found["corollary-3.3"].computed, found["agattn.degree"].computed) == (dimension, degree)
+        # Only elimination knows generators, so none are claimed.
+        assert "generators_by_degree" not in found["agattn.degree"].details
+
+
+@pytest.mark.parametrize(("d", "d_out", "dimension", "degree"), [
+    (2, 1, 4, 3), (2, 2, 5, 12), (2, 3, 6, 30), (3, 1, 7, 45), (3, 2, 8, 315),
+])  # fmt: skip
+def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree):
+    for a in range(1, d + 1):
+        report = verify(SingleLayer(d, d_out, a), ["agattn.zariski-singular-locus"], Settings("native"))
+        (verdict,) = report.verdicts
+        assert verdict.judgement is CONFIRMED and verdict.engine == "native"
+        assert verdict.computed == {"dimension": dimension, "degree": degree}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
+    # A claim must ask for all that its judgement looks at, and not live on what others ask.
+    for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
+        (alone,) = verify(layer, [claim], Settings("native")).verdicts
+        among = by_id(verify(layer, settings=Settings("native")))[claim]
+        assert (alone.judgement, alone.computed, alone.witness) == (
+            among.judgement,
+            among.computed,
+            among.witness,
+        )
+
+
+def test_the_seed_reaches_the_native_computation(monkeypatch):
+    seeds = []
+
+    def rank(layer, seed):
+        seeds.append(seed)
+        return 5
+
+    monkeypatch.setitem(vars(GENERIC_RANK), "native", rank)
+    report = verify(SingleLayer(2, 1), ["corollary-3.3"], Settings("native", seed=23))
+    assert seeds == [23] and report.verdicts[0].computed == 5
+
+
+def test_questions_are_asked_once():
+    plan = plan_of(SingleLayer(2, 1), select(CLAIMS, ()))
+    questions = questions_of(plan)
+    assert len(questions) == len({q.name for q in questions}) == 7
+    assert {node for node, kind in plan.nodes(data="kind") if kind == "task"} == {
+        q.task for q in questions
+    } - {""}
+
+
+def test_bad_requests():
+    with pytest.raises(InputError, match=r"did you mean 'lemma-A\.3'"):
+        verify(SingleLayer(2, 1), ["lemma-a.33"])
+    with pytest.raises(InputError, match="no engine 'magma'"):
+        verify(SingleLayer(2, 1), settings=Settings("magma"))
+    with pytest.raises(TooLargeError, match="4200 coordinates; the limit is 1000"):
+        verify(SingleLayer(20, 1))
+
+
+def test_missing_engines(fakes):
+    for engine in ("macaulay2", "singular", "all"):
+        with pytest.raises(EngineNotFoundError):
+            verify(SingleLayer(2, 1), settings=Settings(engine))
+    report = verify(SingleLayer(2, 1), ["lemma-A.3", "corollary-A.1"])
+    assert report.exit_status == 0 and report.troubles == ()
+    for verdict in report.verdicts:
+        assert verdict.judgement is CONFIRMED and verdict.evidence is Evidence.PROVED
+        assert verdict.engine.startswith(
+            "native (because no engine was found; install them with: pip install"
+        )
