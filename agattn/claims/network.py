@@ -23,7 +23,8 @@ from agattn.claims.network_questions import (
     FiberComponents,
 )
 from agattn.claims.questions import Findings, Question
-from agattn.geometry.dimension.dimension import Dimension, formulas
+from agattn.geometry.dimension import formulas
+from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.identifiability.deep_identities import IdentityCheck, VirtualFiber
 
 LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)

@@ -17,7 +17,7 @@ from agattn.claims.network_questions import (
 )
 from agattn.claims.questions import Finding, Findings
 from agattn.evidence import Evidence, Judgement
-from agattn.geometry.dimension.dimension import formulas
+from agattn.geometry.dimension import formulas
 from agattn.geometry.identifiability import deep_identities, recovery
 from agattn.geometry.identifiability.deep_identities import VirtualFiber
 

@@ -7,7 +7,7 @@ import pytest
 
 from agattn.cli import main
 from agattn.cli.output import schema_text
-from agattn.geometry.dimension.dimension import formulas
+from agattn.geometry.dimension import formulas
 
 BOTTLENECK = ["verify", "--dims", "4,3,4", "--ranks", "2,2", "-t", "3", "--engine", "native"]
 
