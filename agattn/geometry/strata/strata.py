@@ -24,6 +24,7 @@ rational representative of each stratum.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -190,6 +191,26 @@ def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
     13
     """
     return 0 if stratum.is_zero else parameter_dimension(layer, stratum) - 1
+
+
+def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[Stratum, int]:
+    """The irreducible components of the closure of a union of strata, as their open strata, with dimensions.
+
+    Closures of strata are irreducible, being images of closures of orbits, so these are the maximal strata
+    given; the largest dimension is that of the union.
+
+    Args:
+        layer: the layer.
+        some: any of its strata; of the singular ones, for example, this gives the singular locus of M̄.
+
+    >>> layer = SingleLayer(3, 2, 2)
+    >>> some = [Stratum(1, 1, 1), Stratum(1, 2, 2), Stratum(2, 1, 3), Stratum(2, 1, 2)]
+    >>> {str(s): dimension for s, dimension in irreducible_components(layer, some).items()}
+    {'(1,2,2)': 10, '(2,1,3)': 10}
+    """
+    given = sorted(set(some))
+    maximal = [s for s in given if not any(t != s and t.closure_contains(s) for t in given)]
+    return {s: image_dimension(layer, s) for s in maximal}
 
 
 def closure_order(layer: SingleLayer) -> networkx.DiGraph[Stratum]:

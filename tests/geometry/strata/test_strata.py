@@ -13,11 +13,13 @@ from agattn.geometry.strata.strata import (
     closure_order,
     definite_stratum,
     image_dimension,
+    irreducible_components,
     parameter_dimension,
     representative,
     strata,
     stratum_of,
 )
+from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.parametrization import coefficients, differential, rational_matrix
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 2)]
@@ -116,3 +118,20 @@ def test_one_token_is_refused_by_name():
         strata(SingleLayer(2, 1, 1, 1))
     with pytest.raises(InputError, match="not a stratum"):
         representative(SingleLayer(2, 1, 1), Stratum(1, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("layer", "components"),
+    [
+        (SingleLayer(1, 2), {}),
+        (SingleLayer(2, 1), {Stratum(1, 1, 2): 4}),
+        (SingleLayer(3, 1, 1), {Stratum(1, 1, 1): 5}),
+        (SingleLayer(3, 2, 2), {Stratum(2, 1, 3): 10}),
+        (SingleLayer(3, 1, 2), {Stratum(1, 1, 2): 7}),
+        (SingleLayer(4, 2, 3), {Stratum(2, 2, 4): 19}),
+    ],
+    ids=str,
+)
+def test_components_of_the_singular_locus(layer, components):
+    singular = [s for s in strata(layer) if tangent_bounds(layer, s).singular]
+    assert irreducible_components(layer, singular) == components
