@@ -24,7 +24,7 @@ import numpy as np
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_prime, random_residues
-from agattn.architectures.forward import draw_weights
+from agattn.architectures.network import draw_weights
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns

@@ -28,7 +28,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.errors import EngineNotFoundError

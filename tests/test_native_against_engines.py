@@ -6,7 +6,7 @@ Gröbner bases, so that an error in either shows here.
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.questions import BASE_LOCUS, CLOSURE, CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
 from agattn.engines.run import Limits, run
 from agattn.geometry.strata.strata import strata

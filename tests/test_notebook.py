@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agattn.algebra.rank import rank
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal

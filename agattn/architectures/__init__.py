@@ -1,1 +1,16 @@
-"""What can be studied: the layer and the network, and the maps that they are."""
+"""What can be studied: the layer and the network, and the protocol that every architecture implements."""
+
+from agattn.architectures.layer import OneTokenLayer, SingleLayer
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.protocol import LARGEST_SIZE, Acted, Architecture, Symmetry, positive_integer
+
+__all__ = [
+    "LARGEST_SIZE",
+    "Acted",
+    "Architecture",
+    "DeepNetwork",
+    "OneTokenLayer",
+    "SingleLayer",
+    "Symmetry",
+    "positive_integer",
+]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from agattn.architectures.architecture import Architecture
+from agattn.architectures import Architecture
 from agattn.claims.questions import Finding, Findings, Question, UndecidedError
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Judgement, Verdict, weakest

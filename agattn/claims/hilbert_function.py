@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.questions import Findings, UndecidedError
 from agattn.errors import TooLargeError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.network_questions import (
     BASIS_CHANGE,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.claims.questions import Question
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound

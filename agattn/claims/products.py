@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.geometry.variety.coefficients import (
     coefficients,

@@ -19,7 +19,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architectures.architecture import Architecture, SingleLayer
+from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, UndecidableError
 from agattn.evidence import Evidence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import comb
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Hypothesis, Outcome
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.products import outputs_are_products

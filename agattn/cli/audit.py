@@ -27,7 +27,7 @@ def command(
 
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
-    from agattn.architectures.architecture import SingleLayer, positive_integer
+    from agattn.architectures import SingleLayer, positive_integer
     from agattn.studies.audit import audit, markdown
     from agattn.systems.catalogue import check_size
 

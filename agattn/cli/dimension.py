@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import print_json
 
@@ -23,7 +23,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     A layer is treated as the network of one layer that it is.
     """
     one_blas_thread()
-    from agattn.architectures.forward import check_tokens
+    from agattn.architectures.network import check_tokens
     from agattn.geometry.dimension.dimension import dimension
 
     if isinstance(architecture, SingleLayer):

@@ -20,7 +20,7 @@ from agattn.cli.options import (
 from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
 
 if TYPE_CHECKING:
-    from agattn.architectures.architecture import SingleLayer
+    from agattn.architectures import SingleLayer
 
 #: What figure 1 is written as.
 FIGURE_1 = (*DRAWINGS, ".html")
@@ -85,7 +85,7 @@ def command(  # type: ignore[no-untyped-def]
         html = number == "1" and output.suffix.lower() == ".html"
         check_destination(output) if html else check_drawing(output, FIGURE_1 if number == "1" else DRAWINGS)
     if number == "1":
-        from agattn.architectures.architecture import SingleLayer
+        from agattn.architectures import SingleLayer
         from agattn.engines.run import Limits
         from agattn.reports.figure1 import CHOICES
         from agattn.systems.catalogue import check_size

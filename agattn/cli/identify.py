@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli.fiber import finite, table, tolerance_option
 from agattn.cli.options import json_flag, single_layer
 from agattn.cli.output import print_json

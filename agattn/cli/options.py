@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError
 
 Command = Callable[..., Any]
@@ -184,7 +184,7 @@ def described(architecture: Architecture) -> str:
     """The architecture and its size, for messages.
 
     >>> described(SingleLayer(2, 1))
-    'M(2,1,2): dim 5 in ℝ⁶, t ≥ 2; 6 coordinates'
+    'M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2; 6 coordinates'
     """
     if isinstance(architecture, SingleLayer):
         return f"{architecture}; {architecture.ambient_dimension} coordinates"
@@ -318,7 +318,7 @@ def problem(command: Command) -> Command:
     @force
     @functools.wraps(command)
     def wrapped(
-        task: str, architecture: Architecture, field_name: str | None, point: Path | None,
+        task: str, architecture: Any, field_name: str | None, point: Path | None,
         max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
         from agattn.systems.catalogue import TASKS, build

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -43,7 +44,7 @@ from agattn.errors import InputError
 )  # fmt: skip
 @options.json_flag
 def command(
-    architecture: Architecture | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
+    architecture: Any | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
     memory: int, force: bool, seed: int, results: Path | None, grid: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli import output
 from agattn.cli.options import force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agattn.architectures.architecture import Architecture, SingleLayer
+from agattn.architectures import Architecture, SingleLayer
 from agattn.cli import options, output
 from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
 

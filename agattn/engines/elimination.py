@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import EngineMemoryError, EngineTimeoutError

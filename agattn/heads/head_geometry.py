@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, decide_from_singular_values, scaled
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import ZERO, Stratum
 from agattn.geometry.variety.coefficient_norm import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import flint
 
 from agattn.algebra.echelon import echelon
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
 from agattn.evidence import Judgement, Verdict
 from agattn.geometry.strata.strata import Stratum

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import FloatArithmetic
-from agattn.architectures.architecture import DeepNetwork
-from agattn.architectures.forward import LayerWeights, draw_weights
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import LayerWeights, draw_weights
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
 

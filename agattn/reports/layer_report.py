@@ -21,7 +21,7 @@ from typing import Any
 import flint
 
 from agattn._version import __version__
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import Run

@@ -1,6 +1,6 @@
 """The report of a network of several layers: its dimension from both sides, and what the formulas say.
 
->>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.architectures import DeepNetwork
 >>> from agattn.verification.verify import Settings
 >>> document, _, status = network_report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
 >>> document.summary.partition(" Of ")[0]
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.claims.network import CLAIMS
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension

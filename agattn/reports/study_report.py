@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import select
 from agattn.claims.single_layer import CLAIMS
 from agattn.evidence import Evidence, Judgement, Verdict

@@ -26,7 +26,7 @@ from importlib import resources
 from itertools import islice, product
 from typing import Any
 
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits

@@ -25,7 +25,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from agattn._version import __version__
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits

@@ -20,7 +20,7 @@ from functools import lru_cache
 from math import comb
 
 from agattn.algebra.polynomial import Exponents, Polynomial
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.sections.slices import Slice, standard_slice
 from agattn.geometry.strata.strata import strata

@@ -1,6 +1,6 @@
 """The tasks about networks: polynomial problems in their virtual weights.
 
->>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.architectures import DeepNetwork
 >>> build_for_network("virtual-fiber", DeepNetwork((2, 2, 1), (2, 2), t=3)).command
 'agattn emit virtual-fiber --engine ENGINE --dims 2,2,1 --ranks 2,2 -t 3'
 """
@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.deep_identities import monomials_of_network
 from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights

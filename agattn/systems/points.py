@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import zero_pairs

@@ -14,7 +14,7 @@ from enum import Enum
 from fractions import Fraction
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.geometry.sections.slices import Slice
 
 Matrix = tuple[tuple[Fraction, ...], ...]

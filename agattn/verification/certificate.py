@@ -20,7 +20,7 @@ from math import lcm
 from typing import Any
 
 from agattn._version import __version__
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.checker.check import CLAIMS as CERTIFIABLE
 from agattn.checker.check import FORMAT, check
 from agattn.checker.check import Layer as CheckedLayer

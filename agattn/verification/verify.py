@@ -24,7 +24,7 @@ from typing import Any
 
 import networkx as nx
 
-from agattn.architectures.architecture import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim, select
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.questions import Finding, Findings, Question
@@ -191,7 +191,7 @@ def claims_about(layer: Architecture, ids: tuple[str, ...] = ()) -> Sequence[Cla
     return select(CLAIMS, ids, dict.fromkeys(NETWORK_CLAIMS, "about a network; give --dims and --ranks"))
 
 
-def _check_size(layer: Architecture) -> None:
+def _check_size(layer: Any) -> None:
     if not isinstance(layer, DeepNetwork):
         check_size(layer)
         return
@@ -234,7 +234,7 @@ class _Inquiry:
         troubles: list[str],
         progress: Progress,
     ) -> None:
-        self.layer = layer
+        self.layer: Any = layer
         self.settings = settings
         self.installations = installations
         self.progress = progress

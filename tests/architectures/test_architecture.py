@@ -42,10 +42,10 @@ def test_attention_dimension_is_the_embedding_dimension_by_default():
 @pytest.mark.parametrize(
     ("layer", "text"),
     [
-        (SingleLayer(2, 1), "M(2,1,2): dim 5 in ℝ⁶, t ≥ 2"),
-        (SingleLayer(2, 1, t=7), "M(2,1,2): dim 5 in ℝ⁶, t ≥ 2"),
-        (SingleLayer(3, 2, 2, 1), "M(3,2,2): dim 11 in ℝ²⁰, t = 1"),
-        (SingleLayer(4, 2, 1), "M(4,2,1): dim 14 in ℝ⁸⁰, t ≥ 2"),
+        (SingleLayer(2, 1), "M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2"),
+        (SingleLayer(2, 1, t=7), "M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2"),
+        (SingleLayer(3, 2, 2, 1), "M(3,2,2): expected dim 11 in ℝ²⁰, t = 1"),
+        (SingleLayer(4, 2, 1), "M(4,2,1): expected dim 14 in ℝ⁸⁰, t ≥ 2"),
     ],
 )
 def test_prints_itself(layer, text):

@@ -3,7 +3,7 @@
 import pytest
 
 from agattn import DeepNetwork
-from agattn.architectures.forward import weight_shapes
+from agattn.architectures.network import weight_shapes
 from agattn.errors import InputError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims import hilbert_function
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.questions import Findings

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.claims.network import CLAIMS
 from agattn.claims.network_questions import (
     BASIS_FIBER,

@@ -1,6 +1,6 @@
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims import products as identities
 from agattn.claims.products import outputs_are_products
 from agattn.geometry.variety.coefficients import coefficients

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import select
 from agattn.claims.questions import (
     BASE_LOCUS,

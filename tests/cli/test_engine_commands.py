@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import agattn.verification.verify
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.single_layer import CLAIMS
 from agattn.cli.main import COMMANDS, main
 from agattn.cli.output import schema_names, schema_text
@@ -247,7 +247,7 @@ def test_verify_refutes(capsys, by_singular):
 
 def test_verify_prints_a_table(capsys, by_singular):
     code, out, _ = call(capsys, "verify", "-d", "2", "-o", "1", "--engine", "singular")
-    assert code == 0 and out.startswith("M(2,1,2): dim 5 in ℝ⁶, t ≥ 2\n")
+    assert code == 0 and out.startswith("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2\n")
     rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}
     assert rows == {claim: ["confirmed", "proved"] for claim in CLAIMS}
     assert f"Singular {by_singular.version}" in out

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
-from agattn.architectures.forward import check_tokens
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures.network import check_tokens
 from agattn.cli.main import main
 from agattn.cli.output import check_destination, check_drawing
 from agattn.errors import InputError, TooLargeError

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.elimination import Completeness, eliminate, examine
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate

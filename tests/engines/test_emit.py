@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.run import Limits, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli.main import main
 from agattn.engines import process
 from agattn.engines.emit import emit

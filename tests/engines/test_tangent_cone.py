@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.run import Limits, run
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import strata

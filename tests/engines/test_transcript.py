@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import PolynomialRing
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.transcript import read
 from agattn.errors import TranscriptError
 from agattn.systems.catalogue import build

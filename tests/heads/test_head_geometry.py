@@ -3,7 +3,7 @@ import pytest
 from test_weight_fibers import scrambled
 
 from agattn.algebra.scalars import as_floats
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.weight_fibers import canonical_factors, fiber, weights
 from agattn.geometry.reconstruction.nearest_point import nearest_weights

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from click.testing import CliRunner
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli.main import cli
 from agattn.reports.draw_figure1 import save_figure_1
 from agattn.reports.figure1 import compute_figure_1

@@ -6,7 +6,7 @@ import flint
 import pytest
 from click.testing import CliRunner
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli.main import cli
 from agattn.evidence import Judgement
 from agattn.geometry.ideal.ideal import compute_ideal

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.run import Limits, run
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.sections.real_points import outside, pieces_of_line

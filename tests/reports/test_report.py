@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
 from agattn.evidence import Evidence, Judgement, Verdict

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.reports.document import Picture, Table, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.studies.grid import read_grid

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims.single_layer import CLAIMS
 from agattn.errors import InputError, TooLargeError
 from agattn.studies import grid as grid_module

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli.output import schema_text
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension

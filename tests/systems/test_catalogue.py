@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import (
     MAX_ELIMINATION_COORDINATES,

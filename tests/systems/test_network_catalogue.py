@@ -2,7 +2,7 @@
 
 import pytest
 
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
 from agattn.engines.run import Limits, run

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import Stratum, strata, stratum_of
 from agattn.geometry.variety.coefficients import coefficients

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims.claim import select
 from agattn.claims.questions import GENERIC_RANK
 from agattn.claims.single_layer import CLAIMS

@@ -20,7 +20,7 @@ change under Π_{0<i<l} GL(e_i). If the e_i coordinates of layer i are linearly 
 All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
 network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
 
->>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.architectures import DeepNetwork
 >>> network = DeepNetwork((3, 3, 3), (1, 2), t=3)
 >>> corollary_3_8(network), network_dimension(network)
 (20, 18)
@@ -36,8 +36,8 @@ import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Elimination, random_prime, random_residues
-from agattn.architectures.architecture import DeepNetwork
-from agattn.architectures.forward import draw_weights, layer_forward
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import draw_weights, layer_forward
 
 
 class Bound(NamedTuple):

@@ -27,8 +27,8 @@ from __future__ import annotations
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.architectures.architecture import DeepNetwork
-from agattn.architectures.forward import (
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import (
     LayerState,
     LayerWeights,
     Weights,

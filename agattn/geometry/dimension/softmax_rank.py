@@ -6,7 +6,7 @@ square submatrix at these pivots again in ball arithmetic, from the exact weight
 nonsingular. If B encloses the submatrix and C is any matrix, ‖1 − CB‖ < 1 is such a proof; C is the inverse
 of the midpoints.
 
->>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.architectures import DeepNetwork
 >>> network = DeepNetwork((2, 2), (1,), t=2, normalization="softmax")
 >>> softmax_rank(network, target=7, seed=0).proved
 7
@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, to_balls
-from agattn.architectures.architecture import DeepNetwork
-from agattn.architectures.forward import LayerWeights, Weights, draw_weights
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import LayerWeights, Weights, draw_weights
 from agattn.geometry.dimension.jacobian import jacobian
 
 _FIRST_PRECISION = 96

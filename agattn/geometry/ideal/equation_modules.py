@@ -25,7 +25,7 @@ import flint
 from agattn.algebra.characters import Partition, module_dimension
 from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.ideal.torus_weights import Index, vanishes, variable
 from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product

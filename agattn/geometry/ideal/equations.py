@@ -23,7 +23,7 @@ from math import gcd, lcm
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.variety.determinantal import kernel_basis
 from agattn.geometry.variety.parametrization import Coordinate, coordinates
 

@@ -1,6 +1,6 @@
 """The equations of a neuromanifold as a file that Macaulay2, Singular, sympy or a JSON reader loads.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.ideal.ideal import compute_ideal
 >>> print(export(compute_ideal(SingleLayer(2, 1, 1), 2), "macaulay2"), end="")
 -- Ideal of M(2,1,1) to degree 2: 3 quadrics

@@ -5,7 +5,7 @@ For t ≥ 2 they come from the kernel of φ on the multiplicity space of
 ℤ. For t = 1 they are found in their weight space modulo a prime and lifted to ℚ. Either way each is then
 expanded exactly on the parametrization.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> [equation] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
 >>> len(equation.terms), max(map(abs, equation.terms.values()))
 (7, 2)
@@ -20,7 +20,7 @@ import numpy as np
 
 from agattn.algebra.characters import Partition
 from agattn.algebra.specht import FloatArray, specht_module
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.ideal.equation_modules import Equation, Terms
 from agattn.geometry.ideal.graded import PRIME, GradedIdeal

@@ -9,7 +9,7 @@ Its
 ranks are modular evidence: at random points mod p, a rank can only come out too small, with probability at
 most (degree)·rank/p for each.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> graded = GradedIdeal(SingleLayer(2, 1))
 >>> graded.characters(4)[2]                              # the resultant is the only minimal generator
 {((4,), (2, 2), (4, 4)): 1}
@@ -25,7 +25,7 @@ import numpy as np
 
 from agattn.algebra.characters import Partition, decompose, partitions
 from agattn.algebra.specht import IntArray
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.torus_weights import Index, indices, weight
 from agattn.geometry.variety.coefficients import coefficients
 

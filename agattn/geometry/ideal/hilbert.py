@@ -10,7 +10,7 @@ m = C(n+d−1, n), and the functions that meet them number
 For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is
 the Hilbert function: observed, and proved degree by degree by :func:`gluing_is_sharp`.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> [gluing_bound(SingleLayer(2, 1), n) for n in range(5)]
 [1, 6, 21, 56, 125]
 >>> gluing_is_sharp(a=2, max_degree=4)
@@ -28,7 +28,7 @@ import numpy as np
 from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.graded import PRIME
 
 

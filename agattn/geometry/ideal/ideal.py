@@ -1,6 +1,6 @@
 """The homogeneous ideal of a neuromanifold, degree by degree, with its modules and its equations.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> ideal = compute_ideal(SingleLayer(3, 1), max_degree=4)
 >>> print(ideal)
 Ideal of M(3,1,3) to degree 4: 20 cubics, 90 quartics
@@ -25,7 +25,7 @@ from math import comb
 from typing import Any
 
 from agattn.algebra.characters import Partition, module_dimension, partitions, specht_dimension
-from agattn.architectures.architecture import SingleLayer, positive_integer
+from agattn.architectures import SingleLayer, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equation_modules import Equation, EquationModule

@@ -3,7 +3,7 @@
 Each is written here from its definition, as a determinant or a resultant, by its highest weight vector: the
 others come from it by base change in ℂ^{d'}, in the columns of A, and in the variables of the forms.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> named = [n for n in NAMED_EQUATIONS if n.shapes == ((4,), (2, 2), (4, 4))]
 >>> named[0].statement
 'resultants of two forms of one row, on any two-dimensional subspace'
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 
 from agattn.algebra.characters import Partition
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.equation_modules import Equation, Terms
 from agattn.geometry.ideal.torus_weights import Index
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.variety.coefficients import coefficients
 from agattn.geometry.variety.degree import expected_degree

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.variety.coefficients import coefficients, coordinates
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
 from agattn.algebra.residues import Elimination, random_prime, random_residues
-from agattn.architectures.forward import transpose
+from agattn.architectures.network import transpose
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import Elimination, random_prime, random_residues, reduced_echelon
-from agattn.architectures.architecture import DeepNetwork
-from agattn.architectures.forward import LayerWeights
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import LayerWeights
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian

@@ -1,6 +1,6 @@
 """Points at which statements about virtual weights are checked: (M, L) of small random weights.
 
->>> from agattn.architectures.architecture import DeepNetwork
+>>> from agattn.architectures import DeepNetwork
 >>> M, L = random_virtual_weights(DeepNetwork((2, 2, 1), (2, 2), t=3), seed=0)
 >>> [m.tolist() for m in M], L.tolist()
 ([[[-2, -4], [1, 0]], [[2, -2], [8, 16]]], [[-1, 4]])
@@ -13,7 +13,7 @@ import itertools
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.architectures.architecture import DeepNetwork
+from agattn.architectures import DeepNetwork
 from agattn.geometry.identifiability.deep_identities import theorem_3_7_hypotheses
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
 

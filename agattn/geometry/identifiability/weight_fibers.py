@@ -46,7 +46,7 @@ from agattn.algebra.scalars import (
     matrix,
     scaled,
 )
-from agattn.architectures.architecture import positive_integer
+from agattn.architectures import positive_integer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence

@@ -14,7 +14,7 @@ At t = 1 the C(d+2, 3) points with whole coordinates and sum 3 determine the cub
 
 A table of inputs and outputs that were not chosen is linear in the coefficients.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> layer = SingleLayer(2, 1, t=3)
 >>> len(queries(layer))
 4
@@ -42,7 +42,7 @@ from agattn.algebra.scalars import (
     is_exact,
     scalars,
 )
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence

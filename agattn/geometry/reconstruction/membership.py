@@ -17,7 +17,7 @@ evidence is
 With one token, t = 1, only V and A + Aᵀ can be recovered
 (:mod:`agattn.geometry.reconstruction.one_token_membership`).
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> found = identify(SingleLayer(2, 1), [5, 22, 21, 10, 34, 28])
 >>> print(found)
 in M: unique factorization of y_{1,1} into linear forms
@@ -50,7 +50,7 @@ from agattn.algebra.scalars import (
     scalars,
     scaled,
 )
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError, UndecidableError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale

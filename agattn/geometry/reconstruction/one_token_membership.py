@@ -14,7 +14,7 @@ rational ones, and they are then looked for in floating point.
 V_h(x) = 0, and there the gradient of f is S(x)·V_h. Each real zero gives a candidate; dividing gives S,
 dividing by S gives V, and alternating least squares, in the monomial coefficients, improves the best.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.reconstruction.membership import identify
 >>> found = identify(SingleLayer(2, 1, t=1), [2, 5, 2, 0])      # 2x³ + 5x²y + 2xy² = x(x + 2y)(2x + y)
 >>> print(found)
@@ -31,7 +31,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, is_exact, scaled
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.reconstruction.membership import Identification

@@ -25,7 +25,7 @@ of f shows that *every* tensor within ε violates the equation. (The resultant i
 numbers of size at most 1 or 2, each of which moves by at most ε times that; a k × k determinant moves by
 at most k‖M‖^(k−1)‖ΔM‖.)
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> from agattn.algebra.scalars import scalars
 >>> print(find_violation(SingleLayer(2, 1), scalars([1, 0, 0, 0, 0, 1], "y")))
 the resultant of y_{1,1} and y_{1,2} on the plane (1, 0), (0, 1) is 1
@@ -44,7 +44,7 @@ import numpy as np
 
 from agattn.algebra.echelon import echelon
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import UndecidableError
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 

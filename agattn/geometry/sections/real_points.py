@@ -25,7 +25,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.preimages import preimages

@@ -20,7 +20,7 @@ from functools import reduce
 import flint
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.variety.coefficients import coordinates
 from agattn.notebook import InNotebooks, Math, Table

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
 from agattn.geometry.strata.preimages import stratum_fiber
 from agattn.geometry.strata.strata import Stratum, definite_stratum, representative, require_stratum

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.strata import (
     IntegerMatrix,
     Stratum,

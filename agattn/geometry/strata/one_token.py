@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import IntegerMatrix
 from agattn.geometry.variety.determinantal import kernel_basis

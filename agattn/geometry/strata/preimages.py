@@ -27,7 +27,7 @@ from typing import Any
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.critical import kernel_modulo_scaling
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens

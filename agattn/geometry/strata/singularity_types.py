@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.critical import kernel_modulo_scaling
 from agattn.geometry.strata.preimages import Preimage
 from agattn.geometry.strata.strata import Stratum, image_dimension

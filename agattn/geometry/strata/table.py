@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality

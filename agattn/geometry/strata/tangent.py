@@ -33,7 +33,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.echelon import echelon
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.strata.critical import kernel_modulo_scaling

@@ -9,7 +9,7 @@ forms (HMK, Proposition A.5). These are the *compact* coefficients; all others (
 fixed linear combinations of them, which :func:`expansion` gives. At t = 1 only the cubic forms
 z_c(x) = V_c(x)·(xᵀAx) remain.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> layer = SingleLayer(d=2, d_out=1)
 >>> coordinates(layer)[:3]
 [(1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 2)]
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array, as_array
 from agattn.errors import InputError
 
@@ -165,7 +165,7 @@ def compact_coefficients(layer: SingleLayer, tensor: Any) -> Array:
 
     This is the inverse of the linear map :func:`expansion` on its image.
 
-    >>> from agattn.architectures.architecture import SingleLayer
+    >>> from agattn.architectures import SingleLayer
     >>> layer = SingleLayer(2, 1, t=3)
     >>> y = coefficients(layer, [[1, 2], [3, 4]], [[5, 7]])
     >>> (compact_coefficients(layer, full_tensor(layer, y)) == y).all()

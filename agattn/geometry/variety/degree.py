@@ -4,7 +4,7 @@ Projectively M̄ is the image of P(D_α) × P(ℂ^{d'×d}), D_α = {rank A ≤ �
 Segre embedding. If no point of the source is sent to 0, the projection is finite, and the degree of M̄ is that
 of the Segre product divided by the length of the generic fiber.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> source_degree(SingleLayer(2, 1))
 4
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import comb, lgamma, log, prod
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 
 
 def determinantal_degree(d: int, rank: int) -> int:

@@ -3,7 +3,7 @@
 GL(a) acts on its fibers by (K, Q) ↦ (C⁻ᵀK, CQ). The pairs with KᵀQ of rank a ≤ d are one orbit of
 GL(a) × GL(d) × GL(d), so one representative decides for all of them.
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> factorization_at_full_rank(SingleLayer(3, 1, 2))
 Factorization(fiber_dimension=4, image_dimension=8, free_action=True)
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import flint
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.variety import coefficients as attention_coefficients
 from agattn.geometry.variety.coefficients import CompactCoordinate as Coordinate
 from agattn.geometry.variety.coefficients import compact_coordinates as coordinates

@@ -5,7 +5,7 @@ its coordinate ring is Sym^n(ℂ^{d'}) ⊗ Sym^n(ℂ^d) ⊗ R_n, where R_n is th
 over the partitions λ of n with at most two parts (Weyman, *Cohomology of Vector Bundles and Syzygies*,
 Section 6.3).
 
->>> from agattn.architectures.architecture import SingleLayer
+>>> from agattn.architectures import SingleLayer
 >>> [hilbert_function(SingleLayer(2, 1), n) for n in range(4)]
 [1, 6, 18, 40]
 >>> closure_degree(SingleLayer(3, 2))
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import comb, factorial, prod
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 
 
 def closure_dimension(layer: SingleLayer) -> int:

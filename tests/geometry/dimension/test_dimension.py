@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agattn import DeepNetwork, Evidence
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Elimination, random_prime, random_residues
-from agattn.architectures.forward import draw_weights
+from agattn.architectures.network import draw_weights
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension.dimension import dimension, modular_rank
 from agattn.geometry.dimension.jacobian import jacobian

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Elimination, matmul, random_prime, random_residues
-from agattn.architectures.forward import LayerWeights, draw_weights, forward
+from agattn.architectures.network import LayerWeights, by_name, draw_weights, forward
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_rank, symmetry_tangents
 
@@ -103,9 +103,9 @@ def test_symmetries_and_gauge(network, seed):
     X = random_residues(generator, (rows, network.dims[0], network.t), p)
     c = random_residues(generator, (rows, 1, network.dims[-1], network.t), p)
     J = jacobian(network, weights, X, ModularArithmetic(p), c)
-    tangents = symmetry_tangents(network, weights, p)
+    tangents = symmetry_tangents(network, by_name(network, weights), p)
     assert not matmul(J, tangents.T.copy(), p).any()
-    left_out = gauge_columns(network, weights, p)
+    left_out = gauge_columns(network, by_name(network, weights), p)
     rest = np.setdiff1d(np.arange(network.parameters), left_out)
     assert len(set(left_out)) == len(left_out)
     rank = Elimination(network.parameters, p).add(J)
@@ -118,7 +118,7 @@ def test_symmetries_of_a_normalized_network_leave_it_unchanged_to_first_order():
     generator = np.random.default_rng(0)
     p = 101
     weights = draw_weights(network, lambda shape: generator.integers(0, 3, shape).astype(float))
-    tangents = symmetry_tangents(network, weights, p)
+    tangents = symmetry_tangents(network, by_name(network, weights), p)
     signed = np.where(tangents > p / 2, tangents - p, tangents)  # the integers before reduction
     X = generator.standard_normal((20, 3, 2)) / 4
     J = jacobian(network, weights, X, FloatArithmetic())

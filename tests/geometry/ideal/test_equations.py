@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.equations import Weight, equations_of_weight, expand, monomials_of_weight
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import independent_gradients, representative_point

@@ -7,7 +7,7 @@ from math import prod
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
 from agattn.engines.process import run_program

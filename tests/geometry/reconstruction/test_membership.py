@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_weight_fibers import scrambled
 
 from agattn.algebra.scalars import scalars
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.preimages import preimages

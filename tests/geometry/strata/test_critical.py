@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.critical import criticality, stratum_criticality, zero_pairs
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.determinantal import (

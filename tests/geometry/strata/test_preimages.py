@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.preimages import factor_quadratic_form, preimages
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of

@@ -1,6 +1,6 @@
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.singularity_types import local_type
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.geometry.strata.tangent import tangent_bounds

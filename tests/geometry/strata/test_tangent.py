@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import Weight, equations_of_weight

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import Polynomial
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.geometry.variety.coefficients import (

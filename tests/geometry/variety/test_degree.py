@@ -3,7 +3,7 @@ from math import comb
 
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.variety.degree import determinantal_degree, expected_degree, source_degree
 
 # By elimination, over a finite field.

@@ -4,7 +4,7 @@ import flint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.variety.parametrization import coefficients, coordinate_index, coordinates, differential
 
 numbers = st.fractions(min_value=-9, max_value=9, max_denominator=6)

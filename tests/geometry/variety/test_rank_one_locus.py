@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, pairwise, product
 import flint
 import pytest
 
-from agattn.architectures.architecture import SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.variety.rank_one_locus import (
     closure_degree,

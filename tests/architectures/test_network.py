@@ -14,7 +14,7 @@ from agattn.algebra.arithmetic import (
     RingArithmetic,
     to_balls,
 )
-from agattn.architectures.forward import LayerWeights, draw_weights, forward
+from agattn.architectures.network import LayerWeights, draw_weights, forward
 from agattn.geometry.identifiability import virtual_weights as deep
 
 LARGEST = 1073741789

@@ -1,0 +1,212 @@
+"""One layer of lightning self-attention, for two or more tokens and for one.
+
+>>> layer = SingleLayer(d=2, d_out=1)
+>>> print(layer)
+M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2
+>>> layer.ambient_dimension, layer.alpha
+(6, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING, ClassVar
+
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.errors import InputError
+from agattn.notebook import Cell, Math, Table
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class SingleLayer:
+    """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
+
+    X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
+
+    Attributes:
+        d: embedding dimension, the number of rows of X.
+        d_out: output dimension d'.
+        a: attention dimension, the number of rows of Q and K; ``None`` means a = d.
+        t: number of tokens. Every t ≥ 2 gives the same neuromanifold up to a linear isomorphism.
+
+    Raises:
+        InputError: if one of them is not an integer or is below 1.
+
+    Source: HMK, Definition 1 and equation 3.
+
+    >>> SingleLayer(3, 2, 2)
+    SingleLayer(d=3, d_out=2, a=2, t=2)
+    >>> SingleLayer(3, 0)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: d_out is 0; it must be a whole number of at least 1
+    """
+
+    d: int
+    d_out: int
+    a: int = None  # type: ignore[assignment]  # None stands for d until __post_init__
+    t: int = 2
+
+    #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.
+    has_orbits: ClassVar[bool] = True
+    #: The letter of the coordinates in print.
+    letter: ClassVar[str] = "y"
+    #: The degree of a coordinate in the letters of each group of :attr:`gl_sizes`.
+    gl_degrees: ClassVar[tuple[int, ...]] = (1, 1, 2)
+
+    def __new__(cls, *args: object, **named: object) -> SingleLayer:
+        """A layer; with one token, whose functions are others, a :class:`OneTokenLayer`."""
+        t = named.get("t", args[3] if len(args) > 3 else 2)
+        one = cls is SingleLayer and isinstance(t, int) and t == 1 and not isinstance(t, bool)
+        return object.__new__(OneTokenLayer if one else cls)
+
+    def __post_init__(self) -> None:
+        if self.a is None:
+            object.__setattr__(self, "a", self.d)
+        for name in ("d", "d_out", "a", "t"):
+            object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+
+    @property
+    def alpha(self) -> int:
+        """α = min(a, d), the largest rank of A."""
+        return min(self.a, self.d)
+
+    @property
+    def ambient_dimension(self) -> int:
+        """N = d'·d·C(d+1, 2), the number of coordinates y."""
+        return self.d_out * self.d * comb(self.d + 1, 2)
+
+    @property
+    def expected_dimension(self) -> int:
+        """The dimension of the neuromanifold by the formula of HMK, Corollary 3.3."""
+        return self.alpha * (2 * self.d - self.alpha) + self.d * self.d_out - 1
+
+    @property
+    def gl_sizes(self) -> tuple[int, ...]:
+        """GL(d')×GL(d)×GL(d) acts on the coordinates: on V's rows, A's columns and the inner index."""
+        return self.d_out, self.d, self.d
+
+    def as_network(self) -> DeepNetwork:
+        """The layer as a network of one layer."""
+        return DeepNetwork((self.d, self.d_out), (self.a,), self.t)
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape (d, t) of X."""
+        return self.d, self.t
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of K, Q and V."""
+        return {"K": (self.a, self.d), "Q": (self.a, self.d), "V": (self.d_out, self.d)}
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of K, Q and V."""
+        return self.as_network().parameters
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """GL(a) on (K, Q) and the scaling of A against V (HMK, Lemma 3.1 and Theorem 3.2)."""
+        keys, queries = Acted("K", -2, dual=True), Acted("Q", -2)
+        scaling = Symmetry("scaling", 1, (Acted("K", -2), Acted("V", -2, dual=True)), is_scaling=True)
+        return Symmetry("GL(a)", self.a, (keys, queries)), scaling
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """φ on a stack of inputs X, (n, d, t), as (n, d', t)."""
+        stacked = {f"{name}_1": parameters[name][None] for name in self.shapes}
+        return self.as_network().evaluate(arithmetic, stacked, X)
+
+    @property
+    def _tokens(self) -> str:
+        return "t ≥ 2"
+
+    def __str__(self) -> str:
+        ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
+        name = f"M({self.d},{self.d_out},{self.a})"
+        return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {self._tokens}"
+
+    def _repr_latex_(self) -> str:
+        """The layer in a notebook.
+
+        >>> SingleLayer(2, 1)._repr_latex_()
+        '$\\\\mathcal{M}(2,1,2) \\\\subset \\\\mathbb{R}^{6}, \\\\quad \\\\dim = 5, \\\\quad t \\\\geq 2$'
+        """
+        tokens = self._tokens.replace("≥", r"\geq")
+        return (
+            rf"$\mathcal{{M}}({self.d},{self.d_out},{self.a}) "
+            rf"\subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
+            rf"\quad \dim = {self.expected_dimension}, \quad {tokens}$"
+        )
+
+    def _repr_html_(self) -> str:
+        """The same formula, the map, and the numbers that it needs."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("map", Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
+            ("X", Math(rf"{self.d} \times {'t' if self.has_orbits else 1}")),
+            ("K, Q", Math(rf"{self.a} \times {self.d}")),
+            ("V", Math(rf"{self.d_out} \times {self.d}")),
+            ("coordinates", self.ambient_dimension),
+            ("dimension, by HMK", self.expected_dimension),
+        )
+        return Table(Math(self._repr_latex_().strip("$")), (), rows).html()
+
+    def as_json(self) -> dict[str, int]:
+        """Return the four numbers that define the layer."""
+        return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
+
+
+@dataclass(frozen=True)
+class OneTokenLayer(SingleLayer):
+    """The layer at t = 1, where φ(x) = V x · xᵀAx sees only V and the symmetric part of A.
+
+    Its coordinates z are the coefficients of d' cubic forms. The symmetric part of A = KᵀQ has rank at most
+    β = min(d, 2a).
+
+    Raises:
+        InputError: if t is not 1.
+
+    >>> print(OneTokenLayer(2, 1))
+    M(2,1,2): expected dim 4 in ℝ⁴, t = 1
+    >>> SingleLayer(2, 1, t=1) == OneTokenLayer(2, 1)
+    True
+    """
+
+    t: int = 1
+
+    has_orbits: ClassVar[bool] = False
+    letter: ClassVar[str] = "z"
+    gl_degrees: ClassVar[tuple[int, ...]] = (1, 3)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.t != 1:
+            raise InputError(f"t is {self.t}; a layer with one token has t = 1")
+
+    @property
+    def ambient_dimension(self) -> int:
+        """N = d'·C(d+2, 3), the number of coordinates z."""
+        return self.d_out * comb(self.d + 2, 3)
+
+    @property
+    def expected_dimension(self) -> int:
+        """β(2d − β + 1)/2 + dd' − 1: pairs (V, S) with S symmetric of rank at most β, up to scaling."""
+        beta = min(self.d, 2 * self.a)
+        return beta * (2 * self.d - beta + 1) // 2 + self.d * self.d_out - 1
+
+    @property
+    def gl_sizes(self) -> tuple[int, ...]:
+        """The groups GL(d')×GL(d) that act on the coordinates: on V's rows and on the token."""
+        return self.d_out, self.d
+
+    @property
+    def _tokens(self) -> str:
+        return "t = 1"

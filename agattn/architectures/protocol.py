@@ -1,0 +1,133 @@
+"""What an architecture must offer, so that everything generic can be asked about it.
+
+An architecture is a value: a family of maps X ↦ φ_θ(X) from ℝ^{d_0×t} to ℝ^{d_l×t} with parameters θ. A new
+kind of layer is one class with the members of :class:`Architecture`.
+
+>>> from agattn.architectures import SingleLayer
+>>> layer = SingleLayer(3, 2, a=1)
+>>> dict(layer.shapes), layer.parameters
+({'K': (1, 3), 'Q': (1, 3), 'V': (2, 3)}, 12)
+>>> [(symmetry.name, symmetry.size) for symmetry in layer.symmetries]
+[('GL(a)', 1), ('scaling', 1)]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+
+@dataclass(frozen=True)
+class Acted:
+    """A parameter that a group acts on.
+
+    Attributes:
+        parameter: its name.
+        axis: the axis of the array whose index transforms, -2 for rows or -1 for columns.
+        dual: whether it transforms by g⁻ᵀ; by g otherwise.
+        head: the part of the array that is meant, by its first index; all of it by default.
+    """
+
+    parameter: str
+    axis: int
+    dual: bool = False
+    head: int | None = None
+
+    def part(self, array: Array) -> Array:
+        """What of the parameter's array is acted on, as a view."""
+        return array if self.head is None else array[self.head]
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A group GL(n) that acts linearly on the parameters and leaves the function as it is.
+
+    Attributes:
+        name: of the group, in print.
+        size: n.
+        on: what it acts on.
+        is_scaling: whether n = 1 and g multiplies, or divides, each whole part.
+    """
+
+    name: str
+    size: int
+    on: tuple[Acted, ...]
+    is_scaling: bool = False
+
+
+class Architecture(Protocol):
+    """A family of polynomial or normalized maps with parameters; ``str`` gives its name in print."""
+
+    @property
+    def t(self) -> int:
+        """The number of tokens, the columns of X."""
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape (d_0, t) of X."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The parameters by name, in the order in which their entries are counted, with their shapes."""
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all parameters."""
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The known linear symmetries of θ ↦ φ_θ."""
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """φ_θ on a stack of inputs X, (n, d_0, t), as (n, d_l, t); scalars are the arithmetic's."""
+
+    def as_json(self) -> Mapping[str, object]:
+        """Everything that defines the architecture."""
+
+
+#: No size is larger: nothing could be computed, and formulas would fill the memory with digits.
+LARGEST_SIZE = 10**9
+
+
+def positive_integer(name: str, value: object) -> int:
+    """Return ``value`` as an int, or raise an InputError that names it.
+
+    >>> positive_integer("d", 2.5)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: d is 2.5; it must be a whole number of at least 1
+    >>> positive_integer("d", 10**10)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: d is 10000000000; it must be a whole number of at most 1000000000
+    """
+    number = 0
+    if not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type]
+    if 1 <= number <= LARGEST_SIZE:
+        return number
+    # Text of decimals only is a number that Python refuses to read, because it is too long.
+    too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
+    bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
+    raise InputError(f"{name} is {_shown(value)}; it must be a whole number of {bound}")
+
+
+def _shown(value: object) -> str:
+    """A value as a message quotes it, without the end of a long one.
+
+    >>> _shown("9" * 50), _shown(10**4400)
+    ("'999999999999999999999999999999999999999...", 'a number of more than 4000 digits')
+    """
+    if isinstance(value, int) and value.bit_length() > 13288:  # which Python refuses to write
+        return "a number of more than 4000 digits"
+    text = repr(value)
+    return text if len(text) <= 43 else f"{text[:40]}..."
