@@ -133,7 +133,7 @@ def installations() -> dict[str, Installation]:
 
 def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
     """Seconds in one cold run, and the part of it inside FLINT's exact ranks and echelon forms."""
-    from agattn.geometry.ideal.ideal import isotypic
+    from agattn.geometry.ideal import isotypic
 
     spent = 0.0
 
@@ -160,7 +160,7 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 def forget() -> None:
     """Empty every cache of the native method, so that the next run is a cold one."""
     from agattn.algebra import specht
-    from agattn.geometry.ideal.ideal import isotypic
+    from agattn.geometry.ideal import isotypic
 
     for cached in (
         specht.specht_module, isotypic.component, isotypic.pair_invariants, isotypic.pair_transposition,
