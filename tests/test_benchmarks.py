@@ -38,3 +38,17 @@ def test_dimensions():
 
 def test_ranks_can_be_called():
     assert "--large" in benchmark("rank.py", "--help")
+
+
+def test_commands_against_another_version():
+    """This version against itself: every ratio is near 1, whatever it is."""
+    said = benchmark(
+        "commands.py",
+        "--against",
+        sys.executable,
+        "--runs",
+        "1",
+        "--command",
+        "verify -d 2 -o 1 --engine native",
+    )
+    assert said.splitlines()[-1].endswith("verify -d 2 -o 1 --engine native")
