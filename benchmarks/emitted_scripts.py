@@ -22,7 +22,7 @@ from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.engines.transcript import read
 from agattn.errors import EngineError
-from agattn.geometry.variety.coefficients import coordinate_ring
+from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Problem
 

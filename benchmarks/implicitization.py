@@ -34,7 +34,7 @@ from agattn.engines.locate import Installation, locate
 from agattn.errors import EngineNotFoundError
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.torus_weights import generic_point
-from agattn.geometry.variety.coefficients import coefficients, coordinate_ring
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 
 PRIME = 32003
 CASES = ["3,1,3,4", "3,1,2,4", "3,2,1,4", "3,2,2,4", "3,3,3,4", "4,4,4,3"]

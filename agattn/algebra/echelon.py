@@ -1,8 +1,25 @@
-"""Reduced row echelon forms of FLINT matrices: where their rows begin."""
+"""Reduced row echelon forms and kernels of FLINT matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
+
+import flint
+
+Matrix = Sequence[Sequence[Any]]
+"""Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
+
+
+def rational(x: Any) -> flint.fmpq:
+    """An int, Fraction, or FLINT number as a FLINT rational."""
+    return flint.fmpq(x.numerator, x.denominator) if isinstance(x, Fraction) else flint.fmpq(x)
+
+
+def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
+    """The rows, each of length ``columns``, as a matrix over ℚ; there may be none."""
+    return flint.fmpq_mat(len(rows), columns, [rational(x) for row in rows for x in row])
 
 
 def echelon(matrix: Any) -> tuple[Any, list[int]]:
@@ -11,7 +28,6 @@ def echelon(matrix: Any) -> tuple[Any, list[int]]:
     Args:
         matrix: over a field: an ``fmpq_mat``, or an ``nmod_mat`` modulo a prime.
 
-    >>> import flint
     >>> echelon(flint.fmpq_mat([[0, 2, 4], [0, 1, 2], [0, 0, 3]]))
     ([0, 1, 0]
     [0, 0, 1]
@@ -26,3 +42,21 @@ def echelon(matrix: Any) -> tuple[Any, list[int]]:
         pivots.append(column)
         column += 1
     return reduced, pivots
+
+
+def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
+    """A basis of the kernel of a matrix over ℚ, read off its reduced row echelon form.
+
+    >>> kernel_basis(flint.fmpq_mat(1, 2, [2, 1]))
+    [[-1/2, 1]]
+    """
+    reduced, pivots = echelon(matrix)
+    columns = matrix.ncols()
+    basis = []
+    for free in sorted(set(range(columns)) - set(pivots)):
+        vector = [flint.fmpq(0)] * columns
+        vector[free] = flint.fmpq(1)
+        for row, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[row, free]
+        basis.append(vector)
+    return basis

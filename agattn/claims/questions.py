@@ -27,7 +27,7 @@ from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, representative, strata
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points

@@ -28,7 +28,7 @@ from agattn.errors import DisagreementError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.degree import expected_degree, source_degree
 from agattn.geometry.variety.factorization import factorization_at_full_rank
 from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree

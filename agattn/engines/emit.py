@@ -10,7 +10,7 @@ import jinja2
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.engines.engine import Engine, macaulay2_matrix, singular_matrix
-from agattn.geometry.variety.coefficients import coordinate_ring, coordinates
+from agattn.geometry.variety.coordinates import coordinate_ring, coordinates
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 

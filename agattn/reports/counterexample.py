@@ -23,7 +23,7 @@ from agattn.errors import DisagreementError
 from agattn.evidence import Judgement, Verdict
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
-from agattn.geometry.variety.parametrization import Coordinate, coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.reports.document import Attachment, Block, Cell, Math, Section, Table, Text
 from agattn.verification.certificate import failing_strata
 
@@ -148,7 +148,7 @@ def _independent(layer: SingleLayer, found: Sequence[TangentVector]) -> list[Tan
 
 
 def _matrix(layer: SingleLayer, vectors: Sequence[Vector]) -> flint.fmpq_mat:
-    names = coordinates(layer.d, layer.d_out)
+    names = coordinates(layer)
     return flint.fmpq_mat(len(vectors), len(names), [v.get(name, 0) for v in vectors for name in names])
 
 
@@ -283,12 +283,12 @@ def _conclusion(layer: SingleLayer, shown: Shown) -> str:
 
 
 def _pivots(layer: SingleLayer, shown: Shown) -> list[Coordinate]:
-    names = coordinates(layer.d, layer.d_out)
+    names = coordinates(layer)
     return [names[n] for n in echelon(_matrix(layer, [v.entries for v in shown.vectors]))[1]]
 
 
 def _csv(layer: SingleLayer, shown: Shown) -> str:
-    names = coordinates(layer.d, layer.d_out)
+    names = coordinates(layer)
     return "".join(
         ",".join(str(vector.entries.get(name, 0)) for name in names) + "\n" for vector in shown.vectors
     )

@@ -28,7 +28,7 @@ from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
 from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_section, standard_slice
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.coordinates import coordinates
 from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 

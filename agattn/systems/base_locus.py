@@ -9,7 +9,7 @@ import flint
 from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import TranscriptError
-from agattn.geometry.variety.coefficients import parametrization
+from agattn.geometry.variety.coordinates import parametrization
 from agattn.systems.problem import Answer
 
 

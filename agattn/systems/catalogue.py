@@ -25,7 +25,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.geometry.sections.slices import Slice, standard_slice
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coordinate_ring, coordinates, weight_ring
+from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Kind, Point, Problem, Result
 
@@ -296,7 +296,13 @@ def _critical_locus(
 def _base_locus(layer: SingleLayer, points: tuple[Point, ...] | None, options: Mapping[str, int]) -> Problem:
     results = [
         Result("components", INTEGER, "how many components follow"),
-        Result("component", POLYNOMIALS, "a minimal prime", per_item="components", ring=weight_ring(layer)),
+        Result(
+            "component",
+            POLYNOMIALS,
+            "a minimal prime",
+            per_item="components",
+            ring=parametrization(layer)[0].ring,
+        ),
     ]
     title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
     return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)

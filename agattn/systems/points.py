@@ -7,13 +7,13 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import zero_pairs
 from agattn.geometry.strata.strata import representative, strata, stratum_of
-from agattn.geometry.variety.coefficients import coefficients
-from agattn.geometry.variety.parametrization import rational_matrix
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
 
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")

@@ -20,6 +20,7 @@ from math import lcm
 from typing import Any
 
 from agattn._version import __version__
+from agattn.algebra.echelon import Matrix
 from agattn.architectures import SingleLayer
 from agattn.checker.check import CLAIMS as CERTIFIABLE
 from agattn.checker.check import FORMAT, check
@@ -31,7 +32,6 @@ from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
-from agattn.geometry.variety.parametrization import Matrix
 from agattn.verification.verify import Settings, verify
 
 DECIDED = (Judgement.CONFIRMED, Judgement.REFUTED)

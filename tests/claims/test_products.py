@@ -3,7 +3,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.claims import products as identities
 from agattn.claims.products import outputs_are_products
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 
 @pytest.mark.parametrize(

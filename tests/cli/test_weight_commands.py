@@ -9,7 +9,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.cli.main import cli, main
 from agattn.cli.output import schema_text
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 
 def document(command, *arguments):

@@ -9,7 +9,7 @@ from agattn.engines.run import Limits, run
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.catalogue import build
 
 # The multiplicity at each stratum.

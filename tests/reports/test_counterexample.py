@@ -12,8 +12,7 @@ from agattn.evidence import Judgement
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, singular_by_paper, strata, stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coordinates
-from agattn.geometry.variety.parametrization import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.counterexample import counterexample, tangent_vectors
 from agattn.reports.document import Attachment, Math, Table, Text
 from agattn.verification.verify import Settings, verify
@@ -49,7 +48,7 @@ def test_the_vectors_are_tangent():
     """The gradients of all quadrics and cubics, which were found another way, annihilate them."""
     shown = tangent_vectors(LAYER, Stratum(2, 1, 2))
     names = coordinates(LAYER)
-    p = dict(zip(names, coefficients(shown.A, shown.V), strict=True))
+    p = dict(zip(names, coefficients(LAYER, shown.A, shown.V), strict=True))
     checked = 0
     for equation in compute_ideal(LAYER, 3).equations():
         f = equation.polynomial()
@@ -68,7 +67,7 @@ def test_the_curves_are_as_written():
     """y(A + εE, V) and y(A, V + εE), for the E that the table names, begin with the vectors it names."""
     shown = tangent_vectors(LAYER, Stratum(2, 1, 2))
     names, epsilon = coordinates(LAYER), Fraction(1, 7)
-    p = coefficients(shown.A, shown.V)
+    p = coefficients(LAYER, shown.A, shown.V)
     for vector in shown.vectors:
         A, V = ([list(row) for row in M] for M in (shown.A, shown.V))
         for letter, M in (("A", A), ("V", V)):
@@ -76,7 +75,7 @@ def test_the_curves_are_as_written():
             if "E_{" in part:
                 i, k = part.partition("E_{")[2][:2]
                 M[int(i) - 1][int(k) - 1] += epsilon
-        moved = [(y - y0) / epsilon for y, y0 in zip(coefficients(A, V), p, strict=True)]
+        moved = [(y - y0) / epsilon for y, y0 in zip(coefficients(LAYER, A, V), p, strict=True)]
         assert {name: y for name, y in zip(names, moved, strict=True) if y} == vector.entries
 
 

@@ -12,8 +12,7 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coefficients import coordinates
-from agattn.geometry.variety.parametrization import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.draw_figure1 import alternative_text, drawing, interactive_figure_1, save_figure_1
 from agattn.reports.figure1 import compute_figure_1, section_of_run
 from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
@@ -161,7 +160,7 @@ def test_which_points_are_in_m(layer):
         fiber = preimages(layer, y)
         assert fiber.is_real and fiber.number == 1
         [weights] = fiber.points
-        assert coefficients(weights.A, weights.V) == y
+        assert list(coefficients(layer, weights.A, weights.V)) == y
     assert [p.in_m for p in figure.pieces] == [True, False]
     assert [figure.on_line(p.ends[k]) for p in figure.pieces for k in (0, 1)] == [
         (0, 0, -1), (0, 0, 0), (0, 0, 0), (0, 0, 1),

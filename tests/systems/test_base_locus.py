@@ -4,7 +4,7 @@ import pytest
 
 from agattn import SingleLayer
 from agattn.errors import TranscriptError
-from agattn.geometry.variety.coefficients import weight_ring
+from agattn.geometry.variety.coordinates import parametrization
 from agattn.systems.base_locus import check_base_locus
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Answer
@@ -19,7 +19,7 @@ def answer(layer, characteristic, *components):
 @pytest.mark.parametrize("characteristic", [0, 32003])
 def test_the_two_components_pass_and_a_changed_digit_does_not(characteristic):
     layer = SingleLayer(2, 1)
-    ring = weight_ring(layer, characteristic)
+    ring = parametrization(layer, characteristic)[0].ring
     A, V = ring.gens[:4], ring.gens[4:]
     check_base_locus(answer(layer, characteristic, A, V))
     check_base_locus(answer(layer, characteristic, (A[0] + 3 * A[1], A[1], A[2] - A[3], A[3] / 7), V))
@@ -32,7 +32,7 @@ def test_the_two_components_pass_and_a_changed_digit_does_not(characteristic):
 
 def test_with_one_token_a_skew_matrix_gives_zero():
     layer = SingleLayer(2, 1, t=1)
-    ring = weight_ring(layer)
+    ring = parametrization(layer)[0].ring
     a, b, c, d, *V = ring.gens
     check_base_locus(answer(layer, 0, (a, b + c, d), V))
     with pytest.raises(TranscriptError, match="component@1"):

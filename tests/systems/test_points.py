@@ -5,11 +5,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import Stratum, strata, stratum_of
-from agattn.geometry.variety.coefficients import coefficients
-from agattn.geometry.variety.parametrization import rational_matrix
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.points import (
     critical_factors,
     known_preimages,

@@ -23,9 +23,9 @@ from math import gcd, lcm
 
 import flint
 
+from agattn.algebra.echelon import kernel_basis
 from agattn.architectures import SingleLayer
-from agattn.geometry.variety.determinantal import kernel_basis
-from agattn.geometry.variety.parametrization import Coordinate, coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coordinates
 
 Monomial = tuple[Coordinate, ...]
 """A product of coordinates, sorted, with repetition."""
@@ -269,7 +269,7 @@ def gradient_equations(
     for degree in range(2, max_degree + 1):
         seen: set[Weight] = set()
         for chosen in combinations_with_replacement(support, degree - 1):
-            for name in coordinates(layer.d, layer.d_out):
+            for name in coordinates(layer):
                 weight = Weight.of((*chosen, name))
                 if weight not in seen:
                     seen.add(weight)

@@ -23,7 +23,7 @@ from agattn.errors import InputError
 from agattn.geometry.ideal.equation_modules import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.torus_weights import indices
-from agattn.geometry.variety.coefficients import coordinate_ring
+from agattn.geometry.variety.coordinates import coordinate_ring
 
 #: The formats by name, each with the mark that opens a comment.
 FORMATS = {"macaulay2": "--", "singular": "//", "sympy": "#", "json": ""}

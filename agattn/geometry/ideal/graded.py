@@ -27,7 +27,7 @@ from agattn.algebra.characters import Partition, decompose, partitions
 from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.torus_weights import Index, indices, weight
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 #: The prime of all evaluations: products of two residues fit into 64 bits.
 PRIME = 2**31 - 1

@@ -33,7 +33,7 @@ from agattn.geometry.ideal.generators import highest_weight_generators
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.names import name_of
-from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.coordinates import coordinates
 from agattn.notebook import InNotebooks, Math, Table, tensor_product
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
@@ -202,7 +202,7 @@ class Ideal(InNotebooks):
 
         Args:
             point: one exact number for each coordinate, in the order of
-                ``agattn.geometry.variety.coefficients``.
+                ``agattn.geometry.variety.coordinates``.
 
         Raises:
             InputError: if the point has the wrong length.

@@ -16,7 +16,7 @@ from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.degree import expected_degree
 
 

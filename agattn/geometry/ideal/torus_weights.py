@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.variety.coefficients import coefficients, coordinates
+from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
 
 #: More coordinates than this are never listed one by one.
 MOST_COORDINATES = 5000
@@ -84,17 +82,8 @@ def vanishes(polynomial: Polynomial, layer: SingleLayer) -> bool:
 
 def generic_point(layer: SingleLayer) -> tuple[Any, Any]:
     """A and V as matrices of polynomials: of variables, or where a < d with A = KᵀQ, K and Q of a rows."""
-    low_rank = layer.alpha < layer.d
-    shapes = {"V": (layer.d_out, layer.d)}
-    shapes |= dict.fromkeys("KQ" if low_rank else "A", (layer.alpha, layer.d))
-    ring = PolynomialRing(
-        Variable(letter, index) for letter, shape in shapes.items() for index in np.ndindex(shape)
+    V, *factors = generic_matrices(
+        {"V": (layer.d_out, layer.d)}
+        | dict.fromkeys("KQ" if layer.alpha < layer.d else "A", (layer.alpha, layer.d))
     )
-
-    def matrix(letter: str) -> Any:
-        entries = np.empty(shapes[letter], dtype=object)
-        for index in np.ndindex(shapes[letter]):
-            entries[index] = ring.gen(letter, *index)
-        return entries
-
-    return (matrix("K").T @ matrix("Q") if low_rank else matrix("A")), matrix("V")
+    return (factors[0].T @ factors[1] if len(factors) > 1 else factors[0]), V

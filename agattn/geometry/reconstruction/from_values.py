@@ -265,7 +265,7 @@ def _solve(
 
 def _check_elsewhere(layer: SingleLayer, y: Array, function: Function, tolerance: float) -> None:
     """Compare with the function where it was not asked, so that a function of another kind is noticed."""
-    from agattn.geometry.variety.coefficients import evaluate, full_tensor
+    from agattn.geometry.variety.coordinates import evaluate, full_tensor
 
     if (layer.d * layer.t + 2) ** 3 * layer.d_out * layer.t > 2_000_000:
         return

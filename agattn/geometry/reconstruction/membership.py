@@ -58,7 +58,7 @@ from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
-from agattn.geometry.variety.coefficients import compact_coefficients, full_tensor, monomials
+from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
 from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 RESIDUAL_TOLERANCE = 1e-8
@@ -138,7 +138,7 @@ def identify(
     Args:
         layer: the layer; ``layer.t`` says how many tokens a full tensor has.
         tensor: the N compact coefficients in the order of
-            :func:`agattn.geometry.variety.coefficients.coefficients`, or the full tensor d' × t × C(dt+2, 3).
+            :func:`agattn.geometry.variety.coordinates.coefficients`, or the full tensor d' × t × C(dt+2, 3).
             Integers and rationals are exact; floats are not.
         tolerance: the relative residual up to which a floating-point tensor counts as one of M.
         nearest: whether to look for the nearest point of M where the tensor is not in it.

@@ -29,7 +29,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.preimages import preimages
-from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.coordinates import coordinates
 
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 

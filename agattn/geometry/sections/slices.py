@@ -22,7 +22,7 @@ import flint
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.variety.coefficients import coordinates
+from agattn.geometry.variety.coordinates import coordinates
 from agattn.notebook import InNotebooks, Math, Table
 
 Vector = tuple[Fraction, ...]

@@ -28,7 +28,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
 from agattn.geometry.strata.preimages import stratum_fiber
 from agattn.geometry.strata.strata import Stratum, definite_stratum, representative, require_stratum
-from agattn.geometry.variety.parametrization import Coordinate, coefficients, coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class BoundarySequence:
     def point(self, epsilon: Fraction | int) -> list[Fraction]:
         """All N coordinates of the point at ε."""
         constant, linear = dict(self.constant), dict(self.linear)
-        names: Sequence[Coordinate] = coordinates(self.layer.d, self.layer.d_out)
+        names: Sequence[Coordinate] = coordinates(self.layer)
         return [Fraction(constant.get(name, 0)) + epsilon * linear.get(name, 0) for name in names]
 
     def __str__(self) -> str:
@@ -99,6 +99,6 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         )
         return BoundaryAnswer(False, None, f"{reason}, so the map is injective near each")
     sequence = BoundarySequence(layer, (first,), (second,))
-    if sequence.point(0) != coefficients(*representative(layer, stratum)):
+    if sequence.point(0) != list(coefficients(layer, *representative(layer, stratum))):
         raise DisagreementError(f"stratum {stratum} of {layer} is ramified but not reached by {sequence}")
     return BoundaryAnswer(True, sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 import flint
 
+from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.geometry.strata.strata import (
     IntegerMatrix,
@@ -28,8 +29,8 @@ from agattn.geometry.strata.strata import (
     representative,
     require_two_tokens,
 )
-from agattn.geometry.variety.determinantal import compression, in_tangent_cone, kernel_basis
-from agattn.geometry.variety.parametrization import Matrix, nonzero_rows, rational_matrix
+from agattn.geometry.variety.coordinates import nonzero_rows
+from agattn.geometry.variety.determinantal import compression, in_tangent_cone
 
 RationalMatrix = tuple[tuple[Fraction, ...], ...]
 

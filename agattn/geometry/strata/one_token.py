@@ -27,11 +27,10 @@ from dataclasses import dataclass
 
 import flint
 
+from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import IntegerMatrix
-from agattn.geometry.variety.determinantal import kernel_basis
-from agattn.geometry.variety.parametrization import Matrix, rational_matrix
 
 
 @dataclass(frozen=True, order=True)

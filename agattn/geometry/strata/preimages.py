@@ -27,20 +27,13 @@ from typing import Any
 
 import flint
 
+from agattn.algebra.echelon import Matrix, kernel_basis, rational, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.critical import kernel_modulo_scaling
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens
-from agattn.geometry.variety.determinantal import kernel_basis, tangent_space_equations
-from agattn.geometry.variety.parametrization import (
-    Coordinate,
-    Matrix,
-    coefficients,
-    coordinates,
-    differential,
-    rational,
-    rational_matrix,
-)
+from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates, differential
+from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 Form = tuple[Fraction, ...]
@@ -140,7 +133,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     """
     require_two_tokens(layer)
     d = layer.d
-    names = coordinates(d, layer.d_out)
+    names = coordinates(layer)
     if len(y) != len(names):
         raise InputError(f"the tensor has {len(y)} entries; {layer} needs N = {len(names)}")
     values = [Fraction(int(q.p), int(q.q)) for q in map(rational, y)]
@@ -171,7 +164,7 @@ def stratum_fiber(layer: SingleLayer, stratum: Stratum) -> Fiber:
     >>> stratum_fiber(SingleLayer(3, 1), Stratum(1, 1, 2)).number
     2
     """
-    return preimages(layer, coefficients(*representative(layer, stratum)))
+    return preimages(layer, list(coefficients(layer, *representative(layer, stratum))))
 
 
 def _form(at: dict[Coordinate, Fraction], c: int, b: int, d: int) -> list[list[Fraction]]:
@@ -275,7 +268,7 @@ def _solve(
         return None
     A = tuple(zip(*(x for x in columns if x is not None), strict=True))
     V = tuple(x for x in rows if x is not None)
-    if coefficients(A, V) != list(at.values()) or rational_matrix(A, d).rank() > layer.alpha:
+    if list(coefficients(layer, A, V)) != list(at.values()) or rational_matrix(A, d).rank() > layer.alpha:
         return None
     return A, V
 
@@ -327,10 +320,11 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     e = len(kernel) - images.rank()
     if e == 0:
         return 1
-    return 1 + e if _square_of_maximal_ideal_vanishes(A, V, kernel) else None
+    return 1 + e if _square_of_maximal_ideal_vanishes(layer, A, V, kernel) else None
 
 
 def _square_of_maximal_ideal_vanishes(
+    layer: SingleLayer,
     A: Matrix,
     V: Matrix,
     kernel: list[list[flint.fmpq]],
@@ -346,10 +340,8 @@ def _square_of_maximal_ideal_vanishes(
     halves = [split(vector) for vector in kernel]
     bilinear = []
     for p, q in pairs:
-        mixed = zip(
-            coefficients(halves[p][0], halves[q][1]), coefficients(halves[q][0], halves[p][1]), strict=True
-        )
-        bilinear.append([x + z for x, z in mixed])
+        (A1, V1), (A2, V2) = halves[p], halves[q]
+        bilinear.append(list(coefficients(layer, A1, V2) + coefficients(layer, A2, V1)))
     second = rational_matrix(bilinear, matrix.nrows())
     return bool((second * rational_matrix(cokernel, matrix.nrows()).transpose()).rank() == len(pairs))
 

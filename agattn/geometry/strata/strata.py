@@ -28,9 +28,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agattn.algebra.echelon import Matrix, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.variety.parametrization import Coordinate, Matrix, rational_matrix
+from agattn.geometry.variety.coordinates import Coordinate
 
 if TYPE_CHECKING:
     import networkx

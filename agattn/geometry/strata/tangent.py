@@ -32,22 +32,15 @@ from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import Matrix, echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.strata.critical import kernel_modulo_scaling
 from agattn.geometry.strata.preimages import Fiber, Preimage, stratum_fiber
 from agattn.geometry.strata.strata import Stratum, image_dimension, representative, require_stratum, strata
+from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.geometry.variety.determinantal import zariski_tangent_dimension
-from agattn.geometry.variety.parametrization import (
-    Coordinate,
-    Matrix,
-    coefficients,
-    coordinate_index,
-    coordinates,
-    rational_matrix,
-)
 from agattn.notebook import Cell, InNotebooks, Math, Table
 
 Entries = tuple[tuple[int, int, int, int], ...]
@@ -179,8 +172,8 @@ def representative_point(layer: SingleLayer, stratum: Stratum) -> Vector:
     """
     if stratum.is_zero:
         return {}
-    y = coefficients(*representative(layer, stratum))
-    return {name: value for name, value in zip(coordinates(layer.d, layer.d_out), y, strict=True) if value}
+    y = coefficients(layer, *representative(layer, stratum))
+    return {name: value for name, value in zip(coordinates(layer), y, strict=True) if value}
 
 
 @lru_cache(maxsize=256)
@@ -289,7 +282,7 @@ def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc
 
     The rank is taken modulo a prime, which can only be too small: a lower bound over ℚ in any case.
     """
-    index = coordinate_index(layer.d, layer.d_out)
+    index = coordinate_index(layer)
     columns = [(arc, vector) for arc in candidates for vector in arc.tangent_vectors()]
     if not columns:
         return 0, ()
@@ -390,5 +383,5 @@ def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]
 
 def arcs_through_zero(layer: SingleLayer) -> Iterator[Arc]:
     """The lines ε·y, which lie in the cone M̄, for y with one nonzero coordinate."""
-    for c, b, i, k in coordinates(layer.d, layer.d_out):
+    for c, b, i, k in coordinates(layer):
         yield Arc(((1, k, 0, 1),), ((1, b, 0, 1),), ((c, i, 1, 1),))

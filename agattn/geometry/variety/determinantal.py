@@ -16,26 +16,7 @@ from __future__ import annotations
 
 import flint
 
-from agattn.algebra.echelon import echelon
-from agattn.geometry.variety.parametrization import Matrix, rational_matrix
-
-
-def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
-    """A basis of the kernel of a matrix over ℚ, read off its reduced row echelon form.
-
-    >>> kernel_basis(flint.fmpq_mat(1, 2, [2, 1]))
-    [[-1/2, 1]]
-    """
-    reduced, pivots = echelon(matrix)
-    columns = matrix.ncols()
-    basis = []
-    for free in sorted(set(range(columns)) - set(pivots)):
-        vector = [flint.fmpq(0)] * columns
-        vector[free] = flint.fmpq(1)
-        for row, pivot in enumerate(pivots):
-            vector[pivot] = -reduced[row, free]
-        basis.append(vector)
-    return basis
+from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 
 
 def compression(A: Matrix, direction: Matrix) -> flint.fmpq_mat:

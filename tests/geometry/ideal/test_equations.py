@@ -9,19 +9,19 @@ from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.equations import Weight, equations_of_weight, expand, monomials_of_weight
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import independent_gradients, representative_point
-from agattn.geometry.variety.parametrization import coefficients, coordinates
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 
 @st.composite
 def monomials(draw, degree, d=3, d_out=2):
-    names = st.sampled_from(coordinates(d, d_out))
+    names = st.sampled_from(coordinates(SingleLayer(d, d_out)))
     return tuple(sorted(draw(st.lists(names, min_size=degree, max_size=degree))))
 
 
 def brute_force(weight, d, d_out):
     from itertools import combinations_with_replacement
 
-    names = coordinates(d, d_out)
+    names = coordinates(SingleLayer(d, d_out))
     return [m for m in combinations_with_replacement(names, weight.degree) if Weight.of(m) == weight]
 
 
@@ -36,7 +36,7 @@ def test_all_monomials_of_a_weight_are_found(data):
 @given(monomials(2), st.lists(st.integers(-5, 5), min_size=15, max_size=15))
 def test_expansion_is_the_product(monomial, numbers):
     A, V = [numbers[:3], numbers[3:6], numbers[6:9]], [numbers[9:12], numbers[12:]]
-    point = dict(zip(coordinates(3, 2), coefficients(A, V), strict=True))
+    point = dict(zip(coordinates(SingleLayer(3, 2)), coefficients(SingleLayer(3, 2), A, V), strict=True))
     value = 0
     for entries, coefficient in expand(monomial, None).items():
         term = coefficient
@@ -55,7 +55,7 @@ def test_equations_vanish_on_points_of_the_right_rank(data):
     K, Q = ([[data.draw(small) for _ in range(3)] for _ in range(rank)] for _ in range(2))
     V = [[data.draw(small) for _ in range(3)] for _ in range(2)]
     A = [[sum(K[n][i] * Q[n][j] for n in range(rank)) for j in range(3)] for i in range(3)]
-    point = dict(zip(coordinates(3, 2), coefficients(A, V), strict=True))
+    point = dict(zip(coordinates(SingleLayer(3, 2)), coefficients(SingleLayer(3, 2), A, V), strict=True))
     for equation in equations_of_weight(Weight.of(monomial), rank):
         assert equation.weight == Weight.of(monomial)
         assert equation.value(point) == 0
@@ -79,9 +79,7 @@ def hilbert(layer, degree):
     """The number of independent equations of a degree, weight by weight."""
     from itertools import combinations_with_replacement
 
-    weights = Counter(
-        Weight.of(m) for m in combinations_with_replacement(coordinates(layer.d, layer.d_out), degree)
-    )
+    weights = Counter(Weight.of(m) for m in combinations_with_replacement(coordinates(layer), degree))
     return sum(len(equations_of_weight(weight, layer.alpha)) for weight in weights)
 
 
@@ -102,7 +100,7 @@ def test_the_resultant_of_two_binary_quadrics():
     weight = Weight((1, 1, 1, 1), (1, 1, 2, 2), (1, 1, 1, 1, 2, 2, 2, 2))
     [resultant] = equations_of_weight(weight, rank=2)
     a, b, c, p, q, r = 2, 3, 5, 7, 11, 13
-    y = dict(zip(coordinates(2, 1), [a, b, c, p, q, r], strict=True))
+    y = dict(zip(coordinates(SingleLayer(2, 1)), [a, b, c, p, q, r], strict=True))
     sylvester = (a * r - c * p) ** 2 - (a * q - b * p) * (b * r - c * q)
     assert abs(resultant.value(y)) == sylvester
 

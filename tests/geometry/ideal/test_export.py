@@ -14,7 +14,7 @@ from agattn.engines.process import run_program
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.variety.coefficients import coefficients, coordinates
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LAYERS = [
     SingleLayer(2, 1),

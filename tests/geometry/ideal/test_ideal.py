@@ -22,7 +22,7 @@ from agattn.geometry.ideal.ideal import compute_ideal, group_sizes
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.names import FLATTENING_MINORS, NAMED_EQUATIONS
 from agattn.geometry.ideal.neuromanifold import Neuromanifold
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 # Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
 # 4.

@@ -11,7 +11,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, gauge_between
 from agattn.geometry.identifiability.weight_fibers import equivalent, fiber, joint_rank, weights
 from agattn.geometry.strata.strata import representative, strata
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 SHAPES = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 4) for a in range(1, d + 1)]
 

@@ -11,7 +11,7 @@ from agattn.geometry.identifiability.weight_fibers import equivalent, fiber, wei
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.reconstruction.separating_equations import find_violation
 from agattn.geometry.variety.coefficient_norm import relative_change
-from agattn.geometry.variety.coefficients import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 from agattn.heads.head_geometry import head_geometry
 
 SHAPES = st.sampled_from([(2, 1), (2, 2), (3, 1), (3, 2), (4, 3)])

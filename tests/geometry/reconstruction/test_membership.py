@@ -32,7 +32,7 @@ from agattn.geometry.variety.coefficient_norm import (
     symmetric_tensor,
     weights_tensor,
 )
-from agattn.geometry.variety.coefficients import coefficients, full_tensor
+from agattn.geometry.variety.coordinates import coefficients, full_tensor
 
 SHAPES = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 

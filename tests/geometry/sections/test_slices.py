@@ -18,8 +18,7 @@ from agattn.geometry.sections.slices import (
     standard_slice,
 )
 from agattn.geometry.strata.preimages import preimages
-from agattn.geometry.variety.coefficients import coordinates
-from agattn.geometry.variety.parametrization import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LAYER = SingleLayer(2, 1)
 FIGURE_1 = standard_slice(LAYER)
@@ -158,7 +157,7 @@ def test_the_floating_point_criterion_agrees_with_the_exact_one(q, form, weights
         assert outside(LAYER, np.array([tensor], dtype=float))[0] == definite
         assert preimages(LAYER, tensor).is_real != definite
     A, V = [weights[:2], weights[2:4]], [weights[4:6], weights[6:]]
-    inside = np.array([list(map(float, coefficients(A, V)))])
+    inside = np.array([list(map(float, coefficients(SingleLayer(2, 2), A, V)))])
     assert not outside(SingleLayer(2, 2), inside)[0]
 
 

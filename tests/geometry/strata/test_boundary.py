@@ -7,7 +7,7 @@ from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
-from agattn.geometry.variety.parametrization import coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)]
 

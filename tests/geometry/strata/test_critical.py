@@ -5,16 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.geometry.strata.critical import criticality, stratum_criticality, zero_pairs
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.variety.coordinates import differential
 from agattn.geometry.variety.determinantal import (
     compression,
     in_tangent_cone,
     tangent_space_equations,
     zariski_tangent_dimension,
 )
-from agattn.geometry.variety.parametrization import differential, rational_matrix
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)]
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.one_token import (
@@ -15,7 +16,6 @@ from agattn.geometry.strata.one_token import (
     preimage_count,
     representative,
 )
-from agattn.geometry.variety.parametrization import rational_matrix
 
 LAYERS = [
     SingleLayer(d, d_out, a, t=1) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)

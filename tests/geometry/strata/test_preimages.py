@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.preimages import factor_quadratic_form, preimages
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
-from agattn.geometry.variety.parametrization import coefficients, rational_matrix
+from agattn.geometry.variety.coordinates import coefficients
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4) for a in range(1, d + 1)]
 numbers = st.fractions(min_value=-4, max_value=4, max_denominator=3)
@@ -45,7 +46,7 @@ def test_the_fiber_contains_the_pair_and_nothing_else_but_the_transposed_one(pai
     A, V = pair
     d, d_out = len(A), len(V)
     layer = SingleLayer(d, d_out)
-    y = coefficients(A, V)
+    y = list(coefficients(layer, A, V))
     stratum = stratum_of(A, V)
     if stratum.is_zero:
         with pytest.raises(InputError, match="tensor is 0"):
@@ -56,7 +57,7 @@ def test_the_fiber_contains_the_pair_and_nothing_else_but_the_transposed_one(pai
     assert len([p for p in fiber.points if proportional(A, V, p.A, p.V)]) == 1
     assert fiber.number == (2 if stratum == Stratum(1, 1, 2) else 1)
     for point in fiber.points:
-        assert coefficients(point.A, point.V) == y
+        assert list(coefficients(layer, point.A, point.V)) == y
         assert point.length == (d if stratum == Stratum(1, 1, 1) else 1)
     assert preimages(SingleLayer(d, d_out, stratum.r_a), y).number == fiber.number
     if stratum.r_a > 1:
@@ -66,7 +67,7 @@ def test_the_fiber_contains_the_pair_and_nothing_else_but_the_transposed_one(pai
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_number_and_length_at_every_stratum(layer):
     for stratum in strata(layer)[1:]:
-        fiber = preimages(layer, coefficients(*representative(layer, stratum)))
+        fiber = preimages(layer, coefficients(layer, *representative(layer, stratum)))
         lengths = [p.length for p in fiber.points]
         expected = {(1, 1, 1): [layer.d], (1, 1, 2): [1, 1]}
         assert lengths == expected.get((stratum.r_v, stratum.r_a, stratum.r), [1])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.strata import (
@@ -20,7 +21,7 @@ from agattn.geometry.strata.strata import (
     stratum_of,
 )
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.parametrization import coefficients, differential, rational_matrix
+from agattn.geometry.variety.coordinates import coefficients, differential
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 2)]
 small = st.integers(-2, 2)
@@ -51,7 +52,7 @@ def test_representatives(layer):
     for stratum in strata(layer):
         A, V = representative(layer, stratum)
         assert stratum_of(A, V) == stratum
-        assert sorted(y for y in coefficients(A, V) if y) == [1] * (stratum.r_v * stratum.r_a)
+        assert sorted(y for y in coefficients(layer, A, V) if y) == [1] * (stratum.r_v * stratum.r_a)
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)

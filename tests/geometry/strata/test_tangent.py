@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -18,7 +19,7 @@ from agattn.geometry.strata.tangent import (
     second_order_arcs,
     tangent_bounds,
 )
-from agattn.geometry.variety.parametrization import coordinates, differential, rational_matrix
+from agattn.geometry.variety.coordinates import coordinates, differential
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 
@@ -90,7 +91,7 @@ def test_arcs_and_equations_agree(layer):
             terms = arc.coefficients()
             assert (terms[0] if terms else {}) == point
             vectors.extend(arc.tangent_vectors())
-        index = {name: n for n, name in enumerate(coordinates(layer.d, layer.d_out))}
+        index = {name: n for n, name in enumerate(coordinates(layer))}
         rows = [[v.get(name, 0) for name in index] for v in vectors]
         assert rational_matrix(rows, len(index)).rank() == bounds.lower
         gradients = [equation.gradient(point) for equation in bounds.equations]
@@ -103,7 +104,7 @@ def test_arcs_and_equations_agree(layer):
 def test_the_leading_coefficient_alone_misses_the_pinch():
     layer = SingleLayer(2, 1)
     A, V = representative(layer, Stratum(1, 1, 1))
-    names = coordinates(2, 1)
+    names = coordinates(SingleLayer(2, 1))
     leading, all_of_them = [], []
     for arc in [*first_order_arcs(layer, A, V), *second_order_arcs(layer, A, V)]:
         vectors = arc.tangent_vectors()
@@ -120,7 +121,7 @@ def test_the_leading_coefficient_alone_misses_the_pinch():
 def test_first_order_arcs_span_the_image_of_the_tangent_space(layer):
     for stratum in strata(layer)[1:]:
         A, V = representative(layer, stratum)
-        names = coordinates(layer.d, layer.d_out)
+        names = coordinates(layer)
         rows = [
             [v.get(n, 0) for n in names]
             for arc in first_order_arcs(layer, A, V)
@@ -156,7 +157,7 @@ def test_every_arc_stays_in_the_variety(data):
     ring = PolynomialRing([Variable("e")])
     y = {
         name: sum((term.get(name, 0) * ring.gens[0] ** n for n, term in enumerate(terms)), ring.zero())
-        for name in coordinates(2, 1)
+        for name in coordinates(SingleLayer(2, 1))
     }
     [resultant] = equations_of_weight(Weight((1,) * 4, (1, 1, 2, 2), (1,) * 4 + (2,) * 4), rank=2)
     value = ring.zero()

@@ -11,7 +11,7 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
-from agattn.geometry.variety.coefficients import (
+from agattn.geometry.variety.coordinates import (
     coefficients,
     compact_coefficients,
     coordinate_ring,
@@ -21,7 +21,6 @@ from agattn.geometry.variety.coefficients import (
     full_tensor,
     monomials,
     parametrization,
-    weight_ring,
 )
 
 LAYERS = [SingleLayer(d, d_out, t=t) for d in (1, 2, 3) for d_out in (1, 2) for t in (1, 2, 3)]
@@ -44,8 +43,8 @@ def test_coordinates_are_as_many_as_the_ambient_dimension():
     for layer in LAYERS:
         found = coordinates(layer)
         assert len(found) == len(set(found)) == layer.ambient_dimension
-        assert found == sorted(found)
-        assert [v.indices for v in coordinate_ring(layer).variables] == found
+        assert list(found) == sorted(found)
+        assert [v.indices for v in coordinate_ring(layer).variables] == list(found)
 
 
 @layers
@@ -137,7 +136,7 @@ def test_parametrization(layer, data):
     images = parametrization(layer)
     assert all(isinstance(f, Polynomial) and f.is_homogeneous() and f.degree() == 2 for f in images)
     assert [f(*A.flat, *V.flat) for f in images] == list(coefficients(layer, A, V))
-    assert images[0].ring == weight_ring(layer)
+    assert [v.letter for v in images[0].ring.variables] == [*"a" * A.size, *"v" * V.size]
 
 
 def test_parametrization_modulo_a_prime():

@@ -5,7 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.variety.parametrization import coefficients, coordinate_index, coordinates, differential
+from agattn.geometry.variety.coordinates import coefficients as coefficients_of
+from agattn.geometry.variety.coordinates import coordinate_index, coordinates, differential
+
+
+def coefficients(A, V):
+    return list(coefficients_of(SingleLayer(len(A), len(V)), A, V))
+
 
 numbers = st.fractions(min_value=-9, max_value=9, max_denominator=6)
 
@@ -26,8 +32,8 @@ def test_coordinates_are_the_coefficients_of_products_of_linear_forms(pair, u):
     A, V = pair
     d, d_out = len(A), len(V)
     y = coefficients(A, V)
-    index = coordinate_index(d, d_out)
-    assert len(y) == len(coordinates(d, d_out)) == SingleLayer(d, d_out).ambient_dimension
+    index = coordinate_index(SingleLayer(d, d_out))
+    assert len(y) == len(coordinates(SingleLayer(d, d_out))) == SingleLayer(d, d_out).ambient_dimension
     for c in range(d_out):
         for b in range(d):
             form = sum(
@@ -43,7 +49,7 @@ def test_layer_is_recovered_from_the_coordinates(pair):
     A, V = pair
     d, d_out, t = len(A), len(V), 3
     X = [[Fraction((3 * i + 5 * j) % 7 - 2) for j in range(t)] for i in range(d)]
-    index, y = coordinate_index(d, d_out), coefficients(A, V)
+    index, y = coordinate_index(SingleLayer(d, d_out)), coefficients(A, V)
     for c in range(d_out):
         for tau in range(t):
             direct = sum(
