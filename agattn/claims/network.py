@@ -25,7 +25,8 @@ from agattn.claims.network_questions import (
 from agattn.claims.questions import Findings, Question
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.identifiability.deep_identities import IdentityCheck, VirtualFiber
+from agattn.geometry.identifiability.deep_identities import IdentityCheck
+from agattn.geometry.identifiability.virtual_weights import FiberDimension
 
 LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)
 NORMALIZED = Hypothesis[DeepNetwork]("a normalization", lambda network: not network.is_lightning)
@@ -103,14 +104,16 @@ def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
     witness = (
         f"(M, L) under a change of basis by random C_i: {_how(check)}; and the differential of "
         f"(A, V) ↦ (M, L) at random weights has a kernel of dimension {fiber.upper_bound}, where the group "
-        f"has {fiber.orbit}"
+        f"has {fiber.lower_bound}"
     )
     details: dict[str, object] = {
         "error_probability": check.error,
         "scope": "near generic weights; elsewhere the lemma's own argument, that L'_i = C_i L_i for one C_i",
     }
     # The group gives the lower bound; an upper bound above it may only be a bad point.
-    holds = None if check.holds and fiber.upper_bound > fiber.orbit else computed == _predict_basis(network)
+    holds = (
+        None if check.holds and fiber.upper_bound > fiber.lower_bound else computed == _predict_basis(network)
+    )
     return Outcome(holds, computed, witness, details=details)
 
 
@@ -119,7 +122,7 @@ def _predict_fiber(network: DeepNetwork) -> dict[str, int]:
 
 
 def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
-    local: VirtualFiber = findings.need(LOCAL_FIBER)
+    local: FiberDimension = findings.need(LOCAL_FIBER)
     everything: FiberComponents | None = findings.get(COMPONENTS)
     near = f"at random integer weights the fiber of (M, L) ↦ φ has dimension {_interval(local)} near (M, L)"
     computed: dict[str, object]
@@ -145,13 +148,13 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
     return Outcome(holds, computed, witness, details={"scope": scope})
 
 
-def _shown_fiber(fiber: VirtualFiber) -> dict[str, object]:
+def _shown_fiber(fiber: FiberDimension) -> dict[str, object]:
     if fiber.is_exact:
         return {"dimension": fiber.upper_bound}
     return {"dimension_at_least": fiber.lower_bound, "dimension_at_most": fiber.upper_bound}
 
 
-def _interval(fiber: VirtualFiber) -> str:
+def _interval(fiber: FiberDimension) -> str:
     return str(fiber.upper_bound) if fiber.is_exact else f"{fiber.lower_bound} to {fiber.upper_bound}"
 
 

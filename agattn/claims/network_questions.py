@@ -11,16 +11,15 @@ from agattn.claims.questions import Question
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability import deep_identities
-from agattn.geometry.identifiability.basis_change import BasisFiber, generic_fiber
-from agattn.geometry.identifiability.deep_identities import (
-    IdentityCheck,
-    VirtualFiber,
-    equation_9,
+from agattn.geometry.identifiability.deep_identities import IdentityCheck, equation_9
+from agattn.geometry.identifiability.softmax import recovered_exactly
+from agattn.geometry.identifiability.virtual_weights import (
+    FiberDimension,
+    generic_fiber,
+    local_fiber,
     monomials_of_network,
-    theorem_3_7_local,
+    random_virtual_weights,
 )
-from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights
-from agattn.geometry.identifiability.recovery import recovered_exactly
 from agattn.systems.network_catalogue import no_virtual_weights
 from agattn.systems.problem import Answer
 
@@ -48,7 +47,7 @@ def _never(answer: Answer) -> Any:
 
 def _identity(check: str) -> Callable[[DeepNetwork, int], IdentityCheck]:
     def native(network: DeepNetwork, seed: int) -> IdentityCheck:
-        symbolic = monomials_of_network(network) <= MAX_SYMBOLIC_MONOMIALS
+        symbolic = monomials_of_network(network, MAX_SYMBOLIC_MONOMIALS) <= MAX_SYMBOLIC_MONOMIALS
         result: IdentityCheck = getattr(deep_identities, check)(network.dims, network.t, seed, symbolic)
         return result
 
@@ -86,7 +85,7 @@ def _basis_fiber_refusal(network: DeepNetwork) -> str:
     return _needs_virtual_weights(network) or _too_wide(columns)
 
 
-def _basis_fiber(network: DeepNetwork, seed: int) -> BasisFiber:
+def _basis_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
     return generic_fiber(network.dims, seed)
 
 
@@ -99,9 +98,9 @@ def _too_wide(columns: int) -> str:
     return ""
 
 
-def _local_fiber(network: DeepNetwork, seed: int) -> VirtualFiber:
+def _local_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
     M, L = random_virtual_weights(network, seed)
-    return theorem_3_7_local(M, L, network.t, seed)
+    return local_fiber(M, L, network.t, seed)
 
 
 LOCAL_FIBER = Network("the fiber of (M, L) ↦ φ near a point", "", _never, _basis_fiber_refusal, _local_fiber)

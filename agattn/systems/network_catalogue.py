@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.identifiability.deep_identities import monomials_of_network
-from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights
+from agattn.geometry.identifiability.virtual_weights import monomials_of_network, random_virtual_weights
 from agattn.systems.catalogue import PAPER, TASKS, check_field
 from agattn.systems.problem import Kind, Problem, Result, matrix
 
@@ -53,11 +52,11 @@ def build_for_network(
     check_field(characteristic)
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
     as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
-    monomials = monomials_of_network(as_virtual)
+    monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
     if monomials > MAX_MONOMIALS and not force:
         raise TooLargeError(
-            f"{task} for {network} expands {monomials:.0e} monomials; the limit is {MAX_MONOMIALS:.0e}. "
-            "Use --force to write it all the same"
+            f"{task} for {network} expands at least {monomials:.0e} monomials; the limit is "
+            f"{MAX_MONOMIALS:.0e}. Use --force to write it all the same"
         )
     return replace(
         _virtual_fiber(network, seed),

@@ -18,8 +18,8 @@ from agattn.claims.network_questions import (
 from agattn.claims.questions import Finding, Findings
 from agattn.evidence import Evidence, Judgement
 from agattn.geometry.dimension import formulas
-from agattn.geometry.identifiability import deep_identities, recovery
-from agattn.geometry.identifiability.deep_identities import VirtualFiber
+from agattn.geometry.identifiability import deep_identities, softmax
+from agattn.geometry.identifiability.virtual_weights import FiberDimension
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
@@ -186,7 +186,7 @@ def test_a_false_identity_is_refuted(claim, network, monkeypatch):
 
 
 def test_a_larger_upper_bound_leaves_lemma_3_5_open():
-    larger = replace(BASIS_FIBER.native(BOTTLENECK, 0), upper_bound=10)
+    larger = BASIS_FIBER.native(BOTTLENECK, 0)._replace(upper_bound=10)
     assert verdict("lemma-3.5", BOTTLENECK, basis=larger).judgement is UNDECIDED
 
 
@@ -203,7 +203,7 @@ def test_only_one_neighbourhood_was_seen_where_no_engine_finishes():
     found = verdict("theorem-3.7", BOTTLENECK)
     assert found.computed["other_components"] is None and "near one random" in found.details["scope"]
     assert "whether it has other components is open" in found.witness
-    loose = VirtualFiber(2, 3, 101)
+    loose = FiberDimension(2, 3)
     assert verdict("theorem-3.7", BOTTLENECK, local=loose).judgement is UNDECIDED
 
 
@@ -212,8 +212,8 @@ def test_conjecture_3_10_is_confirmed_in_its_consequence_only():
 
 
 def test_a_recovery_of_other_weights_refutes_theorem_3_9(monkeypatch):
-    right = recovery.recover
-    monkeypatch.setattr(recovery, "recover", lambda *a, **k: (right(*a, **k)[0], 2 * right(*a, **k)[1]))
+    right = softmax.recover
+    monkeypatch.setattr(softmax, "recover", lambda *a, **k: (right(*a, **k)[0], 2 * right(*a, **k)[1]))
     found = verdict("theorem-3.9", ONE_SOFTMAX)
     assert (found.judgement, found.computed) == (REFUTED, "other weights") and "2^x" in found.witness
 

@@ -7,8 +7,7 @@ from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.identifiability.deep_identities import fiber_equations
-from agattn.geometry.identifiability.random_virtual_weights import random_virtual_weights
+from agattn.geometry.identifiability.virtual_weights import fiber_equations, random_virtual_weights
 from agattn.systems.catalogue import build
 from agattn.systems.network_catalogue import build_for_network
 

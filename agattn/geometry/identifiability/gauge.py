@@ -130,11 +130,16 @@ def inverse(square: Array | None) -> Array | None:
         return None
     try:
         if is_exact(square):
-            return fraction_matrix(flint_matrix(square).inv())
+            return rational_inverse(square)
         result: Array = np.linalg.inv(square)
         return result if np.isfinite(result).all() else None
     except (ZeroDivisionError, np.linalg.LinAlgError):
         return None
+
+
+def rational_inverse(square: Array) -> Array:
+    """The inverse of a square array of ints or Fractions; ZeroDivisionError if it has none."""
+    return fraction_matrix(flint_matrix(square).inv())
 
 
 def canonical_scale(A: Array, V: Array) -> tuple[Array, Array]:

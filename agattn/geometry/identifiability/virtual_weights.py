@@ -13,22 +13,40 @@ used.
 array([[31952, 54904]], dtype=object)
 >>> unrolled(M, L, X)
 array([[31952, 54904]], dtype=object)
+
+Fibers of both maps (A, V) ↦ (M, L) ↦ φ are known near a point by bounds from both sides. Those of the first
+are orbits of Π_{0<i<l} GL(d_i), of dimension Σ d_i², where d_i = δ ≤ d_0, d_l for 0 < i < l (HMK, Lemma 3.5);
+elsewhere they can be larger:
+
+>>> generic_fiber((3, 2, 3)), generic_fiber((2, 3, 2))
+(FiberDimension(lower_bound=4, upper_bound=4), FiberDimension(lower_bound=9, upper_bound=13))
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Arithmetic, Array, RingArithmetic
+from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.architectures import DeepNetwork
+from agattn.architectures.network import LayerWeights, transpose
 from agattn.errors import InputError
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.identifiability.gauge import rational_inverse
 
 Matrices = Sequence[Array]
 
 _RING = RingArithmetic()
+# Random weights: so many are tried, and products of small ones vanish too often in deep networks.
+_TRIALS = 100
+_LARGEST = (2, 9, 99)
 
 
 def lightning(A: Matrices, V: Matrices, X: Array, arithmetic: Arithmetic = _RING) -> Array:
@@ -41,9 +59,8 @@ def layer_outputs(A: Matrices, V: Matrices, X: Array, arithmetic: Arithmetic = _
     mul = arithmetic.matmul
     outputs = [X]
     for A_i, V_i in zip(A, V, strict=True):
-        S = mul(X.T, mul(A_i, X))
-        X = mul(V_i, mul(X, S))
-        outputs.append(X)
+        X = outputs[-1]
+        outputs.append(mul(V_i, mul(X, mul(X.T, mul(A_i, X)))))
     return outputs
 
 
@@ -105,8 +122,7 @@ def unrolled(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING) ->
     gram = mul(X, X.T)
     product = L
     for nu, transposed in unrolled_factors(len(M)):
-        M_j = M[nu - 1].T if transposed else M[nu - 1]
-        product = mul(product, mul(gram, M_j))
+        product = mul(product, mul(gram, M[nu - 1].T if transposed else M[nu - 1]))
     return mul(product, X)
 
 
@@ -123,34 +139,12 @@ def rescale(
     """
     if len(mu) != len(M):
         raise InputError(f"{len(mu)} factors μ for {len(M)} virtual weights; give one for each")
-    if lam * rescaling_weight(mu) != 1:
+    growth: Fraction | int = 1
+    for m in mu:
+        growth = growth**3 * m
+    if lam * growth != 1:
         raise InputError(f"λ = {lam} and μ = {list(mu)} do not satisfy λ Π μ_i^(3^(l−i)) = 1")
     return [m * M_i for m, M_i in zip(mu, M, strict=True)], lam * L
-
-
-def rescaling_weight(mu: Sequence[Fraction | int]) -> Fraction | int:
-    """Π μ_i^{3^{l−i}}: by how much φ grows when each M_i is multiplied by μ_i.
-
-    >>> rescaling_weight([2, 3, 5])
-    69120
-    """
-    result: Fraction | int = 1
-    for m in mu:
-        result = result**3 * m
-    return result
-
-
-def rational_inverse(matrix: Array) -> Array:
-    """The inverse of a square array of ints or Fractions, exactly.
-
-    Raises:
-        ZeroDivisionError: if it is singular.
-    """
-    n = len(matrix)
-    entries = [flint.fmpq(Fraction(x).numerator, Fraction(x).denominator) for x in matrix.ravel().tolist()]
-    inverse = flint.fmpq_mat(n, n, entries).inv()
-    flat = [Fraction(int(x.p), int(x.q)) for x in inverse.entries()]
-    return np.array(flat, dtype=object).reshape(n, n)
 
 
 def change_basis(
@@ -186,3 +180,199 @@ def change_basis(
         new_V[i + 1] = mul(new_V[i + 1], C_inverse)
         new_A[i + 1] = mul(C_inverse.T, mul(A[i + 1], C_inverse))
     return new_A, new_V
+
+
+# Fibers -----------------------------------------------------------------------------------------------------
+
+
+class FiberDimension(NamedTuple):
+    """The dimension of a fiber near a point, from both sides.
+
+    Attributes:
+        lower_bound: the dimension of the known symmetries through the point.
+        upper_bound: the parameters minus the rank of the differential modulo a prime; proved, as the rank
+            over ℚ is at least that.
+    """
+
+    lower_bound: int
+    upper_bound: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bounds meet, so that near this point the fiber is the orbit of the symmetries."""
+        return self.lower_bound == self.upper_bound
+
+
+def generic_fiber(dims: Sequence[int], seed: int = 0) -> FiberDimension:
+    """The dimension of a generic fiber of (A, V) ↦ (M, L), with A_i any d_{i−1} × d_{i−1} matrix.
+
+    The symmetries are the changes of basis of :func:`change_basis`, of dimension Σ d_i². Where d_i = δ ≤ d_0,
+    d_l for 0 < i < l the products L_i are generically surjective for 0 < i < l, so that C_i L_i = L_i only
+    for C_i = 1: the group acts freely and its dimension is a lower bound.
+    """
+    generator = np.random.default_rng(seed)
+    p = random_prime(generator)
+    arithmetic = ModularArithmetic(p)
+    A = [random_residues(generator, (d, d), p) for d in dims[:-1]]
+    V = [random_residues(generator, (e, d), p) for d, e in itertools.pairwise(dims)]
+    elimination = Elimination(len(A) * dims[0] ** 2 + dims[-1] * dims[0], p)
+    for k in range(len(A)):
+        elimination.add(_differential(A, V, k, "A", arithmetic))
+        elimination.add(_differential(A, V, k, "V", arithmetic))
+    entries = sum(a.size for a in A) + sum(v.size for v in V)
+    return FiberDimension(sum(d * d for d in dims[1:-1]), entries - elimination.rank)
+
+
+def _differential(A: list[Array], V: list[Array], k: int, which: str, arithmetic: ModularArithmetic) -> Array:
+    """The differential of (M, L) at the elementary matrices in place of A_k or V_k, one row each."""
+    mul = arithmetic.matmul
+    shape = (A if which == "A" else V)[k].shape
+    units = np.eye(shape[0] * shape[1]).reshape(-1, *shape)
+    L_i: Array = arithmetic.identity(V[0].shape[1])
+    dL: Array = np.zeros((len(units), *L_i.shape))
+    rows: list[Array] = []
+    for i, (A_i, V_i) in enumerate(zip(A, V, strict=True)):
+        dA = units if (which, i) == ("A", k) else np.zeros((1, *A_i.shape))
+        dV = units if (which, i) == ("V", k) else np.zeros((1, *V_i.shape))
+        dM = mul(transpose(dL), mul(A_i, L_i)) + mul(L_i.T, mul(A_i, dL)) + mul(L_i.T, mul(dA, L_i))
+        rows.append(np.broadcast_to(dM, (len(units), *dM.shape[1:])).reshape(len(units), -1))
+        dL = arithmetic.clean(mul(dV, L_i) + mul(V_i, dL))
+        L_i = mul(V_i, L_i)
+    rows.append(dL.reshape(len(units), -1))
+    return arithmetic.clean(np.concatenate(rows, axis=1))
+
+
+def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
+    """The hypotheses of HMK's Theorem 3.7 that fail at integer virtual weights.
+
+    >>> M = np.array([[0, 1], [-1, 0]])
+    >>> theorem_3_7_hypotheses([M], np.zeros((1, 2), dtype=int), t=2)
+    ['t ≥ 3', 'L ≠ 0', 'M_1 is not skew-symmetric']
+    """
+    failing = []
+    if t < 3:
+        failing.append("t ≥ 3")
+    if not L.any():
+        failing.append("L ≠ 0")
+    for i, M_i in enumerate(M, 1):
+        if flint.fmpz_mat(M_i.tolist()).rank() < 2:
+            failing.append(f"rk M_{i} ≥ 2")
+        if (M_i == -M_i.T).all():
+            failing.append(f"M_{i} is not skew-symmetric")
+    return failing
+
+
+def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array], Array]:
+    """(M, L) of random integer weights K, Q and V of a network with one head in each layer.
+
+    Weights are drawn again while a hypothesis of Theorem 3.7 on (M, L) fails, as one can at unlucky weights:
+    in a network that cannot meet them all, small weights are used all the same.
+
+    Returns:
+        Object arrays of ints: M_1, ..., M_l of shape d_0 × d_0, and L of shape d_l × d_0.
+
+    >>> M, L = random_virtual_weights(DeepNetwork((2, 2, 1), (2, 2), t=3), seed=0)
+    >>> [m.tolist() for m in M], L.tolist()
+    ([[[-2, -4], [1, 0]], [[2, -2], [8, 16]]], [[-1, 4]])
+    """
+    generator = np.random.default_rng(seed)
+
+    def draw(largest: int, *shape: int) -> Array:
+        return generator.integers(-largest, largest + 1, shape).astype(object)
+
+    drawn: list[tuple[list[Array], Array]] = []
+    for n in _LARGEST:
+        for _ in range(_TRIALS):
+            A = [draw(n, a, d).T @ draw(n, a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
+            V = [draw(n, e, d) for d, e in itertools.pairwise(network.dims)]
+            M, L = virtual_weights(A, V)
+            if not theorem_3_7_hypotheses(M, L, max(network.t, 3)):
+                return M, L
+        drawn.append((M, L))
+    return drawn[0]
+
+
+def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
+    """The dimension of the fiber of (M, L) ↦ φ through a given point.
+
+    The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices. By HMK's Theorem 3.7 the
+    fiber consists of the rescalings of :func:`rescale`, of dimension l where L and all M_i are nonzero.
+
+    Args:
+        M: integer matrices d_0 × d_0.
+        L: an integer matrix d_l × d_0.
+        t: number of tokens.
+        seed: of the random inputs and the prime.
+
+    >>> M = [np.array([[1, 2], [0, 1]]), np.array([[0, 1], [3, 1]])]
+    >>> local_fiber(M, np.array([[1, 0]]), t=3).is_exact
+    True
+    """
+    generator = np.random.default_rng(seed)
+    p = random_prime(generator)
+    d, d_out, l = L.shape[1], L.shape[0], len(M)
+    # As a network: K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L; only Q_1, ..., Q_l and V_l vary.
+    network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
+    one = np.eye(d)[None]
+    residues = [(np.asarray(m) % p).astype(float)[None] for m in (*M, L)]
+    weights = [LayerWeights(one, Q, one) for Q in residues[: l - 1]]
+    weights.append(LayerWeights(one, residues[l - 1], residues[l]))
+    columns = [3 * d * d * i + d * d + n for i in range(l) for n in range(d * d)]
+    columns += range(3 * d * d * l - d * d, 3 * d * d * l - d * d + d * d_out)
+    rows = len(columns) + 10
+    X = random_residues(generator, (rows, d, t), p)
+    cotangents = random_residues(generator, (rows, 1, d_out, t), p)
+    J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
+    rank = Elimination(len(columns), p).add(J[:, columns])
+    return FiberDimension(l if all(np.any(m) for m in (*M, L)) else 0, len(columns) - rank)
+
+
+def fiber_equations(M: Matrices, L: Array, t: int) -> list[Polynomial]:
+    """Polynomials in M', L' whose zeros are all virtual weights with the same function.
+
+    The coefficients of φ_{M',L'}(X) − φ_{M,L}(X) as a polynomial in X; for small sizes, to be given to an
+    engine. The variables are M_{i,b,c} and L_{c,b}, counted from 1.
+
+    >>> M = [np.array([[1, 2], [0, 1]], dtype=object)]
+    >>> equations = fiber_equations(M, np.array([[1, 0]], dtype=object), t=2)
+    >>> len(equations), equations[0].degree()
+    (8, 2)
+    """
+    d, d_out = L.shape[1], L.shape[0]
+    to_d, rows = range(1, d + 1), range(1, d_out + 1)
+    unknowns = [Variable("M", index) for index in itertools.product(range(1, len(M) + 1), to_d, to_d)]
+    unknowns += [Variable("L", index) for index in itertools.product(rows, to_d)]
+    inputs = [Variable("x", index) for index in itertools.product(to_d, range(1, t + 1))]
+    ring, small = PolynomialRing([*unknowns, *inputs]), PolynomialRing(unknowns)
+    flat = np.array(ring.gens, dtype=object)
+    square = len(M) * d * d
+    M_new, L_new = flat[:square].reshape(-1, d, d), flat[square : len(unknowns)].reshape(d_out, d)
+    X = flat[len(unknowns) :].reshape(d, t)
+    difference = from_virtual(list(M_new), L_new, X) - from_virtual(M, L, X)
+    equations: dict[str, Polynomial] = {}
+    for entry in difference.ravel():
+        by_input: dict[tuple[int, ...], dict[tuple[int, ...], Fraction | int]] = {}
+        for exponents, coefficient in entry.terms.items():
+            unknown, known = exponents[: len(unknowns)], exponents[len(unknowns) :]
+            by_input.setdefault(known, {})[unknown] = coefficient
+        for terms in by_input.values():
+            polynomial = small.from_terms(terms).primitive()
+            equations.setdefault(str(polynomial), polynomial)
+    return list(equations.values())
+
+
+def monomials_of_network(network: DeepNetwork, limit: int) -> int:
+    """How many monomials in A, V and X the outputs of a lightning network have, counted with coefficients.
+
+    The sum of the coefficients of φ(X), which is its value where all entries of A, V and X are 1: how much
+    work it is to expand φ. Above ``limit`` it is a lower bound, as the number has more than 3^l/3 digits.
+
+    >>> monomials_of_network(DeepNetwork((2, 2, 2), (2, 2), t=3), limit=10**9)
+    1990656
+    """
+    dims, t, entry = network.dims, network.t, 1
+    for d in dims[:-1]:
+        if entry > limit:
+            break
+        entry *= d * t * d * d * entry**2
+    return dims[-1] * t * entry

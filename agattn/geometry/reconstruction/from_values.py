@@ -43,28 +43,15 @@ from agattn.algebra.scalars import (
     scalars,
 )
 from agattn.architectures import SingleLayer
-from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
-from agattn.geometry.identifiability.softmax_layer import normalized, recover
 from agattn.geometry.reconstruction.action import action_residual, weights_from_action
 from agattn.geometry.reconstruction.membership import RESIDUAL_TOLERANCE, Identification, identify
 from agattn.geometry.variety.coefficient_norm import nearest_of_rank
 
 Function = Callable[[Array], Any]
 LARGEST_TENSOR = 20_000
-
-__all__ = [
-    "LARGEST_TENSOR",
-    "identify_function",
-    "identify_softmax",
-    "identify_table",
-    "normalized",
-    "phi",
-    "queries",
-    "tensor_from_answers",
-]
 
 
 def queries(layer: SingleLayer) -> list[Array]:
@@ -149,40 +136,6 @@ def identify_function(
     return Identification(
         layer, member, True if member else None, A, V, residual, Evidence.NUMERICAL, reason, None, rank
     )
-
-
-def identify_softmax(
-    function: Function, d: int, t: int, temperature: float = 1.0, tolerance: float = TOLERANCE
-) -> tuple[Array | None, Array]:
-    """(A, V) of a softmax layer that can only be evaluated: the fiber is one point (HMK, Theorem 3.9).
-
-    For another S use :func:`agattn.geometry.identifiability.softmax_layer.recover`, which this calls in
-    floating point. A is ``None`` if V = 0, to the tolerance.
-
-    Raises:
-        InputError: if t < 2, or if an output has the wrong shape.
-
-    >>> A, V = np.array([[0.5, -1.0], [0.0, 2.0]]), np.array([[1.0, 3.0]])
-    >>> found = identify_softmax(lambda X: normalized(A, V, X, np.exp), d=2, t=3)
-    >>> bool(np.allclose(found[0], A) and np.allclose(found[1], V))
-    True
-    """
-
-    def evaluate(X: Array) -> Array:
-        output = scalars(function(as_floats(X)), "the output of the function")
-        if output.ndim != 2 or output.shape[1] != t:
-            raise InputError(f"the output of the function has the shape {output.shape}; it must be d' × {t}")
-        return as_floats(output)
-
-    def is_zero(values: Array) -> bool:
-        return bool(np.abs(as_floats(np.asarray(values))).max() <= tolerance)
-
-    A, V = recover(
-        evaluate, d, t,
-        S=lambda x: np.exp(float(x) / temperature), S_inverse=lambda y: temperature * np.log(float(y)),
-        one=1.0, inverse=lambda M: np.linalg.inv(as_floats(M)), is_zero=is_zero,
-    )  # fmt: skip
-    return (None if A is None else as_floats(A)), as_floats(V)
 
 
 def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:

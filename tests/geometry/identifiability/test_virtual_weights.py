@@ -76,3 +76,33 @@ def test_the_tree_spells_equation_12(l):
 def test_the_tree_has_limits(l):
     with pytest.raises(InputError, match=f"l is {l}"):
         ternary_tree(l)
+
+
+@pytest.mark.parametrize("l", [1, 2, 3])
+def test_theorem_3_7_at_generic_and_at_special_points(l):
+    generator = np.random.default_rng(l)
+    generic = [generator.integers(-5, 6, (3, 3)) for _ in range(l)]
+    rank_two = [np.outer([1, 2, 0], [0, 1, 1]) + np.outer([0, 1, 1], [1, 0, 3]) for _ in range(l)]
+    L = np.outer([1, 2], [1, -1, 3])  # rank 1
+    for M in (generic, rank_two):
+        assert deep.theorem_3_7_hypotheses(M, L, 3) == []
+        fiber = deep.local_fiber(M, L, 3)
+        assert fiber.is_exact and fiber.lower_bound == l
+
+
+def test_outside_its_hypotheses_theorem_3_7_can_fail():
+    M = [np.outer([1, 2, 0], [0, 1, 1]), np.array([[1, 2, 0], [0, 1, 4], [1, 1, 1]])]
+    assert deep.theorem_3_7_hypotheses(M, np.eye(3, dtype=int), 3) == ["rk M_1 ≥ 2"]
+    assert deep.local_fiber(M, np.eye(3, dtype=int), 3).upper_bound > 2
+
+
+def test_fiber_equations_vanish_on_the_rescalings_and_not_elsewhere():
+    M = [np.array([[1, 2], [0, 1]], dtype=object), np.array([[0, 1], [3, 1]], dtype=object)]
+    L = np.array([[1, 1]], dtype=object)
+    equations = deep.fiber_equations(M, L, 2)
+    scaled, L_scaled = deep.rescale(M, L, Fraction(1, 24), [2, 3])
+    on_the_fiber = [x for m in (*scaled, L_scaled) for x in m.ravel()]
+    off_the_fiber = [x for m in (*scaled, L) for x in m.ravel()]
+    assert all(f(*on_the_fiber) == 0 for f in equations)
+    assert any(f(*off_the_fiber) for f in equations)
+    assert deep.fiber_equations(M, L, 2) == equations

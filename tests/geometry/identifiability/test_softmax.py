@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.errors import InputError
-from agattn.geometry.identifiability.softmax_layer import normalized, recover
+from agattn.geometry.identifiability.softmax import identify_softmax, normalized, recover
 
 
 def S(x):
@@ -52,3 +52,14 @@ def test_softmax_in_high_precision():
 def test_one_token_is_not_enough():
     with pytest.raises(InputError, match="at least 2 tokens"):
         recover(lambda X: X, 2, 1, S, S_inverse)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_softmax_layers_are_identified(temperature):
+    rng = np.random.default_rng(0)
+    A, V = 0.3 * rng.standard_normal((4, 4)), rng.standard_normal((3, 4))
+    A2, V2 = identify_softmax(
+        lambda X: normalized(A, V, X, lambda s: np.exp(s / temperature)), 4, 3, temperature
+    )
+    assert np.allclose(A, A2, atol=1e-9) and np.allclose(V, V2)
+    assert identify_softmax(lambda X: 0 * X, 4, 3)[0] is None
