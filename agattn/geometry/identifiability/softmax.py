@@ -34,7 +34,8 @@ Function = Callable[[Scalar], Scalar]
 def normalized(A: Array, V: Array, X: Array, S: Function) -> Array:
     """The output d' × t of one normalized layer at X, d × t (HMK, equation 15)."""
     weights = np.frompyfunc(S, 1, 1)(X.T @ A @ X)
-    return V @ X @ (weights / weights.sum(axis=0, keepdims=True))
+    result: Array = V @ X @ (weights / weights.sum(axis=0, keepdims=True))
+    return result
 
 
 def recover(
@@ -177,7 +178,7 @@ def recovered_exactly(d: int, d_out: int, a: int, t: int, seed: int = 0) -> list
     generator = np.random.default_rng(seed)
 
     def draw(*shape: int) -> Array:
-        return np.vectorize(Fraction, otypes=[object])(generator.integers(-2, 3, shape))
+        return scalars(generator.integers(-2, 3, shape), "the weights")
 
     results = []
     for name, (S, S_inverse) in FUNCTIONS.items():
