@@ -28,8 +28,8 @@ import sympy
 from sympy.polys.matrices import DomainMatrix
 
 from agattn.algebra.balls import arb_matrix, elimination
-from agattn.algebra.modular import random_primes
 from agattn.algebra.rank import rank
+from agattn.algebra.residues import random_primes
 from agattn.algebra.spectrum import singular_values
 
 BITS = 200

@@ -21,6 +21,8 @@ from typing import Any
 import flint
 import numpy as np
 
+from agattn.algebra.residues import permutation_sign
+
 # Within one round a pivot may be this much smaller than the first: floats carry 53 bits.
 _ROUND_BITS = 36
 
@@ -124,8 +126,6 @@ def _eliminate(matrix: Any, bits: int) -> BallElimination:
         rows, columns = [rows[i] for i in rest_rows], [columns[j] for j in rest_columns]
     remaining = max((_exponent(x) for x in left.entries()), default=-inf) if rows and columns else -inf
     exhausted = remaining == -inf
-    from agattn.algebra.modular import permutation_sign
-
     sign = permutation_sign(pivot_rows) * permutation_sign(pivot_columns)
     minor = BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), determinant * sign)
     if not pivot_rows:

@@ -1,19 +1,39 @@
-"""The rank of a rational matrix: a nonzero minor from below, and a proof or a second prime from above."""
+r"""The rank of a rational matrix: a nonzero minor from below, and from above a proof or a few more primes.
+
+Two proofs are known that the rank of an integer matrix is at most r, given rows I and columns J of a nonzero
+minor of that size. The cheaper one is chosen from an estimate of both.
+
+**A kernel.** Solve :math:`A_{IJ} X = A_{IJ'}` for the other columns J' over ℚ by p-adic lifting, and check
+:math:`A_{\cdot J} X = A_{\cdot J'}` on *all* rows by one exact product: every column is a combination of r
+columns. The time grows with the size of the solution, which is small for matrices with structure. Rows and
+columns are exchanged where that leaves fewer vectors to find.
+
+**Enough primes.** If the rank is r modulo each of several primes, every minor of size r + 1 is divisible by
+their product. Once that exceeds Hadamard's bound for such minors they all vanish, and no kernel need be
+written down.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import log, log2
 from typing import Any
 
 import flint
 import numpy as np
 
-from agattn.algebra.dependence import EnoughPrimes, Kernel, RankGrewError, prove_upper_bound
-from agattn.algebra.echelon import echelon
-from agattn.algebra.integers import as_fmpz_mat, hadamard_bits, shape
-from agattn.algebra.matrices import ExactMatrix
-from agattn.algebra.modular import (
+from agattn.algebra.matrices import (
+    Block,
+    ExactMatrix,
+    SparseMatrix,
+    as_fmpz_mat,
+    decompose,
+    shape,
+    submatrix,
+)
+from agattn.algebra.residues import (
     PRIMES_OF_WORD_BITS,
     WORD_BITS,
     Minor,
@@ -22,13 +42,62 @@ from agattn.algebra.modular import (
     random_primes,
     residues,
 )  # fmt: skip
-from agattn.algebra.sparse import Block, SparseMatrix, decompose
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0
 # Up to this many small primes are cheaper than one of 60 bits.
 MORE_PRIMES = 6
 _SPARSE_BELOW = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Independent integer vectors that the matrix annihilates, checked by exact multiplication.
+
+    The j-th vector has the entries ``combination[i, j]`` at the positions ``pivots[i]``,
+    ``−denominators[j]`` at ``free[j]``, and 0 elsewhere; so they are independent, by the entries at ``free``.
+
+    Attributes:
+        side: ``"right"`` for vectors v with A v = 0, ``"left"`` for v A = 0.
+        length: the length of each vector.
+        pivots: positions of the r pivots.
+        free: one position for each vector.
+        combination: an ``fmpz_mat`` of shape (r, number of vectors).
+        denominators: positive integers (``fmpz``), one for each vector.
+    """
+
+    side: str
+    length: int
+    pivots: tuple[int, ...]
+    free: tuple[int, ...]
+    combination: Any
+    denominators: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.free)
+
+    def vectors(self) -> Iterator[list[Any]]:
+        """The vectors one by one, as lists of ``fmpz``."""
+        for j, (free, denominator) in enumerate(zip(self.free, self.denominators, strict=True)):
+            vector = [flint.fmpz(0)] * self.length
+            for i, pivot in enumerate(self.pivots):
+                vector[pivot] = self.combination[i, j]
+            vector[free] = -denominator
+            yield vector
+
+    def matrix(self) -> Any:
+        """The vectors as the columns of an ``fmpz_mat`` of shape (length, number of vectors)."""
+        rows = list(self.vectors())
+        return flint.fmpz_mat(len(rows), self.length, [x for row in rows for x in row]).transpose()
+
+
+@dataclass(frozen=True)
+class EnoughPrimes:
+    """The proof by primes: rank r modulo ``count`` primes whose product has more than ``bound_bits`` bits."""
+
+    rank: int
+    count: int
+    bound_bits: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +117,21 @@ class BlockProof:
     proof: Kernel | EnoughPrimes | None
 
 
-@dataclass(frozen=True, eq=False)
-class ExactRank:
-    """The rank mod p with its minor, and what is known from above.
+class RankGrewError(Exception):
+    """Raised inside this floor when a prime was unlucky: the rank is larger than the rank modulo it."""
 
-    ``error_bits`` is log₂ of the chance that the rank over ℚ is larger, over the random choice of primes;
-    ``None`` where the upper bound is proved.
+
+def exact_rank(
+    A: ExactMatrix, seed: int, budget: float, prove: bool
+) -> tuple[Minor, tuple[BlockProof, ...], float]:
+    """The rank of a rational matrix; with proof if ``prove`` and its estimated time fits into the budget.
+
+    Returns:
+        A minor of that size, what is known from above about each block, and the chance that the rank over ℚ
+        is larger, over the random choice of primes: 0 where the upper bound is proved.
     """
-
-    minor: Minor
-    blocks: tuple[BlockProof, ...]
-    error_bits: float | None
-
-
-def exact_rank(A: ExactMatrix, seed: int, budget: float, prove: bool) -> ExactRank:
-    """The rank of a rational matrix; with proof if ``prove`` and its estimated time fits into the budget."""
     pivots, blocks = _blocks(A)
-    small = random_primes(seed)
-    large = random_primes(seed, bits=60)
-    for attempt in range(1000):
-        # Where four small primes were unlucky, the entries have too many small factors for a fifth.
-        p = next(small) if attempt < 4 else next(large)
+    for p in islice(random_primes(seed), 1000):
         try:
             return _at_prime(A, pivots, blocks, p, seed, budget, prove)
         except RankGrewError:
@@ -81,23 +144,20 @@ def _blocks(A: ExactMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]:
     if isinstance(Z, SparseMatrix):
         return decompose(Z)
     if isinstance(Z, np.ndarray) and Z.size > 10**4 and np.count_nonzero(Z) < _SPARSE_BELOW * Z.size:
-        rows, columns = np.nonzero(Z)
-        values = Z[rows, columns].tolist()
-        places = zip(rows.tolist(), columns.tolist(), strict=True)
-        return decompose(SparseMatrix((m, n), dict(zip(places, values, strict=True))))
+        places = np.argwhere(Z).tolist()
+        return decompose(SparseMatrix((m, n), {(i, j): int(Z[i, j]) for i, j in places}))
     return [], [Block(tuple(range(m)), tuple(range(n)), Z)]
 
 
 def _at_prime(
     A: ExactMatrix, pivots: list[tuple[int, int, Any]], blocks: list[Block],
     p: int, seed: int, budget: float, prove: bool,
-) -> ExactRank:  # fmt: skip
-    value = _unit(1, p)
+) -> tuple[Minor, tuple[BlockProof, ...], float]:  # fmt: skip
+    rows, columns = [i for i, _, _ in pivots], [j for _, j, _ in pivots]
+    value, error = 1, 0.0
     for _, _, pivot in pivots:
         value = value * _unit(pivot, p) % p
-    rows, columns = [i for i, _, _ in pivots], [j for _, j, _ in pivots]
     proofs = []
-    error = 0.0
     for block in blocks:
         minor = minor_mod(block.matrix, p)
         proof = None
@@ -115,22 +175,12 @@ def _at_prime(
     for i in rows if A.row_scales else ():
         value = value * pow(_unit(A.row_scales[i], p), -1, p) % p  # type: ignore[index]
     value = value * permutation_sign(rows) * permutation_sign(columns) % p
-    minor = Minor(tuple(sorted(rows)), tuple(sorted(columns)), value, p)
-    return ExactRank(minor, tuple(proofs), log2(error) if error else None)
+    return Minor(tuple(sorted(rows)), tuple(sorted(columns)), value, p), tuple(proofs), error
 
 
 def minor_mod(A: Any, p: int) -> Minor:
-    """A nonzero minor of maximal size mod p: by our elimination for small primes, by FLINT's for large."""
-    if p < 2**WORD_BITS:
-        return nonzero_minor(residues(A, p), p)
-    reduced = flint.nmod_mat(as_fmpz_mat(A), p)
-    columns = echelon(reduced)[1]
-    entries, n = reduced.entries(), reduced.ncols()
-    m, r = reduced.nrows(), len(columns)
-    tall = [entries[i * n + j] for j in columns for i in range(m)]
-    rows = echelon(flint.nmod_mat(r, m, tall, p))[1]
-    square = flint.nmod_mat(r, r, [entries[i * n + j] for i in rows for j in columns], p)
-    return Minor(tuple(rows), tuple(columns), int(square.det()) if r else 1, p)
+    """A nonzero minor of maximal size of an integer matrix modulo a prime p < 2³⁰."""
+    return nonzero_minor(residues(A, p), p)
 
 
 def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, float]:
@@ -142,20 +192,18 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, floa
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
         return EnoughPrimes(minor.rank, 1, bits), 0.0
-    known = 0.0
-    if minor.modulus < 2**WORD_BITS:
-        known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
+    known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
+    if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
         more = (p for p in random_primes(seed + 1) if p != minor.modulus)
-        if MORE_PRIMES * chance <= ERROR_BITS:
-            while known > ERROR_BITS:
-                if minor_mod(A, next(more)).rank > minor.rank:
-                    raise RankGrewError(None)
-                known += chance
-            return None, 2.0**known
-    p = next(p for p in random_primes(seed + 1, bits=60) if p != minor.modulus)
+        while known > ERROR_BITS:
+            if minor_mod(A, next(more)).rank > minor.rank:
+                raise RankGrewError
+            known += chance
+        return None, 2.0**known
+    p = next(random_primes(seed + 1, bits=60))
     if flint.nmod_mat(as_fmpz_mat(A), p).rank() > minor.rank:
-        raise RankGrewError(None)
+        raise RankGrewError
     # π(2x) − π(x) > 3x / (5 log x) for x ≥ 20.5 (Rosser and Schoenfeld 1962), with x = 2^59.
     primes = 3 * 2.0**59 / (5 * 59 * log(2))
     return None, 2.0 ** (known + log2(min(1.0, bits / 59 / primes)))
@@ -164,19 +212,145 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, floa
 def _rescaled(kernel: Kernel, scales: list[Any]) -> Kernel:
     """The left kernel of D⁻¹Z from that of Z: multiply from the right by D."""
     rows, columns = kernel.combination.nrows(), kernel.combination.ncols()
-    entries = kernel.combination.entries()
-    scaled = [
-        entries[i * columns + j] * scales[kernel.pivots[i]] for i in range(rows) for j in range(columns)
-    ]
+    scaled = [x * scales[kernel.pivots[k // columns]] for k, x in enumerate(kernel.combination.entries())]
     denominators = tuple(d * scales[f] for d, f in zip(kernel.denominators, kernel.free, strict=True))
-    return Kernel(
-        "left", kernel.length, kernel.pivots, kernel.free, flint.fmpz_mat(rows, columns, scaled), denominators
-    )
+    combination = flint.fmpz_mat(rows, columns, scaled)
+    return Kernel("left", kernel.length, kernel.pivots, kernel.free, combination, denominators)
 
 
 def _unit(x: Any, p: int) -> int:
     """x mod p, which must not be 0: else another prime is wanted."""
     remainder = int(x % p)
     if not remainder:
-        raise RankGrewError(None)
+        raise RankGrewError
     return remainder
+
+
+# --- proofs ---
+
+
+def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel | EnoughPrimes | None:
+    """Prove that the rank of the integer matrix A is at most ``minor.rank``.
+
+    Args:
+        A: an ``int64`` array or ``fmpz_mat``.
+        minor: a nonzero minor, smaller than A.
+        seed: seed of the random primes.
+        budget: estimated seconds that may be spent; ``None`` is returned if neither proof fits.
+
+    Raises:
+        RankGrewError: if the rank is larger than that.
+    """
+    m, n = shape(A)
+    r = minor.rank
+    bits = hadamard_bits(A, r + 1)
+    # Fitted to measurements on one core: per prime, per entry reduced, per pivot, and per operation.
+    by_primes = (bits / 22 + 1) * (1e-3 + 3e-8 * m * n + 6e-5 * r + 1e-10 * m * n * r)
+    side = "right" if n - r <= m - r else "left"
+    vectors = min(m, n) - r if r else 0
+    if r and 3e-9 * r * r * (bits / 30 + r) > min(by_primes, budget):
+        by_kernel = float("inf")  # even one column of the solution would take longer
+    else:
+        # One dependent column tells how large the others will be.
+        height = int(abs(_solve(A, minor, side, 1)[1]).bit_length())
+        size = max(m, n)
+        by_kernel = (
+            vectors * r * (3e-9 * r * height / 30 + 3e-10 * size * (height / 64 + 1)) + 1e-6 * r * vectors
+        )
+    if min(by_kernel, by_primes) > budget:
+        return None
+    return prove_by_kernel(A, minor, side) if by_kernel <= by_primes else prove_by_primes(A, r, bits, seed)
+
+
+def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
+    """Find and check a basis of the right or left kernel of A, given a nonzero minor of maximal size.
+
+    >>> A = np.array([[1, 2, 3], [2, 4, 6]])
+    >>> kernel = prove_by_kernel(A, minor_mod(A, 8388593))
+    >>> [list(map(int, v)) for v in kernel.vectors()]
+    [[2, -1, 0], [3, 0, -1]]
+
+    Raises:
+        RankGrewError: if the minor was not of maximal size.
+    """
+    if side == "left":
+        A, minor = _transpose(A, minor)
+    m, n = shape(A)
+    free = _complement(minor.columns, n)
+    N, d = _solve(A, minor, "right", len(free))
+    if submatrix(A, range(m), minor.columns) * N != submatrix(A, range(m), free) * d:
+        raise RankGrewError
+    # Clear the common factors of each vector.
+    k, entries = len(free), N.entries()
+    denominators = []
+    for j in range(k):
+        common = abs(d)
+        for x in entries[j::k]:
+            if common == 1:
+                break
+            common = common.gcd(x)
+        common = -common if d < 0 else common
+        denominators.append(d // common)
+        if common != 1:
+            entries[j::k] = [x // common for x in entries[j::k]]
+    combination = flint.fmpz_mat(minor.rank, k, entries)
+    return Kernel(side, n, minor.columns, tuple(free), combination, tuple(denominators))
+
+
+def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> EnoughPrimes:
+    """Take the rank modulo primes whose product has more than so many bits, and find r each time.
+
+    Raises:
+        RankGrewError: if it is larger for one of them.
+    """
+    count = int(bits // (WORD_BITS - 1)) + 1  # every prime is at least 2²²
+    if any(minor_mod(A, p).rank > r for p in islice(random_primes(seed + 1), count)):
+        raise RankGrewError
+    return EnoughPrimes(r, count, bits)
+
+
+def _solve(A: Any, minor: Minor, side: str, count: int) -> tuple[Any, Any]:
+    """(N, d) with A_IJ N = d A_IJ' for the first ``count`` columns of J', over ℤ."""
+    if side == "left":
+        A, minor = _transpose(A, minor)
+    free = _complement(minor.columns, shape(A)[1])[:count]
+    if not minor.rank:
+        return flint.fmpz_mat(0, len(free)), flint.fmpz(1)
+    square = submatrix(A, minor.rows, minor.columns)
+    N, d = square.solve(submatrix(A, minor.rows, free)).numer_denom()
+    return N, d
+
+
+def _transpose(A: Any, minor: Minor) -> tuple[Any, Minor]:
+    flipped = Minor(minor.columns, minor.rows, minor.value, minor.modulus)
+    return (A.T if isinstance(A, np.ndarray) else A.transpose()), flipped
+
+
+def _complement(indices: tuple[int, ...], n: int) -> list[int]:
+    taken = set(indices)
+    return [i for i in range(n) if i not in taken]
+
+
+def hadamard_bits(A: Any, size: int) -> float:
+    """An upper bound for log₂ of the absolute value of every minor of this size (Hadamard's inequality).
+
+    The minor is at most the product of the lengths of its rows, and of its columns. Zero minors count as 1.
+
+    >>> hadamard_bits(np.array([[3, 4], [0, 1]]), 2) <= 2.4
+    True
+    """
+    bounds = []
+    for axis in (0, 1):
+        if isinstance(A, np.ndarray):
+            # Entries are below 2^62, so their squares and sums are far inside the range of floats. The
+            # factor covers the rounding of the conversion, the squares and the sum.
+            squares = (A.astype(np.float64) ** 2).sum(axis=axis) * (1 + 1e-9)
+            logs = [log2(s) / 2 for s in squares.tolist() if s > 1]
+        else:
+            sizes = [
+                (max((abs(x).bit_length() for x in row), default=0), len(row))
+                for row in (A if axis else A.transpose()).tolist()
+            ]
+            logs = [bits + log2(length) / 2 for bits, length in sizes if bits]
+        bounds.append(sum(sorted(logs, reverse=True)[:size]) * (1 + 1e-9))
+    return min(bounds)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.sparse import SparseMatrix, from_triples
+from agattn.algebra.matrices import SparseMatrix, from_triples
 from agattn.errors import InputError
 
 

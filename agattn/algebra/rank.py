@@ -13,19 +13,17 @@ rank 1 (proved)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isinf
+from math import isinf, log2
 from typing import Any
 
 import flint
+import numpy as np
 
 from agattn.algebra import balls
 from agattn.algebra.balls import BallMinor, working_precision
-from agattn.algebra.dependence import EnoughPrimes, Kernel, integer_rank, nullspace_over_q, proved_rank
-from agattn.algebra.exact_rank import BlockProof, exact_rank
-from agattn.algebra.integers import as_fmpz_mat
-from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix
-from agattn.algebra.modular import Minor
-from agattn.algebra.sparse import SparseMatrix
+from agattn.algebra.exact_rank import BlockProof, EnoughPrimes, Kernel, exact_rank
+from agattn.algebra.matrices import BallMatrix, ExactMatrix, SparseMatrix, as_fmpz_mat, read_matrix
+from agattn.algebra.residues import Minor
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.notebook import Cell, InNotebooks, Table, Wide
@@ -35,6 +33,9 @@ METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 # A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to
 # the next, and nobody would call its rank decided between two of them.
 SMALLEST_GAP = 20.0
+
+# Up to so many entries FLINT's elimination over ℚ is faster than a prime, a minor and a proof.
+SMALL_MATRIX = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class RankResult(InNotebooks):
         minor: the nonzero minor behind the lower bound; ``None`` for mpmath.
         reason: why the rank is not larger, in words.
         blocks: for exact methods, the proof for each block of the matrix (one block unless it is sparse).
-        error_bits: for a modular upper bound, log₂ of the chance that it is too small.
+        error: for a modular upper bound, the chance that it is too small; else 0.
     """
 
     shape: tuple[int, int]
@@ -67,7 +68,7 @@ class RankResult(InNotebooks):
     minor: Minor | BallMinor | None
     reason: str
     blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
-    error_bits: float | None = None
+    error: float = 0.0
 
     @property
     def rank(self) -> int | None:
@@ -133,8 +134,8 @@ def rank(
     Args:
         matrix: shape (m, n): rows of ints, Fractions, strings, floats, Decimals, mpmath, sympy or FLINT
             numbers; a numpy array; an ``fmpz_mat``, ``fmpq_mat`` or ``arb_mat``; a matrix of mpmath or sympy;
-            a :class:`~agattn.algebra.sparse.SparseMatrix` or any object with scipy's ``tocoo``; or a function
-            that gives the matrix as an ``arb_mat`` when called with a precision in bits.
+            a :class:`~agattn.algebra.matrices.SparseMatrix` or any object with scipy's ``tocoo``; or a
+            function that gives the matrix as an ``arb_mat`` when called with a precision in bits.
         method: ``"rational"`` (exact, with proof), ``"modular"`` (exact; the upper bound mod random primes),
             ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches,
             balls for all others.
@@ -179,6 +180,19 @@ def rank(
     return _exactly(_as_exact(A, method), method, seed, bound, kernel)
 
 
+def proved_rank(matrix: Any) -> int:
+    """The rank of an ``fmpz_mat``, an ``fmpq_mat`` or an integer array over ℚ; proved.
+
+    Small matrices are eliminated over ℚ at once; larger ones take :func:`rank`'s way, modulo a prime first.
+
+    >>> proved_rank(flint.fmpz_mat([[1, 2], [2, 4]]))
+    1
+    """
+    if not isinstance(matrix, np.ndarray) and matrix.nrows() * matrix.ncols() <= SMALL_MATRIX:
+        return int(matrix.rank())
+    return rank(matrix, "rational").lower_bound
+
+
 # --- over ℚ ---
 
 
@@ -198,24 +212,23 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
 def _exactly(A: ExactMatrix, method: str, seed: int, budget: float, kernel: Any) -> RankResult:
     given = _given_kernel(A, kernel, seed) if kernel is not None else None
     proving, full = method == "rational", min(A.shape)
-    found = exact_rank(A, seed, budget, prove=proving and given is None)
-    if proving and given is not None and found.minor.rank not in (full, A.shape[1] - given):
-        found = exact_rank(A, seed, budget, prove=True)  # the vectors given do not suffice
-    r = found.minor.rank
-    upper, error = r, found.error_bits
+    minor, blocks, error = exact_rank(A, seed, budget, prove=proving and given is None)
+    if proving and given is not None and minor.rank not in (full, A.shape[1] - given):
+        minor, blocks, error = exact_rank(A, seed, budget, prove=True)  # the vectors given do not suffice
+    r = minor.rank
     if r == full:
-        error, reason = None, "the matrix has no more rows or columns"
+        error, reason = 0.0, "the matrix has no more rows or columns"
     elif given is not None and A.shape[1] - given == r:
-        error, reason = None, f"{given} independent kernel vectors were supplied and checked exactly"
-    elif error is not None:
-        reason = f"no larger minor modulo random primes; wrong with probability below 2^{error:.0f}"
+        error, reason = 0.0, f"{given} independent kernel vectors were supplied and checked exactly"
+    elif error:
+        reason = f"no larger minor modulo random primes; wrong with probability below 2^{log2(error):.0f}"
         method = "modular"
     else:
-        reason = _exact_reason(found.blocks)
+        reason = _exact_reason(blocks)
+    upper_evidence = Evidence.MODULAR if error else Evidence.PROVED
     return RankResult(
-        A.shape, r, upper, Evidence.PROVED, Evidence.PROVED if error is None else Evidence.MODULAR,
-        method, None, None, found.minor, reason, found.blocks, error,
-    )  # fmt: skip
+        A.shape, r, r, Evidence.PROVED, upper_evidence, method, None, None, minor, reason, blocks, error
+    )
 
 
 def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
@@ -253,7 +266,7 @@ def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
                 f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
             )
     # A proved lower bound for the number of independent vectors is what the upper bound needs.
-    return exact_rank(K, seed, 0.0, prove=False).minor.rank
+    return exact_rank(K, seed, 0.0, prove=False)[0].rank
 
 
 def _check_kernel_shape(matrix: tuple[int, int], kernel: tuple[int, int]) -> None:
@@ -395,6 +408,3 @@ def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
 
     with mpmath.workprec(bits):
         return [[number(balls_at[i, j]) for j in range(n)] for i in range(m)]
-
-
-__all__ = ["METHODS", "RankResult", "integer_rank", "nullspace_over_q", "proved_rank", "rank"]

@@ -1,21 +1,29 @@
-"""Arrays of residues modulo a prime p < 2³⁰: products by BLAS, and an elimination fed with blocks of rows.
+r"""Arrays of residues modulo a prime p < 2³⁰: products by BLAS, and the row space of a matrix fed in blocks.
 
-A residue is held exactly in a float64, so that products of matrices run at the speed of BLAS. One factor
-is split into two halves of 15 bits: a sum of 128 products of 30 by 15 bits stays below 2⁵³, exact.
+A residue is held exactly in a float64, so that products of matrices run at the speed of BLAS. For p < 2²³ a
+sum of 128 products stays below 2⁵³, exact in whatever order it is added; for larger p one factor is split
+into two halves of 15 bits, and a sum of 128 products of 30 by 15 bits is exact.
+
+A minor that is nonzero mod p is nonzero over ℚ, so the rank mod p is a *proved* lower bound for the rank over
+ℚ, for every p. The primes are random, so that no matrix written down in advance is singular modulo all of
+them.
 
 >>> import numpy as np
 >>> a = np.array([[1.0, 2.0], [3.0, 4.0]])
 >>> matmul(a, a, 7)
 array([[0., 3.],
        [1., 1.]])
->>> elimination = Elimination(columns=2, p=7)
->>> elimination.add(np.array([[1.0, 2.0], [2.0, 4.0]]))
+>>> space = RowSpace(columns=2, p=7)
+>>> space.add(np.array([[1.0, 2.0], [2.0, 4.0]]))
 1
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import flint
 import numpy as np
@@ -25,11 +33,31 @@ Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
 PRIME_BITS = 30
+#: Primes below this power of two need one product where larger ones need two. There are
+#: π(2²³) − π(2²²) = 564163 − 295947 primes of exactly so many bits.
+WORD_BITS = 23
+PRIMES_OF_WORD_BITS = 564163 - 295947
 
 _HALF = 1 << 15
 _CHUNK = 128
-_LEAF = 8
+_LEAF = 16
 _CACHE = 1 << 14
+
+
+def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
+    """Yield distinct random primes in [2^(bits−1), 2^bits), the same ones for the same seed.
+
+    >>> from itertools import islice
+    >>> all(2**59 < p < 2**60 for p in islice(random_primes(0, bits=60), 3))
+    True
+    """
+    generator = random.Random(seed)
+    seen = set()
+    while True:
+        p = generator.randrange(2 ** (bits - 1), 2**bits) | 1
+        if p not in seen and flint.fmpz(p).is_prime():
+            seen.add(p)
+            yield p
 
 
 def random_prime(generator: np.random.Generator) -> int:
@@ -53,10 +81,10 @@ def random_residues(generator: np.random.Generator, shape: tuple[int, ...], p: i
 
 
 def reduce(a: Residues, p: int) -> Residues:
-    """Bring whole numbers of absolute value below 2²³·p into [0, p); in place where the array is contiguous.
+    """Bring whole numbers of absolute value below 2⁵³ − p into [0, p); in place if the array is contiguous.
 
-    The quotient k = ⌊a/p⌋ is exact in floating point: a/p is at least 1/p > 2⁻³⁰ below the next integer,
-    and numbers below 2²³ are rounded by less than that. Works in pieces that stay in the processor's cache.
+    The quotient k = ⌊a/p⌋ is exact in floating point: a/p is at least 1/p below the next integer, and is
+    rounded by at most 2⁻⁵³ of its size, which is less. Works in pieces that stay in the processor's cache.
 
     >>> reduce(np.array([-1.0, 0.0, 7.0, 20.0]), 7)
     array([6., 0., 0., 6.])
@@ -83,12 +111,15 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     for start in range(0, a.shape[-1], _CHUNK):
         left = a[..., start : start + _CHUNK]
         right = b[..., start : start + _CHUNK, :]
-        high = np.floor(right * (1.0 / _HALF))
-        low = right - high * _HALF
-        part = reduce(left @ high, p)
-        part *= _HALF
-        part += left @ low
-        total = reduce(part, p) if total is None else reduce(total + reduce(part, p), p)
+        if p < 1 << WORD_BITS:
+            part = reduce(left @ right, p)
+        else:
+            high = np.floor(right * (1.0 / _HALF))
+            part = reduce(left @ high, p)
+            part *= _HALF
+            part += left @ (right - high * _HALF)
+            part = reduce(part, p)
+        total = part if total is None else reduce(total + part, p)
     if total is None:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
     return total
@@ -96,87 +127,159 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
 
 def hadamard(a: Residues, b: Residues | np.float64, p: int) -> Residues:
     """The entrywise product modulo p, broadcast."""
+    if p < 1 << WORD_BITS:
+        return reduce(np.asarray(a * b), p)
     high = np.floor(b * (1.0 / _HALF))
     return reduce(reduce(a * high, p) * _HALF + a * (b - high * _HALF), p)
 
 
-def reduced_echelon(rows: Residues, p: int) -> tuple[list[int], Residues]:
-    """The pivot columns and the nonzero rows of the reduced row echelon form, up to the order of rows.
+def residues(matrix: Any, p: int) -> Residues:
+    """The entries of an integer array or ``fmpz_mat`` in [0, p), as floats."""
+    if isinstance(matrix, np.ndarray):
+        return np.remainder(matrix, p).astype(np.float64)
+    entries = flint.nmod_mat(matrix, p).entries()
+    return np.fromiter(map(int, entries), np.float64, len(entries)).reshape(matrix.nrows(), matrix.ncols())
 
-    Row i of the result has 1 in column ``pivots[i]``, where the other rows have 0. The pivots are the
-    first possible ones for the order of rows, not the leftmost columns. Recursive, so that nearly all work
-    is in products of matrices.
 
-    >>> reduced_echelon(np.array([[0.0, 2.0, 4.0], [0.0, 1.0, 3.0]]), 5)
-    ([1, 2], array([[0., 1., 0.],
-           [0., 0., 1.]]))
+@dataclass(frozen=True)
+class Minor:
+    """A nonzero minor with increasing row and column indices (from 0): its value in [1, p), p the modulus.
+
+    The empty minor of a zero matrix has the value 1.
     """
-    if len(rows) <= _LEAF:
-        return _reduced_echelon_of_few(rows.copy(), p)
-    half = len(rows) // 2
-    pivots, top = reduced_echelon(rows[:half], p)
-    bottom = rows[half:]
-    if pivots:
-        bottom = reduce(bottom - matmul(bottom[:, pivots], top, p), p)
-    more, bottom = reduced_echelon(bottom, p)
-    if not more:
-        return pivots, top
-    if pivots:
-        top = reduce(top - matmul(top[:, more], bottom, p), p)
-    return pivots + more, np.concatenate([top, bottom])
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    value: int
+    modulus: int
+
+    @property
+    def rank(self) -> int:
+        """The size of the minor: a lower bound for the rank, over 𝔽_p and over ℚ."""
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        k = self.rank
+        return f"a {k} x {k} minor is {self.value} mod {self.modulus}"
 
 
-def _reduced_echelon_of_few(rows: Residues, p: int) -> tuple[list[int], Residues]:
-    pivots: list[int] = []
-    kept: list[int] = []
-    for i in range(len(rows)):
-        nonzero = rows[i] != 0
-        column = int(nonzero.argmax())
-        if not nonzero[column]:
-            continue
-        inverse = np.float64(pow(int(rows[i, column]), -1, p))
-        rows[i] = hadamard(rows[i], inverse, p)
-        factors = rows[:, column].copy()
-        factors[i] = 0
-        rows = reduce(rows - hadamard(rows[i][None, :], factors[:, None], p), p)
-        pivots.append(column)
-        kept.append(i)
-    return pivots, rows[kept]
+class RowSpace:
+    """The row space modulo p of a matrix that arrives in blocks of rows.
 
+    A basis in reduced echelon form is kept, without its pivot columns (where it is the identity), so that new
+    rows cost less the larger the rank already is. Memory: at most columns²/4 numbers. New rows are reduced by
+    the basis, split in halves, and recursively so: nearly all work is in products of matrices.
 
-class Elimination:
-    """The rank modulo p of a matrix that arrives in blocks of rows; only a basis of its row space is kept.
-
-    The basis is in reduced echelon form, stored without its pivot columns, so that new rows cost less the
-    larger the rank already is. Memory: at most columns²/4 numbers.
+    Attributes:
+        p: the prime.
+        rows: the pivot rows, counted from 0 in the order in which rows were added.
+        columns: the pivot columns, in the same order.
+        value: the minor of these rows and columns in this order, modulo p.
     """
 
     def __init__(self, columns: int, p: int) -> None:
         self.p = p
-        self._pivots = np.zeros(0, dtype=np.intp)
+        self.rows: list[int] = []
+        self.columns: list[int] = []
+        self.value = 1
+        self._added = 0
         self._free = np.arange(columns)
         self._basis: Residues = np.zeros((0, columns))
 
     @property
     def rank(self) -> int:
         """The rank of all rows added so far."""
-        return len(self._pivots)
+        return len(self.columns)
 
     def add(self, rows: Residues) -> int:
         """Add rows, of shape (anything, columns) with entries in [0, p), and return the rank so far."""
-        p = self.p
-        if not len(self._free):
-            return self.rank
-        new = rows[:, self._free]
+        p, new = self.p, rows
         if self.rank:
-            new = reduce(new - matmul(rows[:, self._pivots], self._basis, p), p)
-        pivots, new = reduced_echelon(new, p)
-        if pivots:
-            rest = np.setdiff1d(np.arange(len(self._free)), pivots)
-            old = self._basis[:, rest]
+            new = reduce(rows[:, self._free] - matmul(rows[:, self.columns], self._basis, p), p)
+        places = np.flatnonzero(new.any(axis=1))
+        if len(places):
+            new = new[places]
+            space = RowSpace(new.shape[1], p)
+            if len(new) <= _LEAF:
+                space._eliminate(new)
+            else:
+                half = len(new) // 2
+                space.add(new[:half])
+                space.add(new[half:])
+            basis = self._basis[:, space._free]
             if self.rank:
-                old = reduce(old - matmul(self._basis[:, pivots], new[:, rest], p), p)
-            self._basis = np.concatenate([old, new[:, rest]])
-            self._pivots = np.concatenate([self._pivots, self._free[pivots]])
-            self._free = self._free[rest]
+                basis = reduce(basis - matmul(self._basis[:, space.columns], space._basis, p), p)
+            self._basis = np.concatenate([basis, space._basis])
+            self.columns += self._free[space.columns].tolist()
+            self.rows += (self._added + places[space.rows]).tolist()
+            self._free = self._free[space._free]
+            self.value = self.value * space.value % p
+        self._added += len(rows)
         return self.rank
+
+    def minor(self) -> Minor:
+        """A nonzero minor of maximal size."""
+        sign = permutation_sign(self.rows) * permutation_sign(self.columns)
+        value = self.value * sign % self.p
+        return Minor(tuple(sorted(self.rows)), tuple(sorted(self.columns)), value, self.p)
+
+    def _eliminate(self, rows: Residues) -> None:
+        """Add a few rows to an empty space, by elimination; overwrites them."""
+        (k, n), p = rows.shape, self.p
+        window = 5 * k
+        if n > 2 * window:
+            # What a few columns say about row operations is then done to all at once, by one product.
+            narrow = RowSpace(window + k, p)
+            narrow._eliminate(np.concatenate([rows[:, :window], np.eye(k)], axis=1))
+            if max(narrow.columns) < window:
+                self.rows, self.columns, self.value = narrow.rows, narrow.columns, narrow.value
+                self._free = np.setdiff1d(self._free, self.columns)
+                self._basis = matmul(narrow._basis[:, -k:], rows[:, self._free], p)
+                return
+        for i in range(k):
+            nonzero = rows[i] != 0
+            column = int(nonzero.argmax())
+            if not nonzero[column]:
+                continue
+            pivot = int(rows[i, column])
+            rows[i] = hadamard(rows[i], np.float64(pow(pivot, -1, p)), p)
+            factors = rows[:, column].copy()
+            factors[i] = 0
+            rows = reduce(rows - hadamard(rows[i][None, :], factors[:, None], p), p)
+            self.rows.append(i)
+            self.columns.append(column)
+            self.value = self.value * pivot % p
+        self._free = np.setdiff1d(self._free, self.columns)
+        self._basis = rows[self.rows][:, self._free]
+
+
+def nonzero_minor(matrix: Residues, p: int) -> Minor:
+    """A nonzero minor of maximal size of a matrix of residues mod p, of shape (m, n).
+
+    >>> nonzero_minor(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), 8388593)
+    Minor(rows=(0, 2), columns=(0, 1), value=1, modulus=8388593)
+    """
+    n = matrix.shape[1]
+    space = RowSpace(n, p)
+    # A few rows usually hold all pivots; of the others one product shows what they add.
+    for block in (matrix[: 2 * n], matrix[2 * n :]):
+        if space.rank < n:
+            space.add(block)
+    return space.minor()
+
+
+def permutation_sign(sequence: Sequence[int]) -> int:
+    """The sign of the permutation that sorts distinct numbers.
+
+    >>> permutation_sign([2, 0, 1]), permutation_sign([5, 3])
+    (1, -1)
+    """
+    order = np.argsort(np.asarray(sequence, dtype=np.intp)).tolist()
+    sign, seen = 1, [False] * len(order)
+    for i in range(len(order)):
+        length = 0
+        while not seen[i]:
+            seen[i], i, length = True, order[i], length + 1
+        if length and length % 2 == 0:
+            sign = -sign
+    return sign

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.network import by_name, draw_weights
 from agattn.errors import DisagreementError, TooLargeError
@@ -268,28 +268,28 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
     columns = np.setdiff1d(
         np.arange(network.parameters), gauge_columns(network, by_name(network, weights), p)
     )
-    elimination = Elimination(len(columns), p)
+    space = RowSpace(len(columns), p)
     rows = 0
     wanted = target + _SURPLUS
-    while elimination.rank <= target and rows < wanted:
+    while space.rank <= target and rows < wanted:
         n = min(_BLOCK, wanted - rows)
         X = draw((n, network.dims[0], network.t))
         cotangents = draw((n, 1, network.dims[-1], network.t))
         J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
-        elimination.add(J[:, columns])
+        space.add(J[:, columns])
         rows += n
-        if rows == wanted and elimination.rank < target:
-            wanted = max(2 * elimination.rank, elimination.rank + 10, wanted)
-    if elimination.rank > target:
+        if rows == wanted and space.rank < target:
+            wanted = max(2 * space.rank, space.rank + 10, wanted)
+    if space.rank > target:
         raise DisagreementError(
-            f"{network}: the Jacobian has rank {elimination.rank} modulo {p}, above the proved bound"
+            f"{network}: the Jacobian has rank {space.rank} modulo {p}, above the proved bound"
             f" {target}; one of the two is wrong, please report it"
         )
     degree = degree_in_parameters_and_inputs(network)
     return ModularRank(
-        rank=elimination.rank,
+        rank=space.rank,
         prime=p,
         rows=rows,
         columns=len(columns),
-        error=min(1.0, degree * (elimination.rank + 1) / p),
+        error=min(1.0, degree * (space.rank + 1) / p),
     )

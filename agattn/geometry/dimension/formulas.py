@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.network import draw_weights, layer_forward
 
@@ -274,7 +274,7 @@ def _independent_outputs(layer: DeepNetwork) -> int:
     inputs = random_residues(generator, (2 * layer.dims[1] + 2, layer.dims[0], layer.t), p)
     out = layer_forward(layer, weights[0], inputs, ModularArithmetic(p)).out
     values = out.transpose(1, 0, 2).reshape(layer.dims[1], -1)
-    return Elimination(values.shape[1], p).add(values)
+    return RowSpace(values.shape[1], p).add(values)
 
 
 def _linear_bound(network: DeepNetwork) -> Bound:

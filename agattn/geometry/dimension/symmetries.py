@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from agattn.algebra.residues import Elimination, Residues, random_prime, random_residues, reduced_echelon
+from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, DeepNetwork
 
 _BLOCK = 512
@@ -61,10 +61,10 @@ def symmetry_rank(architecture: Architecture, p: int, generator: np.random.Gener
     """The rank modulo p of the tangent vectors at random parameters: at most the dimension of the fibers."""
     parameters = {name: random_residues(generator, shape, p) for name, shape in architecture.shapes.items()}
     tangents = symmetry_tangents(architecture, parameters, p)
-    elimination = Elimination(tangents.shape[1], p)
+    space = RowSpace(tangents.shape[1], p)
     for start in range(0, len(tangents), _BLOCK):
-        elimination.add(tangents[start : start + _BLOCK])
-    return elimination.rank
+        space.add(tangents[start : start + _BLOCK])
+    return space.rank
 
 
 def symmetry_upper_bound(architecture: Architecture, seed: int = 0) -> int:
@@ -98,7 +98,7 @@ def gauge_columns(network: DeepNetwork, parameters: Parameters, p: int) -> np.nd
             continue
         acted = next(part for part in symmetry.on if not part.dual)
         entries = _side_by_side(index, acted)
-        fixed.append(entries[:, reduced_echelon(_side_by_side(parameters, acted), p)[0]].ravel())
+        fixed.append(entries[:, nonzero_minor(_side_by_side(parameters, acted), p).columns].ravel())
     return np.sort(np.concatenate(fixed)) if fixed else np.zeros(0, dtype=np.intp)
 
 

@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log10
 
+import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.algebra.residues import random_prime, random_residues, reduced_echelon
+from agattn.algebra.residues import random_prime, random_residues
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 
@@ -171,11 +172,8 @@ def _difference(pairs: list[tuple[Array, Array]]) -> str:
 
 
 def _inverse_mod(matrix: Array, p: int) -> Array:
-    n = len(matrix)
-    order, rows = reduced_echelon(np.concatenate([matrix, np.eye(n)], axis=1), p)
-    if sorted(order) != list(range(n)):
-        raise ZeroDivisionError("a singular matrix modulo p")
-    return rows[np.argsort(order), n:]
+    inverse = flint.nmod_mat(matrix.astype(int).tolist(), p).inv()
+    return np.array([[int(x) for x in row] for row in inverse.tolist()], dtype=float)
 
 
 def _upto(n: int) -> range:

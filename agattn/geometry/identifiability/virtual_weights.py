@@ -34,7 +34,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.network import LayerWeights, transpose
 from agattn.errors import InputError
@@ -215,12 +215,12 @@ def generic_fiber(dims: Sequence[int], seed: int = 0) -> FiberDimension:
     arithmetic = ModularArithmetic(p)
     A = [random_residues(generator, (d, d), p) for d in dims[:-1]]
     V = [random_residues(generator, (e, d), p) for d, e in itertools.pairwise(dims)]
-    elimination = Elimination(len(A) * dims[0] ** 2 + dims[-1] * dims[0], p)
+    space = RowSpace(len(A) * dims[0] ** 2 + dims[-1] * dims[0], p)
     for k in range(len(A)):
-        elimination.add(_differential(A, V, k, "A", arithmetic))
-        elimination.add(_differential(A, V, k, "V", arithmetic))
+        space.add(_differential(A, V, k, "A", arithmetic))
+        space.add(_differential(A, V, k, "V", arithmetic))
     entries = sum(a.size for a in A) + sum(v.size for v in V)
-    return FiberDimension(sum(d * d for d in dims[1:-1]), entries - elimination.rank)
+    return FiberDimension(sum(d * d for d in dims[1:-1]), entries - space.rank)
 
 
 def _differential(A: list[Array], V: list[Array], k: int, which: str, arithmetic: ModularArithmetic) -> Array:
@@ -323,7 +323,7 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     X = random_residues(generator, (rows, d, t), p)
     cotangents = random_residues(generator, (rows, 1, d_out, t), p)
     J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
-    rank = Elimination(len(columns), p).add(J[:, columns])
+    rank = RowSpace(len(columns), p).add(J[:, columns])
     return FiberDimension(l if all(np.any(m) for m in (*M, L)) else 0, len(columns) - rank)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, Evidence
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Elimination, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures.network import draw_weights
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension.dimension import dimension, modular_rank
@@ -70,7 +70,7 @@ def test_the_trap():
         ranks = []
         for inputs in (3, 4, 8, 16):  # 34 parameters, 16 outputs for each input
             X = random_residues(generator, (inputs, 8, 2), p)
-            ranks.append(Elimination(34, p).add(jacobian(network, weights, X, ModularArithmetic(p))))
+            ranks.append(RowSpace(34, p).add(jacobian(network, weights, X, ModularArithmetic(p))))
         assert ranks == [13, 15, 22, 29]
         result = dimension(network, seed)
         assert (result.dimension, result.evidence) == (29, Evidence.PROVED)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
-from agattn.algebra.residues import Elimination, matmul, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, matmul, random_prime, random_residues
 from agattn.architectures.network import LayerWeights, by_name, draw_weights, forward
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_rank, symmetry_tangents
@@ -108,8 +108,8 @@ def test_symmetries_and_gauge(network, seed):
     left_out = gauge_columns(network, by_name(network, weights), p)
     rest = np.setdiff1d(np.arange(network.parameters), left_out)
     assert len(set(left_out)) == len(left_out)
-    rank = Elimination(network.parameters, p).add(J)
-    assert Elimination(len(rest), p).add(J[:, rest]) == rank
+    rank = RowSpace(network.parameters, p).add(J)
+    assert RowSpace(len(rest), p).add(J[:, rest]) == rank
     assert len(left_out) <= symmetry_rank(network, p, generator)
 
 
