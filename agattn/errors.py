@@ -59,8 +59,8 @@ class TranscriptError(EngineError):
     """Raised when what an engine printed is not a whole, well-formed data block for the problem asked."""
 
 
-class UndecidableError(AgattnError):
-    """Raised by a native computation that can neither establish a fact nor exclude it."""
+class UndecidedError(AgattnError):
+    """Raised where a fact can neither be established nor excluded; carries the reason."""
 
     exit_status = 3
 

@@ -19,7 +19,7 @@ def catalogue() -> Iterator[tuple[Path, str]]:
     """Every script's path, relative to this folder, and text."""
     for engine in ENGINES.values():
         for d, d_out, a in LAYERS:
-            for task in (name for name, task in TASKS.items() if not task.uses_target):
+            for task in (n for n, t in TASKS.items() if t.about is SingleLayer and "target" not in t.takes):
                 path = Path(engine.name, f"d{d}-o{d_out}-a{a}", f"{task}.{engine.suffix}")
                 yield path, emit(build(task, SingleLayer(d, d_out, a)), engine)
 

@@ -7,11 +7,19 @@ Gröbner bases, so that an error in either shows here.
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.claims.questions import BASE_LOCUS, CLOSURE, CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
 from agattn.engines.run import Limits, run
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.systems.catalogue import build
+from agattn.systems.layer_tasks import (
+    BASE_LOCUS,
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    RANK_ONE_LOCUS,
+    TANGENTS,
+)
 
 LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in range(1, d + 1)]
 WIDER = [SingleLayer(2, 3), SingleLayer(2, 1, 5), SingleLayer(4, 1, 2)]
@@ -30,9 +38,9 @@ def answers(both_engines, engine):
     """Puts a question to an engine, and returns its answer and the native one."""
     installation = next(i for i in both_engines if i.engine.name == engine)
 
-    def ask(question, layer):
-        answer = run(build(question.task, layer), installation, Limits(60)).answer
-        return question.read(answer), question.native(layer, 0)
+    def ask(task, layer):
+        answer = run(build(task.name, layer), installation, Limits(60)).answer
+        return task.read(answer), task.native(layer, 0)
 
     return ask
 
@@ -85,19 +93,19 @@ def test_dimension(answers, layer):
     ids=str,
 )
 def test_closure_of_the_singular_points(answers, layer):
-    by_engine, natively = answers(CLOSURE, layer)
+    by_engine, natively = answers(RANK_ONE_LOCUS, layer)
     assert by_engine == natively
 
 
 @pytest.mark.parametrize(
     ("engine", "layer"),
-    [("singular", layer) for layer in LAYERS if not IDEAL.refusal(layer) and layer != SingleLayer(3, 1)]
+    [("singular", layer) for layer in LAYERS if not IDEAL.infeasible(layer) and layer != SingleLayer(3, 1)]
     + [("macaulay2", SingleLayer(2, 2)), ("macaulay2", SingleLayer(3, 1, 1))],
     ids=str,
 )
 def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
     installation = next(i for i in both_engines if i.engine.name == engine)
-    ideal = IDEAL.read(run(build(IDEAL.task, layer), installation, Limits(60)).answer)
+    ideal = IDEAL.read(run(build(IDEAL.name, layer), installation, Limits(60)).answer)
     assert ideal.dimension == GENERIC_RANK.native(layer, 0)
     for stratum, dimension in ideal.tangent_dimension.items():
         assert dimension == tangent_bounds(layer, stratum).value, str(stratum)

@@ -8,12 +8,62 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.claims.questions import Finding, Findings, Question, UndecidedError
-from agattn.errors import InputError
+from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence, Judgement, Verdict, weakest
+from agattn.systems.task import Source, Task
 
 A = TypeVar("A", bound=Architecture)
 AnyClaim = TypeVar("AnyClaim", bound="Claim[Any]")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A value found for a task.
+
+    Attributes:
+        value: what was found, of the type that the task has.
+        evidence: how it is known.
+        engines: name and version of each that answered, such as ``"macaulay2 1.26.06"``, or ``"native"``.
+        sources: who found which part of it, and who checked that.
+        seconds: wall-clock time.
+    """
+
+    value: Any
+    evidence: Evidence
+    engines: tuple[str, ...]
+    sources: tuple[Source, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What has been found out about an architecture, and why other things have not.
+
+    Every finding that a judgement looks at is remembered in ``used``: its evidence becomes the verdict's.
+    """
+
+    found: Mapping[Task[Any], Finding]
+    missing: Mapping[Task[Any], str]
+    used: list[Finding] = field(default_factory=list)
+
+    def need(self, task: Task[Any]) -> Any:
+        """The value found for a task.
+
+        Raises:
+            UndecidedError: if there is none.
+        """
+        if task not in self.found:
+            raise UndecidedError(self.missing.get(task, f"nothing was asked about {task.finds}"))
+        return self.get(task)
+
+    def get(self, task: Task[Any]) -> Any | None:
+        """The value found for a task, or ``None``."""
+        finding = self.found.get(task)
+        if finding is None:
+            return None
+        if finding not in self.used:
+            self.used.append(finding)
+        return finding.value
 
 
 @dataclass(frozen=True)
@@ -33,7 +83,7 @@ class Outcome:
             nothing, though it is worth showing.
         computed: the value, JSON-ready.
         witness: the reason in words; where the claim fails, the point at which it does.
-        evidence: of facts that no question was needed for.
+        evidence: of facts that no task was needed for.
         details: more JSON-ready data.
     """
 
@@ -54,7 +104,7 @@ class Claim(Generic[A]):
         latex: in LaTeX.
         source: where it is stated.
         hypotheses: when it applies.
-        questions: what must be found out; the judgement says which of them it cannot do without.
+        tasks: what must be found out; the judgement says which of them it cannot do without.
         predict: what the claim says for an architecture, JSON-ready.
         judge: compares findings with the claim.
     """
@@ -64,7 +114,7 @@ class Claim(Generic[A]):
     latex: str
     source: str
     hypotheses: tuple[Hypothesis[A], ...]
-    questions: tuple[Question[A], ...]
+    tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
 
@@ -103,16 +153,19 @@ class Claim(Generic[A]):
             computed=outcome.computed if outcome else None,
             evidence=weakest(evidence) if outcome and evidence else None,
             witness=reason,
-            engine=_sources(mine.used) if outcome else "none",
+            engine=(", ".join(_once(f.engines for f in mine.used)) or "native") if outcome else "none",
             seconds=sum(finding.seconds for finding in mine.used),
-            details={**(outcome.details if outcome else {}), **({"assumes": failing} if failing else {})},
+            details={
+                **(outcome.details if outcome else {}),
+                **({"assumes": failing} if failing else {}),
+                "sources": [s.as_json() for s in _once(f.sources for f in mine.used)] if outcome else [],
+            },
         )
 
 
-def _sources(used: list[Finding]) -> str:
-    """Who found what was used, each once."""
-    names = dict.fromkeys(name for finding in used for name in finding.sources)
-    return ", ".join(names) or "native"
+def _once(lists: Iterable[Iterable[Any]]) -> list[Any]:
+    """What stands in some lists, each once."""
+    return list(dict.fromkeys(element for elements in lists for element in elements))
 
 
 def select(

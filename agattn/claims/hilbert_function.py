@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import Claim, Hypothesis, Outcome
-from agattn.claims.questions import Findings, UndecidedError
-from agattn.errors import TooLargeError
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.errors import TooLargeError, UndecidedError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal

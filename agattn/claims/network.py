@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agattn.architectures import DeepNetwork
-from agattn.claims.claim import Claim, Hypothesis, Outcome
-from agattn.claims.network_questions import (
-    BASIS_CHANGE,
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.identities import BASIS_CHANGE, RECURSION, UNROLLED
+from agattn.geometry.dimension import formulas
+from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.identifiability.deep_identities import IdentityCheck
+from agattn.geometry.identifiability.virtual_weights import FiberDimension
+from agattn.systems.network_tasks import (
     BASIS_FIBER,
     COMPONENTS,
     DIMENSION,
     LOCAL_FIBER,
     RECOVERY,
-    RECURSION,
-    UNROLLED,
     FiberComponents,
 )
-from agattn.claims.questions import Findings, Question
-from agattn.geometry.dimension import formulas
-from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.identifiability.deep_identities import IdentityCheck
-from agattn.geometry.identifiability.virtual_weights import FiberDimension
+from agattn.systems.task import Task
 
 LIGHTNING = Hypothesis[DeepNetwork]("no normalization", lambda network: network.is_lightning)
 NORMALIZED = Hypothesis[DeepNetwork]("a normalization", lambda network: not network.is_lightning)
@@ -80,9 +78,9 @@ def _how(check: IdentityCheck) -> str:
     )
 
 
-def _identity(question: Question[DeepNetwork]) -> Callable[[DeepNetwork, Findings], Outcome]:
+def _identity(task: Task[DeepNetwork]) -> Callable[[DeepNetwork, Findings], Outcome]:
     def judge(network: DeepNetwork, findings: Findings) -> Outcome:
-        check: IdentityCheck = findings.need(question)
+        check: IdentityCheck = findings.need(task)
         computed = "identity" if check.holds else "no identity"
         details: dict[str, object] = {"error_probability": check.error}
         return Outcome(check.holds, computed, _how(check), details=details)

@@ -9,22 +9,11 @@ from collections.abc import Callable, Iterable
 from math import comb
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import Claim, Hypothesis, Outcome
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
 from agattn.claims.products import outputs_are_products
-from agattn.claims.questions import (
-    BASE_LOCUS,
-    CLOSURE,
-    CRITICAL,
-    FIBERS,
-    GENERIC_RANK,
-    IDEAL,
-    TANGENTS,
-    Findings,
-    UndecidedError,
-)
 from agattn.claims.singularity import StratumFacts, dimension, singularities
-from agattn.errors import DisagreementError
+from agattn.errors import DisagreementError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
@@ -32,6 +21,15 @@ from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.degree import expected_degree, source_degree
 from agattn.geometry.variety.factorization import factorization_at_full_rank
 from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
+from agattn.systems.layer_tasks import (
+    BASE_LOCUS,
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    RANK_ONE_LOCUS,
+    TANGENTS,
+)
 from agattn.systems.points import known_preimages
 from agattn.systems.problem import matrix
 
@@ -334,7 +332,7 @@ def _predict_closure(layer: SingleLayer) -> dict[str, int]:
 
 
 def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
-    closure = findings.need(CLOSURE)
+    closure = findings.need(RANK_ONE_LOCUS)
     computed = {"dimension": closure.dimension, "degree": closure.degree}
     witness = (
         f"the points with rk A, rk V ≤ 1 are dense in a Segre product of dimension {closure.dimension} and "
@@ -380,7 +378,7 @@ def _list(names: list[str]) -> str:
     return ", ".join(names) or "no stratum"
 
 
-SINGULAR_QUESTIONS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
+SINGULAR_TASKS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
 
 CORRECTED = (
     "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
@@ -448,7 +446,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         r"\operatorname{Sing}\mathcal{M} = \{\operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1\}",
         "HMK, Theorem 3.4",
         SECTION_3_2,
-        SINGULAR_QUESTIONS,
+        SINGULAR_TASKS,
         _predict_singular,
         _judge_singular_by_paper,
     ),
@@ -488,7 +486,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         r"\varphi_{A,V} \text{ singular} \iff \operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1",
         "HMK, Corollary A.4",
         SECTION_3_2,
-        SINGULAR_QUESTIONS,
+        SINGULAR_TASKS,
         _predict_singular,
         _judge_singular_by_paper,
     ),
@@ -531,7 +529,7 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
         "agattn",
         (TWO_TOKENS, WIDE),
-        SINGULAR_QUESTIONS,
+        SINGULAR_TASKS,
         _predict_corrected_singular,
         _judge_singular_corrected,
     ),
@@ -543,19 +541,19 @@ _CLAIMS: tuple[Claim[SingleLayer], ...] = (
         r"\dim T_p\overline{\mathcal{M}}",
         "agattn",
         (TWO_TOKENS, WIDE),
-        SINGULAR_QUESTIONS,
+        SINGULAR_TASKS,
         _predict_tangents,
         _judge_tangents,
     ),
     Claim(
-        "agattn.zariski-singular-locus",
+        "agattn.rank-one-locus",
         "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre "
         "product, whose dimension d' + 3d − 3 and degree are those of the formula for Segre products",
         r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
         r"\operatorname{rk} Q \leq 2\}",
         "agattn",
         (TWO_TOKENS, WIDE),
-        (CLOSURE,),
+        (RANK_ONE_LOCUS,),
         _predict_closure,
         _judge_closure,
     ),

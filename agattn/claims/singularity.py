@@ -13,17 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agattn.architectures import SingleLayer
-from agattn.claims.questions import (
-    CRITICAL,
-    FIBERS,
-    GENERIC_RANK,
-    IDEAL,
-    TANGENTS,
-    Findings,
-    UndecidedError,
-)
-from agattn.errors import DisagreementError
+from agattn.claims.claim import Findings
+from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import Stratum, strata
+from agattn.systems.layer_tasks import CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, Strat
         UndecidedError: if some stratum cannot be decided.
         DisagreementError: if elimination and ranks contradict each other.
     """
-    if layer.t == 1:
+    if not layer.has_orbits:
         raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
     dim = dimension(layer, findings)
     return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agattn.cli import options
 from agattn.cli.output import print_json, write_file
-from agattn.systems.problem import Problem
+
+if TYPE_CHECKING:
+    from agattn.systems.problem import Problem
 
 
 @click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && M2 --script ideal.m2")

@@ -284,11 +284,9 @@ def problem(command: Command) -> Command:
     def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
             from agattn.systems.catalogue import TASKS
-            from agattn.systems.network_catalogue import NETWORK_TASKS
 
-            tasks = {**{task.name: task.summary for task in TASKS.values()}, **NETWORK_TASKS}
-            width = max(map(len, tasks))
-            click.echo("\n".join(f"{name:{width}}  {summary}" for name, summary in tasks.items()))
+            width = max(map(len, TASKS))
+            click.echo("\n".join(f"{name:{width}}  {task.summary}" for name, task in TASKS.items()))
             ctx.exit()
 
     @click.argument("task")
@@ -324,32 +322,20 @@ def problem(command: Command) -> Command:
         from agattn.systems.catalogue import TASKS, build
         from agattn.systems.points import read_point, read_slice, read_target
 
+        takes = TASKS[task].takes if task in TASKS else ()
         if isinstance(architecture, DeepNetwork):
             leave_out("is for tasks about a single layer", "point", "max_degree", "slice_file", "prime")
-            from agattn.systems.network_catalogue import build_for_network
-
-            built = build_for_network(
-                task, architecture, characteristic=characteristic(field_name), seed=seed, force=force
-            )
-            return command(problem=built, **others)
-        if task in TASKS and task != "hilbert-function":
-            leave_out("is for the task hilbert-function", "max_degree")
-        if task in TASKS and task != "implicit-ideal":
-            leave_out("is for the task implicit-ideal", "prime")
-        options = {"prime": 1} if prime else {}
-        on_target = task in TASKS and TASKS[task].uses_target
-        if max_degree is not None:
-            options["max_degree"] = max_degree
-        built = build(
-            task,
-            architecture,
-            characteristic=characteristic(field_name),
-            points=None if point is None or on_target else (read_point(point, architecture),),
-            target=read_target(point, architecture) if point is not None and on_target else None,
-            slice=None if slice_file is None else read_slice(slice_file, architecture),
-            options=options,
-            force=force,
-        )
+        elif task in TASKS:
+            leave_out("is for the task hilbert-function", *(["max_degree"] * ("max_degree" not in takes)))
+            leave_out("is for the task implicit-ideal", *(["prime"] * ("prime" not in takes)))
+        given: dict[str, Any] = {"max_degree": max_degree, "prime": prime or None}
+        if point is not None and "target" in takes:
+            given["target"] = read_target(point, architecture)
+        elif point is not None:
+            given["points"] = (read_point(point, architecture),)
+        if slice_file is not None:
+            given["slice"] = read_slice(slice_file, architecture)
+        built = build(task, architecture, characteristic(field_name), seed=seed, force=force, **given)
         return command(problem=built, **others)
 
     return wrapped

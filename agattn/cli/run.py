@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agattn.cli import options
 from agattn.cli.output import check_destination, print_json, progress, write_file
-from agattn.systems.problem import Problem
+
+if TYPE_CHECKING:
+    from agattn.systems.problem import Problem
 
 
 @click.command(epilog="Example: agattn run implicit-ideal -d 2 -o 1 --engine singular --json")

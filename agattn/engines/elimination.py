@@ -62,7 +62,7 @@ def eliminate(
         "hilbert-function",
         layer,
         characteristic=characteristic,
-        options={"max_degree": max_degree},
+        max_degree=max_degree,
         force=force,
     )
     ideal = run(first, installation, limits).answer
@@ -193,9 +193,9 @@ def _ask(
         "Do the equations found generate the whole ideal?",
         "Proposition A.5",
         ideal.layer,
-        characteristic,
         tuple(Result(name, Kind.INTEGER, name) for name in questions),
-        options={"max_degree": ideal.max_degree},
+        data={"max_degree": ideal.max_degree},
+        characteristic=characteristic,
     )
     name = installation.engine.name
     begin, end = f"agattn-data 1 {problem.task} {problem.digest}", f"agattn-end {len(questions)}"

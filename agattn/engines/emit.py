@@ -38,9 +38,8 @@ def _environment(engine_name: str) -> jinja2.Environment:
 
 def _slice_images(problem: Problem, engine_name: str) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
-    assert problem.slice is not None
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
-    polynomials = [f.compose(ring.gens) for f in problem.slice.images()]
+    polynomials = [f.compose(ring.gens) for f in problem.data["slice"].images()]
     images = [f.macaulay2() if engine_name == "macaulay2" else f.singular() for f in polynomials]
     return ",\n    ".join(", ".join(images[n : n + 8]) for n in range(0, len(images), 8))
 

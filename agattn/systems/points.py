@@ -12,7 +12,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import zero_pairs
-from agattn.geometry.strata.strata import representative, strata, stratum_of
+from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
 
@@ -30,7 +30,7 @@ def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]
         if stratum.is_zero and not zero:
             continue
         A, V = (matrix(rows) for rows in representative(layer, stratum))
-        points.append(Point(str(stratum).strip("()"), A, V, known_preimages(A, V)))
+        points.append(Point(A, V, known_preimages(A, V), stratum))
     return tuple(points)
 
 
@@ -45,7 +45,7 @@ def zero_points(layer: SingleLayer) -> tuple[Point, ...]:
     points = []
     for A, V in zero_pairs(layer):
         r_v, r_a = (rational_matrix(rows, layer.d).rank() for rows in (V, A))
-        points.append(Point(f"{r_v},{r_a},{r_v + r_a}", matrix(A), matrix(V)))
+        points.append(Point(matrix(A), matrix(V), ranks=Stratum(r_v, r_a, r_v + r_a)))
     return tuple(points)
 
 
@@ -78,7 +78,7 @@ def outer(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Matrix:
 
 def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
     """For the point A = k qᵀ, V = h kᵀ among the representatives: k, q and h as columns."""
-    point = next(p for p in points if p.label == "1,1,1")
+    point = next(p for p in points if p.ranks == Stratum(1, 1, 1))
     (k, q), (h, v) = rank_one_factors(point.A), rank_one_factors(point.V)
     ratio = next(b / a for a, b in zip(k, v, strict=True) if a)
     return column(k), column(q), column(tuple(entry * ratio for entry in h))
@@ -114,7 +114,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
         raise InputError(
             f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
         )
-    return Point("point", A, V, known_preimages(A, V))
+    return Point(A, V, known_preimages(A, V))
 
 
 def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:

@@ -1,21 +1,22 @@
 """A polynomial problem, engine-neutral, and the answer to one.
 
-A :class:`Problem` says what is asked about which layer or network over which field; an engine's template
-turns it into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
+A :class:`Problem` says what is asked about which architecture over which field; an engine's template turns it
+into a script. An :class:`Answer` holds what the engine printed, as exact integers and polynomials.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.geometry.sections.slices import Slice
+from agattn.architectures import Architecture, SingleLayer
+from agattn.geometry.strata.strata import Stratum
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
@@ -50,20 +51,24 @@ class Result:
 
 @dataclass(frozen=True)
 class Point:
-    """Weights (A, V) with exact entries, and a label such as ``"1,1,2"`` by which results name them.
+    """Weights (A, V) with exact entries.
 
-    ``preimages`` lists all known preimages of φ up to scaling, (A, V) among them.
+    Attributes:
+        A: a matrix of size d × d.
+        V: a matrix of size d' × d.
+        preimages: all known preimages of φ up to scaling, (A, V) among them.
+        ranks: of the orbit that the point stands for; ``None`` for a point that the user gave.
     """
 
-    label: str
     A: Matrix
     V: Matrix
     preimages: tuple[tuple[Matrix, Matrix], ...] = ()
+    ranks: Stratum | None = None
 
     @property
-    def rank_data(self) -> tuple[int, ...]:
-        """The label as integers, for points that represent a stratum (r_V, r_A, r)."""
-        return tuple(int(part) for part in self.label.split(","))
+    def label(self) -> str:
+        """By what results name the point: such as ``"1,1,2"``, or ``"point"``."""
+        return "point" if self.ranks is None else str(self.ranks).strip("()")
 
 
 @dataclass(frozen=True)
@@ -75,30 +80,21 @@ class Problem:
         title: what is computed, in one line.
         reference: the statement of the literature this belongs to.
         architecture: the layer or network.
-        characteristic: 0 for ℚ, or a prime p for 𝔽_p.
         results: what a script must print, in order.
-        points: the points at which something is computed.
-        equations: polynomials that vanish on the neuromanifold, for bounds on its tangent spaces.
-        target: all coordinates of a point of the ambient space, for membership.
-        slice: an affine space of dimension three in the ambient space, to intersect with.
-        virtual_weights: M_1, ..., M_l and L, where the task is about the fiber of a network over them.
-        options: anything else the script needs, as name and integer.
         command: the command line that writes the script.
+        data: what else the script needs, by name: ``points`` at which something is computed, ``equations``
+            that vanish on the neuromanifold, ``max_degree``, and so on as the task has it.
+        characteristic: 0 for ℚ, or a prime p for 𝔽_p.
     """
 
     task: str
     title: str
     reference: str
     architecture: Architecture
-    characteristic: int
     results: tuple[Result, ...]
-    points: tuple[Point, ...] = ()
-    equations: tuple[Polynomial, ...] = ()
-    target: tuple[Fraction, ...] = ()
-    slice: Slice | None = None
-    virtual_weights: tuple[Matrix, ...] = ()
-    options: Mapping[str, int] = field(default_factory=dict)
     command: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    characteristic: int = 0
 
     @property
     def layer(self) -> SingleLayer:
@@ -112,39 +108,33 @@ class Problem:
         return self.architecture
 
     @property
-    def network(self) -> DeepNetwork:
-        """The architecture, for tasks about a network.
-
-        Raises:
-            TypeError: if the task is about a single layer.
-        """
-        if not isinstance(self.architecture, DeepNetwork):
-            raise TypeError(f"{self.task} is about the layer {self.architecture}, not about a network")
-        return self.architecture
+    def points(self) -> tuple[Point, ...]:
+        """The points at which something is computed; none where the task has none."""
+        return tuple(self.data.get("points", ()))
 
     @property
     def digest(self) -> str:
         """A fingerprint of the question, which the script prints back: no answer is taken for another's."""
-        question: dict[str, object] = {
-            "task": self.task,
-            "layer": self.architecture.as_json(),
-            "characteristic": self.characteristic,
-            "points": [(p.label, _plain(p.A), _plain(p.V)) for p in self.points],
-            "equations": [f.macaulay2() for f in self.equations],
-            "target": [str(value) for value in self.target],
-            "options": dict(self.options),
-        }
-        if self.slice is not None:
-            question["slice"] = _plain((self.slice.origin, *self.slice.directions))
-        if self.virtual_weights:
-            question["virtual_weights"] = [_plain(matrix) for matrix in self.virtual_weights]
-        text = json.dumps(question, sort_keys=True, ensure_ascii=False)
+        question = [self.task, self.architecture.as_json(), self.characteristic, self.data]
+        text = json.dumps(question, sort_keys=True, default=lambda x: vars(x) if is_dataclass(x) else str(x))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def field_name(self) -> str:
         """ℚ or 𝔽_p, in ASCII: ``"QQ"`` or ``"ZZ/p"``."""
         return f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
+
+    def numbers(self) -> Iterator[Fraction]:
+        """All rational numbers in the data."""
+        waiting: list[Any] = list(self.data.values())
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Fraction):
+                yield value
+            elif is_dataclass(value):
+                waiting += vars(value).values()
+            elif isinstance(value, tuple):
+                waiting += value
 
 
 @dataclass(frozen=True)
@@ -162,20 +152,20 @@ class Answer:
         """An integer result by point label."""
         return {point.label: self.integers[f"{name}@{point.label}"] for point in self.problem.points}
 
+    def by_ranks(self, name: str) -> dict[Stratum, int]:
+        """An integer result by the ranks of the points that stand for orbits."""
+        return {p.ranks: self.integers[f"{name}@{p.label}"] for p in self.problem.points if p.ranks}
+
     def as_json(self) -> dict[str, object]:
         """The answer as JSON-ready data; polynomials in Macaulay2's syntax."""
         polynomials = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
         return {"field": self.problem.field_name, **self.integers, **polynomials}
 
 
-def matrix(rows: object) -> Matrix:
+def matrix(rows: Any) -> Matrix:
     """Nested sequences of ints and Fractions as a hashable exact matrix.
 
     >>> matrix([[1, 2], [0, 1]])[0]
     (Fraction(1, 1), Fraction(2, 1))
     """
-    return tuple(tuple(Fraction(entry) for entry in row) for row in rows)  # type: ignore[attr-defined]
-
-
-def _plain(rows: Matrix) -> list[list[str]]:
-    return [[str(entry) for entry in row] for row in rows]
+    return tuple(tuple(Fraction(entry) for entry in row) for row in rows)

@@ -1,34 +1,29 @@
-"""Verification: which claims need which questions, who answers them, and the verdicts that follow.
+"""Verification: the tasks that some claims need, each done once, and the verdicts that follow.
 
-Claims, questions and the problems behind them form a directed graph; a question shared by several claims is
-answered once. With two engines each question is put to both, and they must agree.
+With ``auto`` the native computations come first, and engines are asked only about what they leave open. The
+name of an engine puts everything to it that it can do; with ``all`` every engine is asked, and those that
+answer must agree.
 
 >>> from agattn import SingleLayer
->>> plan = plan_of(SingleLayer(2, 1), select(CLAIMS, ("corollary-A.1", "corollary-A.2")))
->>> sorted(q.name for q in questions_of(plan))
-['the fibers', 'the zeros of φ']
+>>> report = verify(SingleLayer(2, 1), ["corollary-3.3"])
+>>> print(report.verdicts[0])
+corollary-3.3: confirmed (proved). dim M = 5: rank of the differential, and parameters
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
-import networkx as nx
-
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.claims.claim import Claim, select
-from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-from agattn.claims.questions import Finding, Findings, Question
-from agattn.claims.single_layer import CLAIMS
+from agattn.architectures import Architecture
+from agattn.claims import claims_about
+from agattn.claims.claim import Claim, Finding, Findings
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
@@ -38,24 +33,16 @@ from agattn.errors import (
     EngineError,
     EngineNotFoundError,
     EngineVariableError,
-    TooLargeError,
 )
 from agattn.evidence import Evidence, Judgement, Verdict
-from agattn.geometry.dimension.dimension import MAX_PARAMETERS
 from agattn.notebook import InNotebooks, Table, Wide
 from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
-from agattn.systems.network_catalogue import build_for_network, no_fiber
-from agattn.systems.problem import Problem
-
-# With more coordinates an engine takes minutes for what the native computation does in seconds.
-MAX_AUTO_COORDINATES = 100
-
-# The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
-# that takes minutes.
-MAX_TOKENS = 100
+from agattn.systems.task import Task
 
 # After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.
 KILLED_WITHIN = 5.0
+
+WORKERS = 2
 
 CHOICES = ("auto", *ENGINES, "native", "all")
 
@@ -65,8 +52,9 @@ class Settings:
     """How to verify.
 
     Attributes:
-        engine: ``"auto"``: the first engine found, and what it cannot decide another way; the name of an
-            engine; ``"native"``: no engine at all; ``"all"``: every engine, and those that answer must agree.
+        engine: ``"auto"``: natively, and by the first engine that answers what that leaves open; the name of
+            an engine, for all that it can do; ``"native"``: no engine at all; ``"all"``: every engine, and
+            those that answer must agree.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -122,25 +110,6 @@ class Report(InNotebooks):
 Progress = Callable[[str], None]
 
 
-def plan_of(layer: Architecture, claims: Sequence[Claim[Any]]) -> nx.DiGraph[object]:
-    """The graph of what needs what: from claims to questions to tasks."""
-    plan: nx.DiGraph[object] = nx.DiGraph()
-    for claim in claims:
-        plan.add_node(claim.id, kind="claim")
-        for question in claim.questions:
-            plan.add_node(question, kind="question")
-            plan.add_edge(claim.id, question)
-            if question.task:
-                plan.add_node(question.task, kind="task")
-                plan.add_edge(question, question.task)
-    return plan
-
-
-def questions_of(plan: nx.DiGraph[object]) -> list[Question[Any]]:
-    """The questions of a plan, each once, in the order in which claims first ask them."""
-    return [node for node in plan.nodes if isinstance(node, Question)]
-
-
 def verify(
     layer: Architecture,
     claims: Sequence[str] = (),
@@ -165,216 +134,178 @@ def verify(
     settings = settings or Settings()
     chosen = claims_about(layer, tuple(claims))
     if not settings.force:
-        _check_size(layer)
-    installations, troubles = _installations(settings)
-    inquiry = _Inquiry(layer, settings, installations, troubles, progress)
-    findings = inquiry.pursue(questions_of(plan_of(layer, chosen)))
-    verdicts = tuple(claim.verdict(layer, findings) for claim in chosen)
+        check_size(layer)
+    work = _Work(layer, settings, progress)
+    if settings.engine != "auto":
+        work.do(_tasks(chosen), natively=settings.engine == "native")
+    else:
+        work.do([task for task in _tasks(chosen) if task.native], natively=True)
+        open_ = [claim for claim in chosen if _is_open(claim.verdict(layer, work.findings))]
+        work.do([t for t in _tasks(open_) if t.problem and t not in work.findings.found], natively=False)
     return Report(
         layer,
-        verdicts,
-        tuple(inquiry.runs),
-        tuple(inquiry.troubles),
-        inquiry.engine_failed,
+        tuple(claim.verdict(layer, work.findings) for claim in chosen),
+        tuple(work.runs),
+        tuple(work.troubles),
+        work.engine_failed,
         time.monotonic() - started,
     )
 
 
-def claims_about(layer: Architecture, ids: tuple[str, ...] = ()) -> Sequence[Claim[Any]]:
-    """The claims of these ids, or all claims about architectures of this kind.
-
-    Raises:
-        InputError: if there is no such claim, or it is about the other kind.
-    """
-    if isinstance(layer, DeepNetwork):
-        return select(NETWORK_CLAIMS, ids, dict.fromkeys(CLAIMS, "about a single layer; give -d and -o"))
-    return select(CLAIMS, ids, dict.fromkeys(NETWORK_CLAIMS, "about a network; give --dims and --ranks"))
+def _tasks(claims: Iterable[Claim[Any]]) -> list[Task[Any]]:
+    """The tasks of some claims, each once, in the order in which they first occur."""
+    return list(dict.fromkeys(task for claim in claims for task in claim.tasks))
 
 
-def _check_size(layer: Any) -> None:
-    if not isinstance(layer, DeepNetwork):
-        check_size(layer)
-        return
-    for size, limit, what in (
-        (layer.parameters, MAX_PARAMETERS, "parameters"),
-        (layer.t, MAX_TOKENS, "tokens"),
-    ):
-        if size > limit:
-            raise TooLargeError(
-                f"{layer} has {size} {what}; the limit is {limit}. Use --force to start all the same"
-            )
+def _is_open(verdict: Verdict) -> bool:
+    """Whether an engine could add to a verdict: it is undecided, holds in part, or nothing was computed."""
+    return verdict.judgement is Judgement.UNDECIDED or verdict.computed is None or bool(verdict.scope)
 
 
-def _installations(settings: Settings) -> tuple[list[Installation], list[str]]:
-    """The engines to use, in order of preference, and what was wrong with what the user named."""
-    if settings.engine == "native":
-        return [], []
-    if settings.engine not in ("auto", "all"):
-        return [locate(engine_named(settings.engine))], []
-    found, troubles = [], []
-    for engine in ENGINES.values():
-        try:
-            found.append(locate(engine))
-        except EngineNotFoundError as error:
-            if settings.engine == "all":
-                raise
-            if isinstance(error, EngineVariableError):
-                troubles.append(str(error))
-    return found, troubles
+class _Work:
+    """Does tasks in parallel, natively or by engines, and remembers what came of it."""
 
-
-class _Inquiry:
-    """One pursuit of answers: puts questions to engines in parallel and remembers what came of it."""
-
-    def __init__(
-        self,
-        layer: Architecture,
-        settings: Settings,
-        installations: list[Installation],
-        troubles: list[str],
-        progress: Progress,
-    ) -> None:
+    def __init__(self, layer: Architecture, settings: Settings, progress: Progress) -> None:
         self.layer: Any = layer
         self.settings = settings
-        self.installations = installations
         self.progress = progress
+        self.findings = Findings({}, {})
         self.runs: list[Run] = []
-        self.troubles = troubles
+        self.troubles: list[str] = []
         self.engine_failed = False
+        self.installations = self._locate()
         self.cancelled = threading.Event()
-        self.engines_running = 0
-        self.engines_ended = threading.Condition()
+        self.engines_running = threading.Semaphore(WORKERS)
 
-    def pursue(self, questions: Sequence[Question[Any]]) -> Findings:
-        found: dict[Question[Any], Finding] = {}
-        missing: dict[Question[Any], str] = {}
-        for question, result in self._answers(questions):
-            if isinstance(result, str):
-                missing[question] = result
-            else:
-                found[question] = result
-        order = {question: n for n, question in enumerate(questions)}
-        return Findings(dict(sorted(found.items(), key=lambda item: order[item[0]])), missing)
+    def _locate(self) -> list[Installation]:
+        """The engines to use, in order of preference; what is wrong with one that the user named is noted."""
+        if self.settings.engine == "native":
+            return []
+        if self.settings.engine not in ("auto", "all"):
+            return [locate(engine_named(self.settings.engine))]
+        found = []
+        for engine in ENGINES.values():
+            try:
+                found.append(locate(engine))
+            except EngineNotFoundError as error:
+                if self.settings.engine == "all":
+                    raise
+                if isinstance(error, EngineVariableError):
+                    self.troubles.append(str(error))
+        return found
 
-    def _answers(self, questions: Sequence[Question[Any]]) -> Iterator[tuple[Question[Any], Finding | str]]:
-        """Answer questions, two at a time, in the order in which the answers come.
+    def do(self, tasks: Sequence[Task[Any]], natively: bool) -> None:
+        """Do tasks, two at a time, and add to the findings.
 
         An interrupt or a contradiction ends this at once: engines are killed, and a native computation, which
         nothing can stop, is left to a daemon thread that ends with the program.
         """
-        waiting, done = iter(questions), SimpleQueue[tuple[Question[Any], Future[Finding | str]]]()
-        lock = threading.Lock()
+        waiting: SimpleQueue[Task[Any]] = SimpleQueue()
+        done: SimpleQueue[tuple[Task[Any], Finding | str | BaseException]] = SimpleQueue()
+        for task in tasks:
+            waiting.put(task)
 
         def work() -> None:
             while not self.cancelled.is_set():
-                with lock:
-                    question = next(waiting, None)
-                if question is None:
-                    return
-                future: Future[Finding | str] = Future()
                 try:
-                    future.set_result(self._answer(question))
+                    task = waiting.get_nowait()
+                except Empty:
+                    return
+                try:
+                    done.put((task, self._compute(task) if natively else self._answer(task)))
                 except BaseException as error:
-                    future.set_exception(error)
-                done.put((question, future))
+                    done.put((task, error))
 
-        workers = [threading.Thread(target=work, daemon=True) for _ in range(min(2, len(questions)))]
+        results: dict[Task[Any], Finding | str] = {}
         try:
-            for worker in workers:
-                worker.start()
-            for _ in questions:
-                question, future = done.get()
-                yield question, future.result()
+            for _ in range(min(WORKERS, len(tasks))):
+                threading.Thread(target=work, daemon=True).start()
+            for _ in tasks:
+                task, result = done.get()
+                if isinstance(result, BaseException):
+                    raise result
+                results[task] = result
         except BaseException:
             self.cancelled.set()
-            with self.engines_ended:
-                self.engines_ended.wait_for(lambda: not self.engines_running, KILLED_WITHIN)
+            for _ in range(WORKERS):  # all of them can be had once no engine runs
+                self.engines_running.acquire(timeout=KILLED_WITHIN)
             raise
+        found, missing = dict(self.findings.found), dict(self.findings.missing)
+        for task in tasks:  # in this order, not in that of the answers
+            result = results[task]
+            if isinstance(result, Finding):
+                found[task] = result
+            elif result not in missing.get(task, ""):
+                missing[task] = "; ".join(filter(None, (missing.get(task), result)))
+        self.findings = Findings(found, missing)
 
-    @contextlib.contextmanager
-    def _engine_running(self) -> Iterator[None]:
-        """Count an engine while it runs, so that an interrupt can wait until it has been killed."""
-        with self.engines_ended:
-            self.engines_running += 1
+    def _infeasible(self, task: Task[Any]) -> str:
+        forced = self.settings.eliminate and getattr(self.layer, "has_orbits", False)
+        return "" if forced else task.infeasible(self.layer)
+
+    def _compute(self, task: Task[Any]) -> Finding | str:
+        """The native value, or the reason why there is none."""
+        reason = self._infeasible(task)
+        if task.native is None:
+            return reason or f"{task.finds} can only be found by an engine"
+        if reason and task.problem is None:
+            return reason
+        self.progress(f"native: {task.finds}")
+        started = time.monotonic()
         try:
-            yield
-        finally:
-            with self.engines_ended:
-                self.engines_running -= 1
-                self.engines_ended.notify_all()
+            value = task.native(self.layer, self.settings.seed)
+        except DisagreementError:
+            raise
+        except AgattnError as error:
+            return "; ".join(filter(None, (reason, str(error))))
+        seconds = time.monotonic() - started
+        return Finding(value, task.evidence(value), ("native",), task.sources(), seconds)
 
-    def _answer(self, question: Question[Any]) -> Finding | str:
-        """The finding for a question, or the reason why there is none."""
-        if self.settings.engine == "all" and question.task:
-            return self._ask_all(question)
-        reasons: list[str] = []
-        refusal, size = self._refusal(question), _coordinates(self.layer)
-        if not question.task:
-            if refusal:
-                return refusal
-        elif refusal:
-            reasons.append(refusal)
-        elif self.settings.engine == "auto" and question.native and size > MAX_AUTO_COORDINATES:
-            reasons.append(
-                f"{size} coordinates are many for an engine; --engine macaulay2 asks it all the same"
-            )
-        else:
-            for installation in self.installations:
-                result = self._ask(question, installation)
-                if isinstance(result, Finding):
-                    return result
-                reasons.append(result)
-            if not self.installations and self.settings.engine == "auto":
-                reasons.append(f"no engine was found; install them with: {INSTALL}")
-        native_allowed = self.settings.engine in ("auto", "native") or not question.task
-        if question.native is not None and native_allowed:
-            return self._compute(question, reasons)
-        return "; ".join(reasons) or f"{question.name} can only be found by an engine"
-
-    def _refusal(self, question: Question[Any]) -> str:
-        reason = question.refusal(self.layer)
-        if isinstance(self.layer, DeepNetwork):
-            about = no_fiber(self.layer) if question.task and not reason else ""
-            return reason or (f"{question.task} is about {about}" if about else "")
-        forced = self.settings.eliminate and self.layer.t >= 2
-        return "" if forced else reason
-
-    def _ask_all(self, question: Question[Any]) -> Finding | str:
-        """What every engine says; where some fail, the sources say that the others answered alone."""
-        refusal = self._refusal(question)
-        if refusal:
-            return refusal
-        results = [self._ask(question, installation) for installation in self.installations]
-        findings = [result for result in results if isinstance(result, Finding)]
-        failures = [result for result in results if isinstance(result, str)]
+    def _answer(self, task: Task[Any]) -> Finding | str:
+        """The value by engines, or the reason why there is none; natively if engines know nothing of it."""
+        if task.problem is None:
+            return self._compute(task)
+        if reason := self._infeasible(task):
+            return reason
+        findings: list[Finding] = []
+        failures: list[str] = []
+        for installation in self.installations:
+            result = self._ask(task, installation)
+            if isinstance(result, str):
+                failures.append(result)
+                continue
+            findings.append(result)
+            if self.settings.engine != "all":
+                return result
         if not findings:
-            return "; ".join(failures)
+            return "; ".join(failures) or f"no engine was found; install them with: {INSTALL}"
         for one, other in itertools.pairwise(findings):
             if one.value != other.value:
-                said = "; ".join(f"{', '.join(f.sources)} says {f.value}" for f in (one, other))
-                raise DisagreementError(f"{self.layer}: the engines disagree about {question.name}. {said}")
-        evidence = max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence
-        sources = tuple(source for finding in findings for source in finding.sources)
-        if failures:
-            sources = tuple(f"{source} (alone: {'; '.join(failures)})" for source in sources)
-        return Finding(findings[0].value, evidence, sources, sum(f.seconds for f in findings))
-
-    def _ask(self, question: Question[Any], installation: Installation) -> Finding | str:
-        """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
-        fields = (
-            [0, MODULAR_PRIME] if self.settings.characteristic is None else [self.settings.characteristic]
+                said = "; ".join(f"{f.engines[0]} says {f.value}" for f in (one, other))
+                raise DisagreementError(f"{self.layer}: the engines disagree about {task.finds}. {said}")
+        alone = f" (alone: {'; '.join(failures)})" if failures else ""
+        return Finding(
+            findings[0].value,
+            max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence,
+            tuple(f"{finding.engines[0]}{alone}" for finding in findings),
+            tuple(dict.fromkeys(source for finding in findings for source in finding.sources)),
+            sum(finding.seconds for finding in findings),
         )
+
+    def _ask(self, task: Task[Any], installation: Installation) -> Finding | str:
+        """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
+        asked = self.settings.characteristic
         reasons = []
-        for characteristic in fields:
+        for characteristic in [0, MODULAR_PRIME] if asked is None else [asked]:
             where = f"ZZ/{characteristic}" if characteristic else "QQ"
-            self.progress(f"{installation.engine.title}: {question.task} over {where}")
+            self.progress(f"{installation.engine.title}: {task.name} over {where}")
             try:
-                problem = self._problem(question.task, characteristic)
-                with self._engine_running():
+                problem = build(task.name, self.layer, characteristic, seed=self.settings.seed, force=True)
+                with self.engines_running:
                     done = run(
                         problem, installation, self.settings.limits, self.settings.keep, self.cancelled
                     )
-                value = question.read(done.answer)
+                value = task.read(done.answer)
             except EngineError as error:
                 self.engine_failed |= error.exit_status == 4
                 self.troubles.append(str(error))
@@ -384,30 +315,6 @@ class _Inquiry:
                 continue
             self.runs.append(done)
             evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
-            return Finding(value, evidence, (str(installation),), done.seconds)
+            name = str(installation)
+            return Finding(value, evidence, (name,), task.sources(name), done.seconds)
         return "; ".join(dict.fromkeys(reasons))  # over both fields, usually the same
-
-    def _problem(self, task: str, characteristic: int) -> Problem:
-        if isinstance(self.layer, DeepNetwork):
-            seed = self.settings.seed
-            return build_for_network(task, self.layer, characteristic=characteristic, seed=seed, force=True)
-        return build(task, self.layer, characteristic=characteristic, force=True)
-
-    def _compute(self, question: Question[Any], reasons: list[str]) -> Finding | str:
-        self.progress(f"native: {question.name}")
-        assert question.native is not None
-        started = time.monotonic()
-        try:
-            value = question.native(self.layer, self.settings.seed)
-        except DisagreementError:
-            raise
-        except AgattnError as error:
-            return "; ".join([*reasons, str(error)])
-        second_choice = reasons and self.settings.engine != "native"
-        source = f"native (because {'; '.join(reasons)})" if second_choice else "native"
-        return Finding(value, question.evidence(value), (source,), time.monotonic() - started)
-
-
-def _coordinates(layer: Architecture) -> int:
-    """The coordinates of the ambient space; of networks, whose systems are not in them, none."""
-    return layer.ambient_dimension if isinstance(layer, SingleLayer) else 0

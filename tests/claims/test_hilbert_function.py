@@ -4,8 +4,8 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import hilbert_function
+from agattn.claims.claim import Findings
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
-from agattn.claims.questions import Findings
 from agattn.evidence import Evidence, Judgement
 from agattn.geometry.ideal.ideal import compute_ideal
 

@@ -5,21 +5,21 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork
+from agattn.claims.claim import Finding, Findings
+from agattn.claims.identities import RECURSION
 from agattn.claims.network import CLAIMS
-from agattn.claims.network_questions import (
+from agattn.evidence import Evidence, Judgement
+from agattn.geometry.dimension import formulas
+from agattn.geometry.identifiability import deep_identities, softmax
+from agattn.geometry.identifiability.virtual_weights import FiberDimension
+from agattn.systems.network_tasks import (
     BASIS_FIBER,
     COMPONENTS,
     DIMENSION,
     LOCAL_FIBER,
     RECOVERY,
-    RECURSION,
     FiberComponents,
 )
-from agattn.claims.questions import Finding, Findings
-from agattn.evidence import Evidence, Judgement
-from agattn.geometry.dimension import formulas
-from agattn.geometry.identifiability import deep_identities, softmax
-from agattn.geometry.identifiability.virtual_weights import FiberDimension
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
@@ -38,18 +38,20 @@ def verdict(claim, network, **found):
     """The verdict from native findings, with those replaced that are given by name."""
     claim = CLAIMS[claim]
     findings, missing = {}, {}
-    for question in claim.questions:
+    for question in claim.tasks:
         given = {"fiber": COMPONENTS, "local": LOCAL_FIBER, "dimension": DIMENSION, "basis": BASIS_FIBER}
         name = next((name for name, q in given.items() if q is question and name in found), None)
         if name is not None:
-            findings[question] = Finding(found[name], PROVED, ("by hand",), 0.0)
-        elif refusal := question.refusal(network):
-            missing[question] = refusal
+            findings[question] = Finding(found[name], PROVED, ("by hand",), (), 0.0)
+        elif reason := question.infeasible(network):
+            missing[question] = reason
         elif question.native is None:
             missing[question] = "no engine"
         else:
             value = question.native(network, 0)
-            findings[question] = Finding(value, question.evidence(value), ("native",), 0.0)
+            findings[question] = Finding(
+                value, question.evidence(value), ("native",), question.sources(), 0.0
+            )
     return claim.verdict(network, Findings(findings, missing))
 
 
@@ -220,12 +222,12 @@ def test_a_recovery_of_other_weights_refutes_theorem_3_9(monkeypatch):
 
 def test_questions_that_are_not_asked():
     wide = DeepNetwork((40, 40, 40), (2, 2), t=3)
-    assert "entries" in LOCAL_FIBER.refusal(wide) and "entries" in BASIS_FIBER.refusal(wide)
+    assert "entries" in LOCAL_FIBER.infeasible(wide) and "entries" in BASIS_FIBER.infeasible(wide)
     assert verdict("theorem-3.7", wide).judgement is UNDECIDED
-    assert not COMPONENTS.refusal(SMALL) and "none" not in COMPONENTS.refusal(BOTTLENECK)
-    assert "more than 800" in DIMENSION.refusal(replace(wide, normalization="softmax"))
-    assert "not tried" in RECOVERY.refusal(DeepNetwork((17, 1), (1,), t=2, normalization="softmax"))
-    assert RECURSION.refusal(SKIP) and RECURSION.refusal(HEADS) and not RECURSION.refusal(BOTTLENECK)
+    assert not COMPONENTS.infeasible(SMALL) and "none" not in COMPONENTS.infeasible(BOTTLENECK)
+    assert "more than 800" in DIMENSION.infeasible(replace(wide, normalization="softmax"))
+    assert "not tried" in RECOVERY.infeasible(DeepNetwork((17, 1), (1,), t=2, normalization="softmax"))
+    assert RECURSION.infeasible(SKIP) and RECURSION.infeasible(HEADS) and not RECURSION.infeasible(BOTTLENECK)
 
 
 def test_every_claim_says_what_it_is():

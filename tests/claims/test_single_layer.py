@@ -5,26 +5,25 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import select
-from agattn.claims.questions import (
-    BASE_LOCUS,
-    CLOSURE,
-    CRITICAL,
-    FIBERS,
-    GENERIC_RANK,
-    IDEAL,
-    TANGENTS,
-    Closure,
-    Fiber,
-    Finding,
-    Findings,
-    Ideal,
-    Tangent,
-)
+from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.single_layer import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Judgement
 from agattn.geometry.strata.strata import ZERO, Stratum
+from agattn.systems.layer_tasks import (
+    BASE_LOCUS,
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    RANK_ONE_LOCUS,
+    TANGENTS,
+    Cone,
+    FiberSize,
+    Ideal,
+    Tangent,
+)
+from agattn.systems.task import Source
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
     Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
@@ -37,14 +36,14 @@ ZEROS = frozenset({"A = 0", "V = 0"})
 LAYER = SingleLayer(2, 1)
 TRUE = {
     IDEAL: Ideal(5, 4, {4: 1}, {ZERO: 6, S111: 6, S112: 6, S122: 5}),
-    FIBERS: {S111: Fiber(1, 2), S112: Fiber(2, 2), S122: Fiber(1, 1)},
+    FIBERS: {S111: FiberSize(1, 2), S112: FiberSize(2, 2), S122: FiberSize(1, 1)},
     CRITICAL: {ZERO: True, S111: True, S112: False, S122: False},
     BASE_LOCUS: ZEROS,
     TANGENTS: {
         ZERO: Tangent(0, 6, 6), S111: Tangent(3, 6, 6), S112: Tangent(4, 6, 6), S122: Tangent(5, 5, 6),
     },
     GENERIC_RANK: 5,
-    CLOSURE: Closure(4, 3),
+    RANK_ONE_LOCUS: Cone(4, 3),
 }  # fmt: skip
 
 # M(3,2,2), where elimination does not finish and the theorem fails.
@@ -66,7 +65,8 @@ def wide():
         TANGENTS: tangents,
         CRITICAL: {s: s in (ZERO, S111) for s in strata(WIDE)},
         FIBERS: {
-            s: Fiber(*((1, 3) if s == S111 else (2, 2) if s == S112 else (1, 1))) for s in strata(WIDE)[1:]
+            s: FiberSize(*((1, 3) if s == S111 else (2, 2) if s == S112 else (1, 1)))
+            for s in strata(WIDE)[1:]
         },
         BASE_LOCUS: ZEROS,
     }
@@ -74,7 +74,9 @@ def wide():
 
 def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine timed out"):
     found = {
-        q: Finding(v, evidence, (f"engine for {q.name}",), 0.5) for q, v in values.items() if q not in without
+        task: Finding(value, evidence, (f"engine for {task.finds}",), (Source(task.finds, "engine"),), 0.5)
+        for task, value in values.items()
+        if task not in without
     }
     return Findings(found, dict.fromkeys(without, reason))
 
@@ -94,7 +96,7 @@ def test_true_findings_confirm(claim):
     assert found.hypotheses_hold and found.witness and found.computed is not None
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS if CLAIMS[c].questions])
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if CLAIMS[c].tasks])
 def test_evidence_is_that_of_what_was_used(claim):
     found = verdict(claim, evidence=Evidence.MODULAR)
     assert (found.judgement, found.evidence) == (CONFIRMED, Evidence.MODULAR)
@@ -114,24 +116,24 @@ def test_sources_and_seconds_are_those_of_what_was_used():
 
 
 WRONG = {
-    "one preimage too many": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(2, 2)}),
-    "one preimage too few": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S112: Fiber(1, 1)}),
+    "one preimage too many": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S122: FiberSize(2, 2)}),
+    "one preimage too few": ("theorem-3.2", FIBERS, {**TRUE[FIBERS], S112: FiberSize(1, 1)}),
     "zero elsewhere": ("theorem-3.2", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
     "dimension": ("corollary-3.3", None, {IDEAL: replace(TRUE[IDEAL], dimension=4)}),
     "not closed": ("theorem-3.4.closed", BASE_LOCUS, ZEROS | {"a_(1,1) = 0"}),
     "zero nowhere": ("corollary-A.1", BASE_LOCUS, frozenset({"A = 0"})),
-    "not birational": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(2, 2)}),
-    "not reduced": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: Fiber(1, 2)}),
-    "three preimages": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S112: Fiber(3, 3)}),
+    "not birational": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: FiberSize(2, 2)}),
+    "not reduced": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S122: FiberSize(1, 2)}),
+    "three preimages": ("corollary-A.2", FIBERS, {**TRUE[FIBERS], S112: FiberSize(3, 3)}),
     "not critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S111: False}),
     "critical": ("lemma-A.3", CRITICAL, {**TRUE[CRITICAL], S122: True}),
     "no boundary": ("theorem-3.4.boundary", CRITICAL, {**TRUE[CRITICAL], S111: False}),
     "degree": ("agattn.degree", None, {IDEAL: replace(TRUE[IDEAL], degree=5)}),
     "degree by fibers": (
-        "agattn.degree", None, {BASE_LOCUS: ZEROS, FIBERS: {**TRUE[FIBERS], S122: Fiber(2, 2)}},
+        "agattn.degree", None, {BASE_LOCUS: ZEROS, FIBERS: {**TRUE[FIBERS], S122: FiberSize(2, 2)}},
     ),
-    "closure of another dimension": ("agattn.zariski-singular-locus", CLOSURE, Closure(5, 3)),
-    "closure of another degree": ("agattn.zariski-singular-locus", CLOSURE, Closure(4, 4)),
+    "closure of another dimension": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(5, 3)),
+    "closure of another degree": ("agattn.rank-one-locus", RANK_ONE_LOCUS, Cone(4, 4)),
     "tangent spaces too small": ("agattn.tangent-dimension", None, {
         IDEAL: replace(TRUE[IDEAL], tangent_dimension={ZERO: 6, S111: 6, S112: 5, S122: 5}),
     }),
@@ -174,13 +176,13 @@ NEEDED = {
     "agattn.degree": [{IDEAL, FIBERS}, {IDEAL, BASE_LOCUS}],
     "agattn.singular-locus": [{IDEAL, TANGENTS}, {IDEAL, CRITICAL}],
     "agattn.tangent-dimension": [{IDEAL, TANGENTS}, {IDEAL, CRITICAL}, {IDEAL, FIBERS}],
-    "agattn.zariski-singular-locus": [{CLOSURE}],
+    "agattn.rank-one-locus": [{RANK_ONE_LOCUS}],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("claim", "without"), [(c, w) for c, sets in NEEDED.items() for w in sets],
-    ids=lambda x: x if isinstance(x, str) else " ".join(sorted(q.name for q in x)),
+    ids=lambda x: x if isinstance(x, str) else " ".join(sorted(q.finds for q in x)),
 )  # fmt: skip
 def test_missing_findings_leave_it_undecided(claim, without):
     found = verdict(claim, without=without)
@@ -189,7 +191,7 @@ def test_missing_findings_leave_it_undecided(claim, without):
 
 
 @pytest.mark.parametrize(
-    "without", [{TANGENTS}, {IDEAL}, {FIBERS}, {CRITICAL}], ids=lambda s: next(iter(s)).name
+    "without", [{TANGENTS}, {IDEAL}, {FIBERS}, {CRITICAL}], ids=lambda s: next(iter(s)).finds
 )
 def test_singular_points_are_found_either_way(without):
     assert verdict("theorem-3.4.singular", without=without).judgement is CONFIRMED
@@ -248,7 +250,7 @@ def test_the_corrected_statement_holds_there():
 
 def test_native_tangents_know_no_differential_and_the_generic_rank_must_be_asked_for():
     values = wide()
-    values[TANGENTS] = {s: replace(t, differential_rank=None) for s, t in values[TANGENTS].items()}
+    values[TANGENTS] = {s: t._replace(differential_rank=None) for s, t in values[TANGENTS].items()}
     found = verdict("theorem-3.4.singular", WIDE, values)
     assert found.judgement is UNDECIDED and "the generic rank" in found.witness
     found = verdict("theorem-3.4.singular", WIDE, {**values, GENERIC_RANK: 13})
@@ -261,7 +263,7 @@ def test_an_upper_bound_alone_shows_no_singularity():
     # Without curves the tangent space at (2,1,2) may be 13- or 14-dimensional: that decides nothing.
     s212 = Stratum(2, 1, 2)
     values = wide()
-    values[TANGENTS] = {s: replace(t, upper=t.lower) for s, t in values[TANGENTS].items()}
+    values[TANGENTS] = {s: t._replace(upper=t.lower) for s, t in values[TANGENTS].items()}
     values[TANGENTS][s212] = Tangent(10, 13, 14)
     for claim in ("theorem-3.4.singular", "agattn.singular-locus", "agattn.tangent-dimension"):
         found = verdict(claim, WIDE, values, without={FIBERS})
@@ -303,7 +305,7 @@ def test_the_rank_where_the_source_is_singular_says_nothing_about_the_dimension(
 def test_bounds_that_do_not_meet_decide_no_dimension():
     values = {
         TANGENTS: {
-            s: replace(t, differential_rank=min(t.differential_rank, 12)) for s, t in wide()[TANGENTS].items()
+            s: t._replace(differential_rank=min(t.differential_rank, 12)) for s, t in wide()[TANGENTS].items()
         }
     }
     found = verdict("corollary-3.3", WIDE, values)
@@ -317,7 +319,7 @@ def test_inapplicable_shows_the_computed_value():
     layer = SingleLayer(2, 1, 1)  # a = d' = 1
     values = {
         IDEAL: Ideal(4, 3, {2: 3}, {ZERO: 6, S111: 4, S112: 4}),
-        FIBERS: {S111: Fiber(1, 2), S112: Fiber(2, 2)},
+        FIBERS: {S111: FiberSize(1, 2), S112: FiberSize(2, 2)},
         CRITICAL: {ZERO: True, S111: True, S112: False},
         BASE_LOCUS: ZEROS,
     }
@@ -374,8 +376,8 @@ def test_more_rows_than_columns_are_not_what_the_lemma_is_about(layer):
 ])  # fmt: skip
 @pytest.mark.parametrize("a", [1, 2])
 def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
-    values = {CLOSURE: Closure(dimension, degree)}
-    found = verdict("agattn.zariski-singular-locus", SingleLayer(d, d_out, a), values)
+    values = {RANK_ONE_LOCUS: Cone(dimension, degree)}
+    found = verdict("agattn.rank-one-locus", SingleLayer(d, d_out, a), values)
     assert found.judgement is CONFIRMED
     assert found.computed == found.predicted == {"dimension": dimension, "degree": degree}
 
@@ -428,7 +430,7 @@ def test_every_claim_of_the_section_is_there():
         "lemma-3.1", "theorem-3.2", "corollary-3.3", "theorem-3.4.closed", "theorem-3.4.boundary",
         "theorem-3.4.singular", "corollary-A.1", "corollary-A.2", "lemma-A.3", "corollary-A.4",
         "proposition-A.5", "corollary-A.6", "agattn.degree", "agattn.singular-locus",
-        "agattn.tangent-dimension", "agattn.zariski-singular-locus",
+        "agattn.tangent-dimension", "agattn.rank-one-locus",
     }  # fmt: skip
     for identifier, claim in CLAIMS.items():
         assert claim.id == identifier and claim.statement and claim.latex and claim.source

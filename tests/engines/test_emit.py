@@ -28,18 +28,18 @@ engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 def problem_of(task, layer):
     """The problem, for membership with a target that no neuromanifold but a linear space contains."""
     target = tuple(Fraction(n * n - 7, 3) for n in range(layer.ambient_dimension))
-    return build(task, layer, target=target if TASKS[task].uses_target else None)
+    return build(task, layer, target=target if "target" in TASKS[task].takes else None)
 
 
 def problems():
-    for task in TASKS.values():
+    for task in (task for task in TASKS.values() if task.about is SingleLayer):
         for layer in LAYERS:
-            impossible = layer.d == 1 and task.name in ("zariski-singular-locus", "slice")
+            impossible = layer.d == 1 and task.name in ("rank-one-locus", "slice")
             if not impossible and (layer.t > 1 or task.one_token):
                 yield problem_of(task.name, layer)
-    yield build("implicit-ideal", SingleLayer(2, 1), options={"prime": 1})
+    yield build("implicit-ideal", SingleLayer(2, 1), prime=True)
     yield build("implicit-ideal", SingleLayer(2, 1, 1), characteristic=32003)
-    yield build("hilbert-function", SingleLayer(2, 1), options={"max_degree": 0})
+    yield build("hilbert-function", SingleLayer(2, 1), max_degree=0)
 
 
 @engines
@@ -111,7 +111,7 @@ QUICK = [
     ("strata-tangents", SingleLayer(2, 1), {
         "failures": 0, "differential-rank@1,2,2": 5, "curve-rank@1,1,1": 6,
     }),
-    ("zariski-singular-locus", SingleLayer(2, 1), {"dimension": 4, "degree": 3, "failures": 0}),
+    ("rank-one-locus", SingleLayer(2, 1), {"dimension": 4, "degree": 3, "failures": 0}),
     ("tangent-cone", SingleLayer(2, 1), {
         "dimension@0,0,0": 5, "multiplicity@0,0,0": 4, "multiplicity@1,1,1": 2, "multiplicity@1,2,2": 1,
     }),
@@ -158,7 +158,7 @@ def test_points_of_the_user(singular, tmp_path, task):
 
 def test_over_a_finite_field_and_primality(singular):
     layer = SingleLayer(2, 1, 1)
-    problem = build("implicit-ideal", layer, characteristic=32003, options={"prime": 1})
+    problem = build("implicit-ideal", layer, characteristic=32003, prime=True)
     answer = run(problem, singular, Limits(60)).answer
     assert answer.integers == {"dimension": 4, "degree": 3, "prime": 1}
     assert {f.ring.characteristic for f in answer.polynomials["generators"]} == {32003}
@@ -189,7 +189,7 @@ def test_the_engines_agree_on_every_integer(both_engines, problem):
     assert sorted(degrees[0].values()) == sorted(degrees[1].values())
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [name for name in TASKS if name != "virtual-fiber"])
 @pytest.mark.parametrize("layer", [SingleLayer(3, 1, 1), SingleLayer(2, 1, 9)], ids=lambda x: f"a={x.a}")
 def test_other_shapes(singular, task, layer):
     answer = run(problem_of(task, layer), singular, Limits(60)).answer

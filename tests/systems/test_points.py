@@ -29,9 +29,9 @@ vectors = st.lists(st.fractions(min_value=-5, max_value=5, max_denominator=5), m
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_one_point_for_each_stratum(layer):
     points = strata_points(layer)
-    assert [Stratum(*p.rank_data) for p in points] == list(strata(layer))
+    assert [p.ranks for p in points] == list(strata(layer))
     for point in points:
-        assert stratum_of(point.A, point.V) == Stratum(*point.rank_data)
+        assert stratum_of(point.A, point.V) == point.ranks
         assert (point.A, point.V) in point.preimages
         y = coefficients(layer, point.A, point.V)
         assert all((coefficients(layer, A, V) == y).all() for A, V in point.preimages)
@@ -70,7 +70,7 @@ def test_the_pairs_over_zero(layer):
     points = zero_points(layer)
     ranks = [(r_v, 0) for r_v in range(min(layer.d, layer.d_out) + 1)]
     ranks += [(0, r_a) for r_a in range(1, layer.alpha + 1)]
-    assert [p.rank_data for p in points] == [(r_v, r_a, r_v + r_a) for r_v, r_a in ranks]
+    assert [p.ranks for p in points] == [Stratum(r_v, r_a, r_v + r_a) for r_v, r_a in ranks]
     for point, (r_v, r_a) in zip(points, ranks, strict=True):
         assert rational_matrix(point.V, layer.d).rank() == r_v
         assert rational_matrix(point.A, layer.d).rank() == r_a

@@ -51,7 +51,7 @@ from agattn.algebra.scalars import (
     scaled,
 )
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, UndecidableError
+from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
@@ -297,7 +297,7 @@ def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
 def _violation(layer: SingleLayer, y: Array, tolerance: float, rank_only: bool = False) -> Violation | None:
     try:
         return find_violation(layer, y, tolerance=tolerance, rank_only=rank_only)
-    except UndecidableError:
+    except UndecidedError:
         return None
 
 

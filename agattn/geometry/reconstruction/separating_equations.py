@@ -45,7 +45,7 @@ import numpy as np
 from agattn.algebra.echelon import echelon
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 from agattn.architectures import SingleLayer
-from agattn.errors import UndecidableError
+from agattn.errors import UndecidedError
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 
 _RANDOM_TRIES = 400
@@ -93,7 +93,7 @@ def find_violation(
         rank_only: look for a minor of condition 4 at once.
 
     Raises:
-        UndecidableError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
+        UndecidedError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
             and hundreds of random ones that do not are unlikely.
     """
     forms = Forms(layer, y)
@@ -113,7 +113,7 @@ def find_violation(
             if above > _PLAIN:
                 break
     if best is None:
-        raise UndecidableError("no violated equation was found: the tensor is in M̄, or too near to tell")
+        raise UndecidedError("no violated equation was found: the tensor is in M̄, or too near to tell")
     return best
 
 

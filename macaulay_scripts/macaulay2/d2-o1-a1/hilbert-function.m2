@@ -31,7 +31,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function b8189448f031e5ae" << endl
+<< "agattn-data 1 hilbert-function 725b11eadd54c0a3" << endl
 sayInteger("values", 4)
 for n from 1 to 4 do
     sayInteger("value@" | toString n, hilbertFunction(n, I))

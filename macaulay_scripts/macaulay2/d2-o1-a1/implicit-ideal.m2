@@ -36,7 +36,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 implicit-ideal 0161c4e3191cecd8" << endl
+<< "agattn-data 1 implicit-ideal 783a8fcb6c126701" << endl
 sayInteger("dimension", dim I)
 sayInteger("degree", degree I)
 sayPolynomials("generators", flatten entries mingens I)

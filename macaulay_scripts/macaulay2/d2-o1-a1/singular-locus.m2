@@ -39,7 +39,7 @@ points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 singular-locus c314ac9b9fb6fdc0" << endl
+<< "agattn-data 1 singular-locus 190f856f33bfdef0" << endl
 sayInteger("dimension", dim I)
 
 -- The tangent space at a point has dimension 6 - (rank of the Jacobian there)

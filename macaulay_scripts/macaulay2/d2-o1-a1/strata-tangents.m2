@@ -70,7 +70,7 @@ J = jacobian matrix {equations | {0_S}}
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents 49924e8f20661a3a" << endl
+<< "agattn-data 1 strata-tangents f297acd067f47172" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

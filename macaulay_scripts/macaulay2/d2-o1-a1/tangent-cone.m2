@@ -68,7 +68,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 tangent-cone d39dfa615e4ebfd3" << endl
+<< "agattn-data 1 tangent-cone 01b6839412ede1a0" << endl
 scan(points, (label,A,V) -> (
     C := coneAt(phi(A,V), pivotColumns orbit(A,V));
     sayInteger("dimension@" | label, dim C);

@@ -32,7 +32,7 @@ l = sum flatten table(2, 2, (i,b) -> (2*i + b + 1) * a_(i+1,b+1))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 fiber 0c619a104932e0fd" << endl
+<< "agattn-data 1 fiber db52d134f8f8308d" << endl
 scan(points, (label,A0,V0) -> (
     fiber := ideal(phi(A,V) - phi(A0,V0));
     l0 := sub(l, flatten A0 | flatten V0);

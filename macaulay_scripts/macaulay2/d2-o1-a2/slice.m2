@@ -46,7 +46,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 slice c1b4f5a03039560d" << endl
+<< "agattn-data 1 slice 544ac78d2028ce84" << endl
 sayInteger("dimension", dim J)
 sayPolynomials("equation", select({f}, h -> h != 0))
 sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))

@@ -64,7 +64,7 @@ J = jacobian matrix {equations | {0_S}}
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents ffc24b7f5880e05b" << endl
+<< "agattn-data 1 strata-tangents 540f7fdf96f52898" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

@@ -67,7 +67,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 tangent-cone f9d94a0091b97582" << endl
+<< "agattn-data 1 tangent-cone 477ca500d500b07b" << endl
 scan(points, (label,A,V) -> (
     C := coneAt(phi(A,V), pivotColumns orbit(A,V));
     sayInteger("dimension@" | label, dim C);

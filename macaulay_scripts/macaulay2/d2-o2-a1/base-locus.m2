@@ -28,7 +28,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 base-locus e789e2eb9428474f" << endl
+<< "agattn-data 1 base-locus 5ec728fe08477b14" << endl
 sayInteger("components", #minimalPrimes')
 scan(#minimalPrimes', i -> sayPolynomials("component@" | toString(i+1), flatten entries mingens minimalPrimes'#i))
 << "agattn-end " << said << endl

@@ -36,7 +36,7 @@ onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 critical-locus 407b58c21dd25159" << endl
+<< "agattn-data 1 critical-locus 68023325cb30d59f" << endl
 scan(points, (label,A,V) -> (
     kernelIdeal := ideal(phi(A',V) + phi(A,V'));
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);

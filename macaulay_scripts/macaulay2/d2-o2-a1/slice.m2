@@ -49,7 +49,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 slice 33ccac9bb6e3439a" << endl
+<< "agattn-data 1 slice 741b57e737c951e6" << endl
 sayInteger("dimension", dim J)
 sayPolynomials("equation", select({f}, h -> h != 0))
 sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))

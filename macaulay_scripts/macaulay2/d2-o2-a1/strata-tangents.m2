@@ -77,7 +77,7 @@ J = jacobian matrix {equations | {0_S}}
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents 904c2cbc75d8751e" << endl
+<< "agattn-data 1 strata-tangents 8cc803bf9ca06a7e" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

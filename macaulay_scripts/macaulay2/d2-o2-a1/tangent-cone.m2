@@ -69,7 +69,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 tangent-cone 35ada390f01a968f" << endl
+<< "agattn-data 1 tangent-cone 880c5c94b40224a2" << endl
 scan(points, (label,A,V) -> (
     C := coneAt(phi(A,V), pivotColumns orbit(A,V));
     sayInteger("dimension@" | label, dim C);

@@ -28,7 +28,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 base-locus af2f8a3e63775da4" << endl
+<< "agattn-data 1 base-locus 4c940a6e32ccdb85" << endl
 sayInteger("components", #minimalPrimes')
 scan(#minimalPrimes', i -> sayPolynomials("component@" | toString(i+1), flatten entries mingens minimalPrimes'#i))
 << "agattn-end " << said << endl

@@ -39,7 +39,7 @@ onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 critical-locus c19bbf9cad46b4e0" << endl
+<< "agattn-data 1 critical-locus a142618ff215853f" << endl
 scan(points, (label,A,V) -> (
     kernelIdeal := ideal(phi(A',V) + phi(A,V'));
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);

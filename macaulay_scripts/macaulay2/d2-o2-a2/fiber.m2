@@ -34,7 +34,7 @@ l = sum flatten table(2, 2, (i,b) -> (2*i + b + 1) * a_(i+1,b+1))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 fiber 2ce0312323bebb1a" << endl
+<< "agattn-data 1 fiber 96bb784d8d427565" << endl
 scan(points, (label,A0,V0) -> (
     fiber := ideal(phi(A,V) - phi(A0,V0));
     l0 := sub(l, flatten A0 | flatten V0);

@@ -29,7 +29,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function 30238891d7a89d60" << endl
+<< "agattn-data 1 hilbert-function ae079281e44ddc26" << endl
 sayInteger("values", 4)
 for n from 1 to 4 do
     sayInteger("value@" | toString n, hilbertFunction(n, I))

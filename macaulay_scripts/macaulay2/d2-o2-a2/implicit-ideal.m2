@@ -34,7 +34,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 implicit-ideal bef3fc92866e8924" << endl
+<< "agattn-data 1 implicit-ideal 20a01ab1e23d9ebf" << endl
 sayInteger("dimension", dim I)
 sayInteger("degree", degree I)
 sayPolynomials("generators", flatten entries mingens I)

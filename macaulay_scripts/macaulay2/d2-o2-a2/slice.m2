@@ -47,7 +47,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 slice 8f41fea4018671ba" << endl
+<< "agattn-data 1 slice cc7e36500d2863d0" << endl
 sayInteger("dimension", dim J)
 sayPolynomials("equation", select({f}, h -> h != 0))
 sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))

@@ -71,7 +71,7 @@ J = jacobian matrix {equations | {0_S}}
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents 711e55fd93587f77" << endl
+<< "agattn-data 1 strata-tangents ca0d27afa5090883" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

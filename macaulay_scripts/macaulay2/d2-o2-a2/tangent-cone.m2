@@ -69,7 +69,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 tangent-cone 45f4a870c37c4f0d" << endl
+<< "agattn-data 1 tangent-cone 60e39c5fd2d49de9" << endl
 scan(points, (label,A,V) -> (
     C := coneAt(phi(A,V), pivotColumns orbit(A,V));
     sayInteger("dimension@" | label, dim C);

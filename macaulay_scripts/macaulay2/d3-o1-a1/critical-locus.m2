@@ -34,7 +34,7 @@ onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 critical-locus d49f412e45b70e3f" << endl
+<< "agattn-data 1 critical-locus 975cbfd2326936fd" << endl
 scan(points, (label,A,V) -> (
     kernelIdeal := ideal(phi(A',V) + phi(A,V'));
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);

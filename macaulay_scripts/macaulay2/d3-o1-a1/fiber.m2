@@ -31,7 +31,7 @@ l = sum flatten table(3, 3, (i,b) -> (3*i + b + 1) * a_(i+1,b+1))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 fiber d9d72c2ce948f085" << endl
+<< "agattn-data 1 fiber 63adfcd7213ef8d7" << endl
 scan(points, (label,A0,V0) -> (
     fiber := ideal(phi(A,V) - phi(A0,V0)) + minors(2, A);
     l0 := sub(l, flatten A0 | flatten V0);

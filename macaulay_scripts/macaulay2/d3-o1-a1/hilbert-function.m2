@@ -31,7 +31,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function ff92e3fb2746b6c8" << endl
+<< "agattn-data 1 hilbert-function 3580fde3c5f20056" << endl
 sayInteger("values", 4)
 for n from 1 to 4 do
     sayInteger("value@" | toString n, hilbertFunction(n, I))

@@ -36,7 +36,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 implicit-ideal 8e1556b2209975d1" << endl
+<< "agattn-data 1 implicit-ideal 49938d37e90c5472" << endl
 sayInteger("dimension", dim I)
 sayInteger("degree", degree I)
 sayPolynomials("generators", flatten entries mingens I)

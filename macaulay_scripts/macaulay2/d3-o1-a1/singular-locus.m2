@@ -39,7 +39,7 @@ points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 singular-locus 6c10bd570fd619e3" << endl
+<< "agattn-data 1 singular-locus 7d2ecf7914f7088f" << endl
 sayInteger("dimension", dim I)
 
 -- The tangent space at a point has dimension 18 - (rank of the Jacobian there)

@@ -68,7 +68,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 tangent-cone 43d0adebfb575619" << endl
+<< "agattn-data 1 tangent-cone e1c5e3ad1f3c6b5c" << endl
 scan(points, (label,A,V) -> (
     C := coneAt(phi(A,V), pivotColumns orbit(A,V));
     sayInteger("dimension@" | label, dim C);

@@ -39,7 +39,7 @@ onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 critical-locus 0f611c26eb779cc2" << endl
+<< "agattn-data 1 critical-locus 3e3d5900669768ab" << endl
 scan(points, (label,A,V) -> (
     kernelIdeal := ideal(phi(A',V) + phi(A,V'));
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);

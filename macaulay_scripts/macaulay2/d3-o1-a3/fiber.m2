@@ -34,7 +34,7 @@ l = sum flatten table(3, 3, (i,b) -> (3*i + b + 1) * a_(i+1,b+1))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 fiber e9aac370d7e8984d" << endl
+<< "agattn-data 1 fiber c4c8db0a44fe839c" << endl
 scan(points, (label,A0,V0) -> (
     fiber := ideal(phi(A,V) - phi(A0,V0));
     l0 := sub(l, flatten A0 | flatten V0);

@@ -29,7 +29,7 @@ I = trim sub(I, S)
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 hilbert-function 9764e96806373bd6" << endl
+<< "agattn-data 1 hilbert-function 95f8742857d3e3b4" << endl
 sayInteger("values", 4)
 for n from 1 to 4 do
     sayInteger("value@" | toString n, hilbertFunction(n, I))

@@ -34,7 +34,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 implicit-ideal a275fca4a57015af" << endl
+<< "agattn-data 1 implicit-ideal f3095fa02511b0b2" << endl
 sayInteger("dimension", dim I)
 sayInteger("degree", degree I)
 sayPolynomials("generators", flatten entries mingens I)

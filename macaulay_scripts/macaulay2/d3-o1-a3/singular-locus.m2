@@ -40,7 +40,7 @@ points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 singular-locus 1fb5afc8814bf028" << endl
+<< "agattn-data 1 singular-locus a246c133b1b34ab8" << endl
 sayInteger("dimension", dim I)
 
 -- The tangent space at a point has dimension 18 - (rank of the Jacobian there)

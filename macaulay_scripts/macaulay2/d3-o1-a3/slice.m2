@@ -48,7 +48,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 slice 85ecb20b9bcbf69f" << endl
+<< "agattn-data 1 slice 76e6996abce1a03c" << endl
 sayInteger("dimension", dim J)
 sayPolynomials("equation", select({f}, h -> h != 0))
 sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))

@@ -70,7 +70,7 @@ J = jacobian matrix {equations | {0_S}}
 said = 0
 say = line -> (said = said + 1; << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 strata-tangents 5c4861da0c93be24" << endl
+<< "agattn-data 1 strata-tangents 5eaf102f4cf67682" << endl
 sayInteger("equations", #equations)
 sayInteger("failures", failures)
 scan(points, (label,pairs) -> (

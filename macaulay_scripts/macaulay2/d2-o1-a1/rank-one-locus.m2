@@ -1,8 +1,8 @@
--- Zariski closure of the points with rk A, rk V <= 1 in M(2,1,2): h (x) q (x) Q with rk Q <= 2
+-- Zariski closure of the points with rk A, rk V <= 1 in M(2,1,1): h (x) q (x) Q with rk Q <= 2
 --
--- Layer:      d = 2, d' = 1, a = 2, t >= 2
+-- Layer:      d = 2, d' = 1, a = 1, t >= 2
 -- Reference:  Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2), Theorem 3.4 and Figure 1
--- Written by: agattn emit zariski-singular-locus --engine macaulay2 -d 2 -o 1 -a 2
+-- Written by: agattn emit rank-one-locus --engine macaulay2 -d 2 -o 1 -a 1
 
 kk = QQ
 
@@ -30,7 +30,7 @@ sayPolynomials = (name, fs) -> (
         say concatenate("polynomial ", toString(#listForm f));
         scan(listForm f, (e,c) -> say concatenate("term ", toString c, " ", demark(",", apply(e, toString)))))))
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
-<< "agattn-data 1 zariski-singular-locus d2f52d52cdcff214" << endl
+<< "agattn-data 1 rank-one-locus 50d68a86217b7290" << endl
 sayInteger("dimension", dim Z)
 sayInteger("degree", degree Z)
 sayInteger("failures", number(flatten entries gens Z, f -> product' f != 0))

@@ -2,20 +2,19 @@
 
 import pytest
 
-from agattn.architectures import DeepNetwork
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.virtual_weights import fiber_equations, random_virtual_weights
 from agattn.systems.catalogue import build
-from agattn.systems.network_catalogue import build_for_network
 
 NETWORK = DeepNetwork((2, 2, 1), (2, 2), t=3)
 
 
 def task(network, **others):
-    return build_for_network("virtual-fiber", network, **others)
+    return build("virtual-fiber", network, **others)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,8 @@ def test_the_point_is_on_its_own_fiber():
     values = [x for m in (*M, L) for x in m.ravel()]
     equations = fiber_equations(M, L, 2)
     assert equations and all(f(*values) == 0 for f in equations)
-    assert [[list(row) for row in m] for m in task(NETWORK).virtual_weights] == [m.tolist() for m in (*M, L)]
+    data = task(NETWORK).data
+    assert [[list(row) for row in m] for m in (*data["M"], data["L"])] == [m.tolist() for m in (*M, L)]
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
@@ -68,11 +68,11 @@ def test_what_it_is_not_for():
     with pytest.raises(InputError, match="one head"):
         task(DeepNetwork((2, 2), (2,), t=2, heads=2))
     with pytest.raises(InputError, match="fiber is about a single layer; give -d"):
-        build_for_network("fiber", NETWORK)
+        build("fiber", NETWORK)
     with pytest.raises(InputError, match="did you mean 'virtual-fiber'"):
-        build_for_network("virtual-fibre", NETWORK)
+        build("virtual-fibre", NETWORK)
     with pytest.raises(InputError, match="about a network; give --dims"):
-        build("virtual-fiber", None)
+        build("virtual-fiber", SingleLayer(2, 1))
     with pytest.raises(TooLargeError, match="--force"):
         task(DeepNetwork((3, 3, 3), (2, 2), t=3))
     with pytest.raises(TypeError, match="not about a single layer"):

@@ -1,0 +1,581 @@
+"""What can be found out about a single layer, by engines and natively."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import flint
+import numpy as np
+
+from agattn.algebra.echelon import rational_matrix
+from agattn.algebra.polynomial import Exponents, Polynomial
+from agattn.architectures import SingleLayer
+from agattn.errors import EngineError, InputError, UndecidedError
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.sections.slices import standard_slice
+from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.strata.preimages import stratum_fiber
+from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coordinates import (
+    coefficients,
+    coordinate_ring,
+    coordinates,
+    parametrization,
+)
+from agattn.geometry.variety.degree import expected_degree
+from agattn.geometry.variety.rank_one_locus import closure_degree
+from agattn.systems.points import strata_points, zero_points
+from agattn.systems.problem import Answer, Kind, Problem, Result
+from agattn.systems.task import ENGINE, PAPER, Source, Task
+
+# Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
+# and linear algebra in more would fill the memory.
+MAX_ELIMINATION_COORDINATES = 60
+MAX_LINEAR_COORDINATES = 1000
+#: Equations for the strata are sought for at most this many coordinates.
+MAX_EQUATION_COORDINATES = 160
+# Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
+MAX_ELIMINATION_DEGREE = 60
+MAX_ONE_TOKEN_COORDINATES = 12
+MAX_MINORS = 5000
+
+Given = Mapping[str, Any]
+
+
+def _problem(
+    layer: SingleLayer, task: str, title: str, reference: str, results: list[Result], **data: Any
+) -> Problem:
+    title = title.format(M=f"M({layer.d},{layer.d_out},{layer.a})")
+    command = f"agattn emit {task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"
+    command += "" if layer.has_orbits else " -t 1"
+    return Problem(task, title, f"{PAPER}, {reference}", layer, tuple(results), command, data)
+
+
+def _integer(name: str, meaning: str, **per: Any) -> Result:
+    return Result(name, Kind.INTEGER, meaning, **per)
+
+
+def _limited(limit: int) -> Callable[[SingleLayer], str]:
+    """Says that a layer has more coordinates than the limit, if it has."""
+
+    def too_large(layer: SingleLayer) -> str:
+        size = layer.ambient_dimension
+        described = (
+            f"d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is {limit}"
+        )
+        return described if size > limit else ""
+
+    return too_large
+
+
+_ELIMINATION, _LINEAR = _limited(MAX_ELIMINATION_COORDINATES), _limited(MAX_LINEAR_COORDINATES)
+
+
+def _needs_two_tokens(layer: SingleLayer) -> str:
+    if layer.has_orbits:
+        return ""
+    return "at t = 1 a function depends on V and A + Aᵀ alone, which have other strata"
+
+
+_ORBITS = Source("one pair (A, V) of each orbit", "native")
+
+
+# The ideal --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """Facts about the ideal of M̄: dimension of the cone, degree, generators by degree, tangent dimensions."""
+
+    dimension: int
+    degree: int
+    generators_by_degree: Mapping[int, int]
+    tangent_dimension: Mapping[Stratum, int]
+    generators: tuple[Polynomial, ...] = field(compare=False, repr=False, default=())
+
+
+def _ask_ideal(layer: SingleLayer, given: Given) -> Problem:
+    prime = [_integer("prime", "1 if the ideal is prime, else 0")] if given.get("prime") else []
+    results = [
+        _integer("dimension", "dimension of the affine cone"),
+        _integer("degree", "degree"),
+        *prime,
+        Result("generators", Kind.POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+    ]
+    title = "Equations of the neuromanifold {M}, by elimination"
+    data = {"prime": True} if prime else {}
+    return _problem(layer, "implicit-ideal", title, "Section 3.2 and Proposition A.5", results, **data)
+
+
+def _read_ideal(answer: Answer) -> Ideal:
+    layer, generators = answer.problem.layer, answer.polynomials["generators"]
+    _check_vanishing(layer, generators)
+    return Ideal(
+        answer.integers["dimension"],
+        answer.integers["degree"],
+        dict(sorted(Counter(f.degree() for f in generators).items())),
+        {
+            point.ranks: layer.ambient_dimension
+            - _gradient_rank(generators, list(coefficients(layer, point.A, point.V)))
+            for point in (strata_points(layer) if layer.has_orbits else ())
+            if point.ranks
+        },
+        generators,
+    )
+
+
+def _check_vanishing(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> None:
+    """Refuse equations that do not vanish at random points of the neuromanifold: a guard, not a proof."""
+    randomness = random.Random(0)
+    for _ in range(3):
+        K, Q, V = (
+            np.array([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(rows)], dtype=object)
+            for rows in (layer.alpha, layer.alpha, layer.d_out)
+        )
+        y = coefficients(layer, K.T @ Q, V)
+        for f in generators:
+            if f(*y) != 0:
+                raise EngineError(f"the engine's equation {f.macaulay2()[:80]} does not vanish on {layer}")
+
+
+def _gradient_rank(equations: tuple[Polynomial, ...], point: list[Fraction]) -> int:
+    """The rank of the Jacobian of some equations at a point, exactly."""
+    rows = [row for row in (_gradient(f, point) for f in equations) if any(row)]
+    if not rows:
+        return 0
+    if p := equations[0].ring.characteristic:
+        return int(flint.nmod_mat([[int(c) % p for c in row] for row in rows], p).rank())
+    return int(rational_matrix(rows, len(point)).rank())
+
+
+def _gradient(f: Polynomial, point: list[Fraction]) -> list[Fraction]:
+    """The gradient at a point with few nonzero coordinates: a term with two factors outside them is 0."""
+    gradient = [Fraction(0)] * len(point)
+    for exponents, coefficient in f.terms.items():
+        occurring = [n for n, e in enumerate(exponents) if e]
+        outside = [n for n in occurring if not point[n]]
+        for n in (outside or occurring) if len(outside) <= 1 else ():
+            powers = (Fraction(point[m]) ** (exponents[m] - (m == n)) for m in occurring)
+            gradient[n] += coefficient * exponents[n] * prod(powers)
+    return gradient
+
+
+def _elimination_is_hopeless(layer: SingleLayer) -> str:
+    if not layer.has_orbits:
+        return "" if layer.ambient_dimension <= MAX_ONE_TOKEN_COORDINATES else "elimination was not tried"
+    degree = expected_degree(layer)
+    if degree > MAX_ELIMINATION_DEGREE:
+        return (
+            f"elimination was not tried: {layer.ambient_dimension} coordinates and an expected degree of "
+            f"{degree} are beyond what finishes (--eliminate tries it all the same)"
+        )
+    return ""
+
+
+IDEAL = Task(
+    "implicit-ideal", "the ideal", SingleLayer,
+    infeasible=_elimination_is_hopeless,
+    summary="generators, dimension and degree of the ideal of the neuromanifold",
+    problem=_ask_ideal, read=_read_ideal, too_large=_ELIMINATION, takes=("prime",),
+    parts=(
+        Source("generators, dimension and degree of the ideal", ENGINE),
+        Source("tangent spaces, by the gradients of the generators", "native"),
+    ),
+)  # fmt: skip
+
+
+def _ask_hilbert_function(layer: SingleLayer, given: Given) -> Problem:
+    max_degree = given.get("max_degree", 4)
+    if max_degree < 0:
+        raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
+    results = [
+        _integer("values", "how many values follow, from degree 1"),
+        _integer("value", "dimension of degree n of the coordinate ring", per_item="values"),
+    ]
+    title = "Hilbert function of the neuromanifold {M}"
+    return _problem(layer, "hilbert-function", title, "Section 3.2", results, max_degree=max_degree)
+
+
+HILBERT_FUNCTION = Task(
+    "hilbert-function", "the Hilbert function", SingleLayer,
+    summary="Hilbert function of the neuromanifold, up to --max-degree",
+    problem=_ask_hilbert_function, too_large=_ELIMINATION, takes=("max_degree",),
+)  # fmt: skip
+
+
+def _ask_singular_locus(layer: SingleLayer, given: Given) -> Problem:
+    minors = minors_are_feasible(layer)
+    results = [
+        _integer("dimension", "dimension of the affine cone"),
+        _integer("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
+    ]
+    if minors:
+        results += [
+            _integer("locus-dimension", "dimension of the singular locus"),
+            _integer("locus-degree", "degree of the singular locus, reduced"),
+        ]
+    data = {"points": given.get("points") or strata_points(layer), "minors": minors}
+    title = "Singular points of the neuromanifold {M}"
+    return _problem(layer, "singular-locus", title, "Theorem 3.4 and Corollary A.4", results, **data)
+
+
+def minors_are_feasible(layer: SingleLayer) -> bool:
+    """Whether the maximal minors of the Jacobian are few: so far for N = 6 and few equations only."""
+    return comb(layer.ambient_dimension, layer.ambient_dimension - layer.expected_dimension) <= 20
+
+
+SINGULAR_LOCUS = Task(
+    "singular-locus", "the singular points", SingleLayer,
+    summary="where the Jacobian of the equations drops rank",
+    problem=_ask_singular_locus, too_large=_ELIMINATION, takes=("points",), one_token=False,
+)  # fmt: skip
+
+
+# Critical points --------------------------------------------------------------------------------------------
+
+
+def _ask_critical(layer: SingleLayer, given: Given) -> Problem:
+    results = [
+        _integer("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
+        _integer("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
+    ]
+    points = given.get("points") or (*zero_points(layer), *strata_points(layer, zero=False))
+    title = "Critical points of (A, V) -> phi for the neuromanifold {M}"
+    return _problem(layer, "critical-locus", title, "Lemma A.3", results, points=points)
+
+
+def _read_critical(answer: Answer) -> dict[Stratum, bool]:
+    kernels, cones = answer.by_ranks("kernel-dimension"), answer.by_ranks("cone-dimension")
+    found: dict[Stratum, bool] = {}
+    for ranks, cone in cones.items():
+        if kernels[ranks] > 1 == cone:
+            raise EngineError(
+                f"at {ranks} the kernel meets the tangent cone in lines, which were not counted"
+            )
+        # The point 0 is critical only if all pairs (A, V) over it are.
+        stratum = ZERO if 0 in (ranks.r_v, ranks.r_a) else ranks
+        found[stratum] = found.get(stratum, True) and cone > 1
+    return found
+
+
+def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:
+    found = {}
+    for stratum in strata(layer):
+        answer = stratum_criticality(layer, stratum)
+        if answer.critical is None:
+            raise UndecidedError(f"{stratum}: {answer.how}")
+        found[stratum] = answer.critical
+    return found
+
+
+CRITICAL = Task(
+    "critical-locus", "the critical strata", SingleLayer, _critical_natively,
+    infeasible=_needs_two_tokens, summary="kernel of the differential, within the tangent cone",
+    problem=_ask_critical, read=_read_critical, too_large=_LINEAR, takes=("points",), one_token=False,
+    parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
+)  # fmt: skip
+
+
+# Where φ vanishes -------------------------------------------------------------------------------------------
+
+
+def _ask_base_locus(layer: SingleLayer, given: Given) -> Problem:
+    ring = parametrization(layer)[0].ring
+    results = [
+        _integer("components", "how many components follow"),
+        Result("component", Kind.POLYNOMIALS, "a minimal prime", per_item="components", ring=ring),
+    ]
+    title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
+    return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)
+
+
+def _read_base_locus(answer: Answer) -> frozenset[str]:
+    """The components of {φ = 0}: ``"A = 0"``, ``"V = 0"``, or the equations of anything else."""
+    return frozenset(map(_name_component, answer.polynomials.values()))
+
+
+def _name_component(generators: tuple[Polynomial, ...]) -> str:
+    if not generators:
+        return "everything"
+    ring = generators[0].ring
+    found = {f / next(iter(f.terms.values())) for f in generators}
+    for letter in "av":
+        if found == {gen for gen, v in zip(ring.gens, ring.variables, strict=True) if v.letter == letter}:
+            return f"{letter.upper()} = 0"
+    return ", ".join(sorted(f.macaulay2() for f in generators)) + " = 0"
+
+
+def _base_locus_natively(layer: SingleLayer, seed: int) -> frozenset[str]:
+    """φ ≠ 0 on every stratum with A ≠ 0 and V ≠ 0, as the representatives show; so φ = 0 there only."""
+    vanishing = (p for p in strata_points(layer, zero=False) if not any(coefficients(layer, p.A, p.V)))
+    return frozenset({"A = 0", "V = 0", *(f"the stratum {point.ranks}" for point in vanishing)})
+
+
+BASE_LOCUS = Task(
+    "base-locus", "the zeros of φ", SingleLayer, _base_locus_natively,
+    infeasible=_needs_two_tokens, summary="weights whose function is zero",
+    problem=_ask_base_locus, read=_read_base_locus, too_large=_LINEAR,
+    parts=(Source("components of {φ = 0}", ENGINE, "native"),),
+)  # fmt: skip
+
+
+# Fibers -----------------------------------------------------------------------------------------------------
+
+
+class FiberSize(NamedTuple):
+    """The points of a fiber of (A, V) ↦ φ up to scaling, and its length where that is known."""
+
+    points: int
+    length: int | None
+
+
+def _ask_fibers(layer: SingleLayer, given: Given) -> Problem:
+    points = given.get("points") or strata_points(layer, zero=False)
+    for point in points:
+        if not any(map(any, point.A)) or not any(map(any, point.V)):
+            raise InputError("the fiber over 0 is the base locus; use the task base-locus")
+    results = [
+        _integer("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        _integer("length", "preimages up to scaling, with multiplicity", per_point=True),
+        _integer("points", "preimages up to scaling", per_point=True),
+    ]
+    title = "Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}"
+    return _problem(layer, "fiber", title, "Theorem 3.2 and Corollary A.2", results, points=points)
+
+
+def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
+    points, lengths, escapes = (answer.by_ranks(name) for name in ("points", "length", "escapes"))
+    if any(escapes.values()):
+        raise EngineError("a preimage lies on the hyperplane at infinity, so the fiber was not counted")
+    for ranks, number in points.items():
+        if not 1 <= number <= lengths[ranks]:
+            raise EngineError(f"the fiber at {ranks} cannot have {number} points and length {lengths[ranks]}")
+    return {ranks: FiberSize(number, lengths[ranks]) for ranks, number in points.items()}
+
+
+def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, FiberSize]:
+    """All preimages, by unique factorization of the quadratic forms y_{c,b}."""
+    found = {}
+    for stratum in (s for s in strata(layer) if not s.is_zero):
+        fiber = stratum_fiber(layer, stratum)
+        lengths = [point.length for point in fiber.points]
+        known = None if None in lengths else sum(filter(None, lengths))
+        found[stratum] = FiberSize(fiber.number, known)
+    return found
+
+
+FIBERS = Task(
+    "fiber", "the fibers", SingleLayer, _fibers_natively,
+    infeasible=_needs_two_tokens, summary="all weights with the same function, at --point or all strata",
+    problem=_ask_fibers, read=_read_fibers, too_large=_LINEAR, takes=("points",), one_token=False,
+    parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
+)  # fmt: skip
+
+
+# Tangent spaces ---------------------------------------------------------------------------------------------
+
+
+class Tangent(NamedTuple):
+    """Bounds on the dimension of a tangent space of M̄, and the rank of the differential of (A, V) ↦ φ."""
+
+    differential_rank: int | None
+    lower: int
+    upper: int
+
+
+def _ask_tangents(layer: SingleLayer, given: Given) -> Problem:
+    results = [
+        _integer("equations", "equations used for the upper bounds"),
+        _integer("failures", "how many of them do not vanish on the parametrization"),
+        _integer("differential-rank", "rank of the differential at (A, V)", per_point=True),
+        _integer("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
+        _integer("equation-rank", "independent gradients of equations", per_point=True),
+    ]
+    data = {"points": given.get("points") or strata_points(layer), "equations": gradient_equations(layer)}
+    title = "Tangent spaces of the neuromanifold {M}, from below and from above"
+    return _problem(layer, "strata-tangents", title, "Theorem 3.4 and Corollary A.4", results, **data)
+
+
+@lru_cache(maxsize=64)
+def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
+    """Equations of M̄ with independent gradients at the strata where the fiber is not one reduced point.
+
+    Beyond :data:`MAX_EQUATION_COORDINATES` coordinates there are none.
+
+    >>> [f.degree() for f in gradient_equations(SingleLayer(2, 2))]
+    [2, 2, 2, 2]
+    """
+    if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
+        return ()
+    ring = coordinate_ring(layer)
+    positions = {index: n for n, index in enumerate(coordinates(layer))}
+    polynomials: dict[Polynomial, None] = {}
+    for stratum in strata(layer):
+        for equation in tangent_bounds(layer, stratum).equations:
+            terms: Counter[Exponents] = Counter()
+            for monomial, coefficient in equation.terms:
+                exponents = [0] * len(ring)
+                for index in monomial:
+                    exponents[positions[index]] += 1
+                terms[tuple(exponents)] += coefficient
+            polynomials[ring.from_terms(terms).primitive()] = None
+    return tuple(polynomials)
+
+
+def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
+    if answer.integers["failures"]:
+        raise EngineError("equations that hold on every neuromanifold were found not to")
+    size = answer.problem.layer.ambient_dimension
+    ranks, lower, gradients = (
+        answer.by_ranks(name) for name in ("differential-rank", "curve-rank", "equation-rank")
+    )
+    return {s: Tangent(ranks[s], lower[s], size - gradients[s]) for s in ranks}
+
+
+def _tangents_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Tangent]:
+    bounds = {stratum: tangent_bounds(layer, stratum) for stratum in strata(layer)}
+    return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds.items()}
+
+
+TANGENTS = Task(
+    "strata-tangents", "the tangent spaces", SingleLayer, _tangents_natively,
+    infeasible=_needs_two_tokens,
+    summary="tangent spaces at the strata: curves from below, equations from above",
+    problem=_ask_tangents, read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
+    parts=(
+        Source("ranks of velocities of curves and of gradients", ENGINE),
+        Source("equations", "native", ENGINE),
+        Source("preimages through which curves run", "native"),
+        _ORBITS,
+    ),
+)  # fmt: skip
+
+
+# The rank of the differential at a random point ------------------------------------------------------------
+
+GENERIC_RANK = Task(
+    "generic-rank", "the generic rank", SingleLayer,
+    lambda layer, seed: dimension(layer.as_network(), seed, force=True).lower_bound,
+)  # fmt: skip
+
+
+# The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
+
+
+class Cone(NamedTuple):
+    """The dimension of an affine cone, and its degree."""
+
+    dimension: int
+    degree: int
+
+
+def _ask_rank_one_locus(layer: SingleLayer, given: Given) -> Problem:
+    if layer.d < 2:
+        raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
+    results = [
+        _integer("dimension", "dimension of the affine cone"),
+        _integer("degree", "degree"),
+        _integer("failures", "equations that do not vanish on the parametrization"),
+        Result("generators", Kind.POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+    ]
+    title = "Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2"
+    return _problem(layer, "rank-one-locus", title, "Theorem 3.4 and Figure 1", results)
+
+
+def _read_rank_one_locus(answer: Answer) -> Cone:
+    if answer.integers["failures"]:
+        raise EngineError("an equation of h ⊗ q ⊗ Q, rank Q ≤ 2, does not vanish there")
+    return Cone(answer.integers["dimension"], answer.integers["degree"])
+
+
+def _too_many_minors(layer: SingleLayer) -> str:
+    if layer.d < 2 or not layer.has_orbits:
+        return _needs_two_tokens(layer) or "for d = 1 nothing is singular"
+    size = layer.ambient_dimension
+    minors = (
+        comb(layer.d_out, 2) * comb(size // layer.d_out, 2)
+        + comb(layer.d, 2) * comb(size // layer.d, 2)
+        + comb(layer.d, 3) * comb(layer.d_out * layer.d**2, 3)
+    )
+    return f"its {minors} minors were not written down" if minors > MAX_MINORS else ""
+
+
+RANK_ONE_LOCUS = Task(
+    "rank-one-locus", "the closure of the points with rk A, rk V ≤ 1", SingleLayer,
+    lambda layer, seed: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
+    infeasible=_too_many_minors,
+    summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
+    problem=_ask_rank_one_locus, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
+    parts=(
+        Source("dimension and degree of the closure", ENGINE),
+        Source("its equations, minors of flattenings", "native", ENGINE),
+    ),
+)  # fmt: skip
+
+
+# Sections of M̄ and single points of it ---------------------------------------------------------------------
+
+
+def _ask_tangent_cone(layer: SingleLayer, given: Given) -> Problem:
+    ring = coordinate_ring(layer)
+    results = [
+        _integer("dimension", "dimension of the tangent cone", per_point=True),
+        _integer("multiplicity", "its degree: the multiplicity of the point", per_point=True),
+        _integer("span", "dimension of the linear space it spans", per_point=True),
+        Result("cone", Kind.POLYNOMIALS, "its minimal generators", per_point=True, ring=ring),
+    ]
+    points = given.get("points") or strata_points(layer)
+    title = "Tangent cones of the neuromanifold {M}"
+    return _problem(layer, "tangent-cone", title, "Theorem 3.4 and Figure 1", results, points=points)
+
+
+TANGENT_CONE = Task(
+    "tangent-cone", "the tangent cones", SingleLayer,
+    summary="tangent cones and multiplicities, at --point or all strata",
+    problem=_ask_tangent_cone, too_large=_ELIMINATION, takes=("points",), one_token=False,
+)  # fmt: skip
+
+
+def _ask_membership(layer: SingleLayer, given: Given) -> Problem:
+    results = [_integer("member", "1 if the point is in the Zariski closure of the neuromanifold")]
+    title = "Is a point in the Zariski closure of the neuromanifold {M}?"
+    return _problem(layer, "membership", title, "Corollary A.6", results, target=given["target"])
+
+
+MEMBERSHIP = Task(
+    "membership", "whether a point is in the Zariski closure", SingleLayer,
+    summary="whether the coefficients in --point are in the Zariski closure",
+    problem=_ask_membership, too_large=_LINEAR, takes=("target",),
+)  # fmt: skip
+
+
+def _ask_slice(layer: SingleLayer, given: Given) -> Problem:
+    chosen = given.get("slice") or standard_slice(layer)
+    if len(chosen.origin) != layer.ambient_dimension:
+        raise InputError(
+            f"the slice is in {len(chosen.origin)} coordinates; {layer} has {layer.ambient_dimension}"
+        )
+    ring = chosen.ring()
+    results = [
+        _integer("dimension", "dimension of the section; -1 if it is empty"),
+        Result("equation", Kind.POLYNOMIALS, "equation of its surface, squarefree; 1 if none", ring=ring),
+        Result("singular", Kind.POLYNOMIALS, "radical ideal of the surface's singular points", ring=ring),
+    ]
+    title = "A section of the neuromanifold {M} by an affine space of dimension 3"
+    return _problem(layer, "slice", title, "Figure 1", results, slice=chosen)
+
+
+SLICE = Task(
+    "slice", "a section", SingleLayer,
+    summary="a surface in the neuromanifold and its singular points: Figure 1, or --slice",
+    problem=_ask_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
+    parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
+)  # fmt: skip

@@ -1,0 +1,184 @@
+"""What can be found out about a network, by engines and natively."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from agattn.architectures import DeepNetwork
+from agattn.errors import InputError
+from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
+from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.identifiability.softmax import recovered_exactly
+from agattn.geometry.identifiability.virtual_weights import (
+    FiberDimension,
+    generic_fiber,
+    local_fiber,
+    monomials_of_network,
+    random_virtual_weights,
+)
+from agattn.systems.problem import Answer, Kind, Problem, Result, matrix
+from agattn.systems.task import ENGINE, PAPER, Source, Task
+
+# Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
+MAX_MONOMIALS = 3 * 10**7
+# The rank of a matrix with so many columns takes some seconds.
+MAX_COLUMNS = 2500
+# The recovery of A evaluates the layer more than d² times, with exact fractions.
+MAX_RECOVERY_WIDTH = 16
+
+
+# The fiber over virtual weights, and that of virtual weights ------------------------------------------------
+
+
+def no_virtual_weights(network: DeepNetwork) -> str:
+    """Which networks virtual weights are for, if not for this one; else an empty string.
+
+    >>> no_virtual_weights(DeepNetwork((2, 2), (1,), t=2, heads=2))
+    'virtual weights are for lightning networks with one head and without skip connections'
+    """
+    if not network.is_lightning or network.skip or set(network.heads_by_layer) != {1}:
+        return "virtual weights are for lightning networks with one head and without skip connections"
+    return ""
+
+
+def _too_many_columns(network: DeepNetwork) -> str:
+    d_0, d_l = network.dims[0], network.dims[-1]
+    columns = network.layers * d_0**2 + d_0 * d_l
+    if columns <= MAX_COLUMNS:
+        return no_virtual_weights(network)
+    wide = f"(M, L) has {columns} entries; ranks of so many columns, more than {MAX_COLUMNS}, take long"
+    return no_virtual_weights(network) or wide
+
+
+BASIS_FIBER = Task(
+    "basis-fiber", "the fiber over (M, L)", DeepNetwork,
+    lambda network, seed: generic_fiber(network.dims, seed),
+    infeasible=_too_many_columns,
+)  # fmt: skip
+
+
+def _local_fiber(network: DeepNetwork, seed: int) -> FiberDimension:
+    M, L = random_virtual_weights(network, seed)
+    return local_fiber(M, L, network.t, seed)
+
+
+LOCAL_FIBER = Task(
+    "local-fiber", "the fiber of (M, L) ↦ φ near a point", DeepNetwork, _local_fiber,
+    infeasible=_too_many_columns,
+)  # fmt: skip
+
+
+class FiberComponents(NamedTuple):
+    """The components of a fiber of (M, L) ↦ φ: their dimensions, and how many are no rescalings."""
+
+    dimensions: tuple[int, ...]
+    others: int
+
+
+def _ask_components(network: DeepNetwork, given: Mapping[str, Any]) -> Problem:
+    """All (M', L') with the same function as (M, L) at random integer weights of the network.
+
+    A component consists of rescalings of (M, L) exactly if the 2 × 2 minors of (M'_i | M_i) and (L' | L), as
+    pairs of vectors, vanish on it. The last virtual weight is a product of the V_i and has any rank here.
+    """
+    if reason := no_virtual_weights(network):
+        raise InputError(reason.replace("virtual weights are for", "virtual-fiber is about"))
+    if network.value_rank is not None:
+        raise InputError(_ANY_RANK)
+    M, L = random_virtual_weights(network, given["seed"])
+    results = (
+        Result("dimension", Kind.INTEGER, "dimension of the fiber"),
+        Result("components", Kind.INTEGER, "how many components follow"),
+        Result("component-dimension", Kind.INTEGER, "dimension of a component", per_item="components"),
+        Result("rescaling", Kind.INTEGER, "1 if all its points are rescalings", per_item="components"),
+    )
+    dims, ranks = (",".join(map(str, numbers)) for numbers in (network.dims, network.ranks))
+    command = f"agattn emit virtual-fiber --engine ENGINE --dims {dims} --ranks {ranks} -t {network.t}"
+    return Problem(
+        "virtual-fiber",
+        f"All virtual weights with the same function, for the network {str(network).split(', ')[0]}",
+        f"{PAPER}, Theorem 3.7",
+        network,
+        results,
+        f"{command} --seed {given['seed']}" if given["seed"] else command,
+        {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())},
+    )
+
+
+_ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out --value-rank"
+
+
+def _read_components(answer: Answer) -> FiberComponents:
+    numbers = range(1, answer.integers["components"] + 1)
+    return FiberComponents(
+        tuple(sorted(answer.integers[f"component-dimension@{i}"] for i in numbers)),
+        sum(not answer.integers[f"rescaling@{i}"] for i in numbers),
+    )
+
+
+def _components_do_not_finish(network: DeepNetwork) -> str:
+    if reason := no_virtual_weights(network):
+        return reason
+    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
+        return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
+    if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
+        return "the fiber is larger than rescalings where some M_i has rank 1, and engines were not asked"
+    return "" if network.value_rank is None else _ANY_RANK
+
+
+def _too_many_monomials(network: DeepNetwork) -> str:
+    # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
+    as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
+    monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
+    described = f"{network} expands at least {monomials:.0e} monomials; the limit is {MAX_MONOMIALS:.0e}"
+    return described if monomials > MAX_MONOMIALS else ""
+
+
+COMPONENTS = Task(
+    "virtual-fiber", "the fiber of (M, L) ↦ φ", DeepNetwork,
+    infeasible=_components_do_not_finish,
+    summary="all virtual weights of a network with the same function as random ones",
+    problem=_ask_components, read=_read_components, too_large=_too_many_monomials,
+    parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
+)  # fmt: skip
+
+
+# The weights of one normalized layer ------------------------------------------------------------------------
+
+
+def _recovery_is_for_others(network: DeepNetwork) -> str:
+    if network.is_lightning or network.layers > 1 or network.skip or network.heads_by_layer != (1,):
+        return "the recovery is for one normalized layer with one head and without skip connections"
+    if network.t < 2:
+        return "one token carries no attention, so A cannot be recovered"
+    if network.dims[0] > MAX_RECOVERY_WIDTH:
+        return f"the recovery with exact fractions was not tried for d_0 > {MAX_RECOVERY_WIDTH}"
+    return ""
+
+
+RECOVERY = Task(
+    "recovery", "the recovery of (A, V)", DeepNetwork,
+    lambda network, seed: recovered_exactly(
+        network.dims[0], network.dims[1], network.ranks[0], network.t, seed
+    ),
+    infeasible=_recovery_is_for_others,
+)  # fmt: skip
+
+
+# Dimension --------------------------------------------------------------------------------------------------
+
+
+def _too_large_for_balls(network: DeepNetwork) -> str:
+    rank = 0 if network.is_lightning else network_bound(network).value
+    if rank > MAX_BALL_RANK:
+        return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"
+    return ""
+
+
+DIMENSION = Task(
+    "dimension", "the dimension", DeepNetwork,
+    lambda network, seed: dimension(network, seed, force=True),
+    evidence=lambda found: found.evidence,
+    infeasible=_too_large_for_balls,
+)  # fmt: skip

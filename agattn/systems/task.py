@@ -1,0 +1,85 @@
+"""A task: one thing to find out about an architecture, by an engine, natively, or both.
+
+Either way the value has the same type, so that two engines, or an engine and the native computation, are
+compared by ``==``. Engines find their template by the task's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from agattn.architectures import Architecture
+from agattn.evidence import Evidence
+from agattn.systems.problem import Answer, Problem
+
+A = TypeVar("A", bound=Architecture)
+
+PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
+
+ENGINE = "engine"
+"""Stands in :attr:`Task.parts` for the name and version of whichever engine is asked."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who found one part of a finding, and who checked it; ``checked_by`` is empty where nobody did."""
+
+    part: str
+    found_by: str
+    checked_by: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.found_by}{f', checked by {self.checked_by}' if self.checked_by else ''}"
+
+    def as_json(self) -> dict[str, str | None]:
+        """The source with the keys of the command line's contract."""
+        return {"part": self.part, "found_by": self.found_by, "checked_by": self.checked_by or None}
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Generic[A]):
+    """Something to find out about an architecture.
+
+    Attributes:
+        name: as the command line knows it, such as ``"implicit-ideal"``.
+        finds: what is found, in words that follow "nothing was asked about".
+        about: the kind of architecture.
+        native: computes the value without an engine, with a seed; ``None`` if nothing native can.
+        evidence: how a value that was computed natively is known; exact computations prove it.
+        infeasible: the reason why no engine is asked about an architecture (where there is only a native
+            computation, why that is not tried), or an empty string. Scripts are written all the same.
+        summary: one line for ``agattn emit --list``.
+        problem: what an engine is asked: from the architecture, and what was given by name; ``None`` where
+            only the native computation knows.
+        read: turns an engine's answer into the value.
+        parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
+        too_large: what is too large for a script, in words, or an empty string.
+        takes: what may be given: ``"points"``, ``"target"``, ``"slice"``, ``"max_degree"``, ``"prime"``.
+        one_token: whether the task makes sense for a single layer at t = 1.
+    """
+
+    name: str
+    finds: str
+    about: type[A]
+    native: Callable[[A, int], Any] | None = None
+    evidence: Callable[[Any], Evidence] = lambda value: Evidence.PROVED
+    infeasible: Callable[[A], str] = lambda architecture: ""
+    summary: str = ""
+    problem: Callable[[A, Mapping[str, Any]], Problem] | None = None
+    read: Callable[[Answer], Any] = lambda answer: answer
+    parts: tuple[Source, ...] = ()
+    too_large: Callable[[A], str] = lambda architecture: ""
+    takes: tuple[str, ...] = ()
+    one_token: bool = True
+
+    def sources(self, engine: str = "") -> tuple[Source, ...]:
+        """Who found what, where an engine answered, or the native computation if none is named."""
+        if not engine:
+            return (Source(self.finds, "native"),)
+        parts = self.parts or (Source(self.finds, ENGINE),)
+        return tuple(
+            Source(s.part, s.found_by.replace(ENGINE, engine), s.checked_by.replace(ENGINE, engine))
+            for s in parts
+        )
