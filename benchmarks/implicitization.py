@@ -48,9 +48,10 @@ RIVALS = {
 
 NATIVE = """
 import sys
-from agattn.geometry.ideal.neuromanifold import Neuromanifold
+from agattn import SingleLayer
+from agattn.geometry.ideal.ideal import compute_ideal
 d, d_out, a, degree = map(int, sys.argv[1:])
-ideal = Neuromanifold(d, d_out, a).ideal(degree)
+ideal = compute_ideal(SingleLayer(d, d_out, a), degree)
 generators = ideal.generators
 print([piece.minimal_generators for piece in ideal.degrees])
 """

@@ -13,7 +13,6 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence, Judgement, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.neuromanifold import Neuromanifold
 from agattn.geometry.identifiability.weight_fibers import fiber, weights
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
@@ -38,7 +37,6 @@ def objects():
     numbers = [1, 2, 4]
     return {
         "layer": (SingleLayer(3, 2, 2), ["36", "13"]),
-        "neuromanifold": (Neuromanifold(3, 2, 2), ["36", "13"]),
         "network": (DeepNetwork((4, 3, 4), (2, 2), heads=2), ["heads", "2"]),
         "verdict": (
             Verdict(
@@ -70,7 +68,7 @@ def objects():
 
 
 NAMES = (
-    "layer", "neuromanifold", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
+    "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
     "pair over a field", "no preimage", "preimage", "conjugate", "weights", "identified", "outside",
     "dimension", "rank", "tangent", "section", "figure",
 )  # fmt: skip
@@ -120,7 +118,7 @@ def test_latex(name):
         rows = re.sub(r"\\text\{(\\.|[^{}]|\{[^{}]*\})*\}", "text", rows)
         assert {row.count("&") + 1 for row in rows.split(r"\\")} == {len(columns)}
     else:
-        assert name in ("layer", "neuromanifold", "network")
+        assert name in ("layer", "network")
 
 
 def test_numbers_stand_in_the_right_places():

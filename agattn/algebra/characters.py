@@ -187,3 +187,12 @@ def module_dimension(shapes: Sequence[Partition], sizes: Sequence[int]) -> int:
     6
     """
     return prod(schur_dimension(shape, size) for shape, size in zip(shapes, sizes, strict=True))
+
+
+def module_name(shapes: Sequence[Partition]) -> str:
+    """The tensor product of the S_λ in print.
+
+    >>> module_name([(2,), (1, 1), (3, 1)])
+    'S(2)⊗S(1,1)⊗S(3,1)'
+    """
+    return "⊗".join(f"S({','.join(map(str, shape))})" for shape in shapes)

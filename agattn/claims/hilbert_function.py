@@ -6,7 +6,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
 
 #: The degree to which the claim is checked: a second; the tests go on to 12.
@@ -23,14 +23,14 @@ TWO_DIMENSIONAL: Hypothesis[SingleLayer] = Hypothesis(
 def _predict(layer: SingleLayer) -> list[int] | None:
     if not TWO_DIMENSIONAL.holds(layer):
         return None
-    return [gluing_bound(layer, n) for n in range(CHECKED_DEGREE + 1)]
+    return [double_locus_bound(layer, n) for n in range(CHECKED_DEGREE + 1)]
 
 
 def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     if not TWO_DIMENSIONAL.holds(layer):
         return _elsewhere(layer)
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
-    if gluing_is_sharp(layer.alpha, CHECKED_DEGREE):
+    if double_locus_bound_is_sharp(layer.alpha, CHECKED_DEGREE):
         witness = f"functions of every weight, as many as the bound allows, in degrees up to {CHECKED_DEGREE}"
         return Outcome(True, _predict(layer), witness, Evidence.PROVED)
     return Outcome(

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from agattn.algebra.characters import module_name
 from agattn.architectures import SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, print_json, progress, write_file
-
-if TYPE_CHECKING:
-    from agattn.geometry.ideal.ideal import Ideal
-
-#: A degree with more digits than this is left out: JSON readers refuse such integers.
-MOST_DIGITS = 4000
 
 
 @click.command(epilog="Example: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2 --format macaulay2")
@@ -59,6 +54,8 @@ def command(
     Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
     index that V and A share. The field matters only to an engine; native results hold over ℚ.
     """
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
     from agattn.engines.run import Limits
 
     characteristic, limits = options.characteristic(field_name), Limits(timeout, memory)
@@ -75,10 +72,16 @@ def command(
         options.leave_out("is for engines, with --complete or another --method", "timeout", "memory")
         if output is None:
             options.leave_out("is for engines and for -O; native results hold over QQ", "field_name")
-    document = _header(architecture)
     if method != "native":
-        document |= _eliminated(architecture, max_degree, method, characteristic, limits, force)
-        _show(document, as_json)
+        from agattn.engines.elimination import eliminate
+
+        installation = locate(engine_named(method))
+        with progress(f"{installation.engine.title}: elimination for {architecture}"):
+            ideal = eliminate(
+                architecture, max_degree, installation,
+                characteristic=characteristic, limits=limits, force=force,
+            )  # fmt: skip
+        _show(architecture, ideal.as_json(), as_json)
         return
     # The matrices are small: threads of BLAS would only get in each other's way.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -87,105 +90,35 @@ def command(
 
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
         ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
-        document |= {"method": "native", **ideal.as_json(), "generators": _generators(ideal)}
+        document = ideal.as_json()
         if output is not None:
             step("writing out all equations")
             write_file(output, export(ideal, form, characteristic))
         if complete:
+            from agattn.engines.elimination import check_generators
+
             step("asking the engine")
-            document["complete"] = _examined(ideal, engine_name, characteristic, limits)
-    _show(document, as_json)
+            installation = locate(engine_named(engine_name))
+            found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
+            document["complete"] = found.as_json()
+    _show(architecture, document, as_json)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 
 
-#: By whether there are two tokens.
+#: By the letter of the coordinates.
 LEGEND = {
-    True: "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
-    False: "y_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
+    "y": "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
+    "z": "y_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
 }
 
 
-def _header(layer: SingleLayer) -> dict[str, Any]:
-    from agattn.geometry.ideal.neuromanifold import Neuromanifold
-    from agattn.geometry.variety.degree import degree_is_below
-
-    neuromanifold = Neuromanifold.of(layer)
-    degree = neuromanifold.degree if layer.t > 1 and degree_is_below(layer, MOST_DIGITS) else None
-    return {
-        "architecture": layer.as_json(),
-        "ambient": neuromanifold.ambient_dimension,
-        "dimension": neuromanifold.dimension,
-        "degree": degree,
-    }
-
-
-def _generators(ideal: Ideal) -> list[dict[str, object]]:
-    return [
-        {
-            "degree": module.degree,
-            "highest_weight": [list(part) for part in module.shapes],
-            "dimension": module.dimension,
-            "name": module.name,
-            "equation": str(module.highest),
-            "evidence": "proved",
-        }
-        for module in ideal
-    ]
-
-
-def _eliminated(
-    layer: SingleLayer, max_degree: int, method: str, characteristic: int, limits: Any, force: bool
-) -> dict[str, Any]:
-    from math import comb
-
-    from agattn.engines.elimination import eliminate
-    from agattn.engines.engine import engine_named
-    from agattn.engines.locate import locate
-
-    installation = locate(engine_named(method))
-    with progress(f"{installation.engine.title}: elimination for {layer}"):
-        found = eliminate(
-            layer, max_degree, installation, characteristic=characteristic, limits=limits, force=force
-        )
-    counts = found.minimal_generators()
-    degrees = [
-        {
-            "degree": n,
-            "ideal_dimension": comb(layer.ambient_dimension + n - 1, n) - value,
-            "hilbert_function": value,
-            "minimal_generators": counts.get(n, 0),
-            "modules": None,
-            "evidence": "modular" if characteristic else "proved",
-        }
-        for n, value in enumerate(found.hilbert_function, 1)
-    ]
-    return {
-        "method": method,
-        "dimension": found.dimension,
-        "degree": found.degree,
-        "degrees": degrees,
-        "generators": None,
-    }
-
-
-def _examined(ideal: Ideal, engine_name: str, characteristic: int, limits: Any) -> dict[str, object]:
-    from agattn.engines.elimination import examine
-    from agattn.engines.engine import engine_named
-    from agattn.engines.locate import locate
-
-    installation = locate(engine_named(engine_name))
-    return examine(ideal, installation, characteristic=characteristic, limits=limits).as_json()
-
-
-def _show(document: dict[str, Any], as_json: bool) -> None:
+def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(document)
         return
-    layer = document["architecture"]
-    shown = SingleLayer(layer["d"], layer["d_out"], layer["a"], layer["t"])
     degree = "" if document["degree"] is None else f", degree {document['degree']}"
-    click.echo(f"{shown}{degree}")
+    click.echo(f"{layer}{degree}")
     keys = ("degree", "ideal_dimension", "hilbert_function", "minimal_generators", "evidence")
     rows = [["n", "equations", "Hilbert function", "minimal generators", "evidence"]]
     rows += [[str(piece[key]) for key in keys] for piece in document["degrees"]]
@@ -194,10 +127,10 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
     for row in rows:
         click.echo("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
     if document["generators"]:
-        click.echo(f"\n{LEGEND[layer['t'] > 1]}")
+        click.echo(f"\n{LEGEND[layer.letter]}")
     for module in document["generators"] or []:
-        weights = "⊗".join(f"S({','.join(map(str, part))})" for part in module["highest_weight"])
-        click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {weights}")
+        name = module_name(module["highest_weight"])
+        click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {name}")
         if module["name"]:
             click.echo(f"  {module['name']}")
         equation = module["equation"]

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import EngineMemoryError, EngineTimeoutError
 from agattn.geometry.ideal.export import export
-from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp
+from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Kind, Problem, Result
-
-
-@dataclass(frozen=True)
-class Elimination:
-    """The kernel of the parametrization, computed by an engine.
-
-    Attributes:
-        dimension: of the affine cone M̄.
-        degree: of M̄.
-        generators: minimal generators of the whole ideal, of every degree.
-        hilbert_function: the dimension of the coordinate ring in degrees 1, ..., the largest asked for.
-        characteristic: 0 for ℚ, or the prime of the field.
-    """
-
-    dimension: int
-    degree: int
-    generators: tuple[Polynomial, ...]
-    hilbert_function: tuple[int, ...]
-    characteristic: int
-
-    def minimal_generators(self) -> dict[int, int]:
-        """The number of minimal generators by degree."""
-        return dict(sorted(Counter(f.degree() for f in self.generators).items()))
 
 
 def eliminate(
@@ -50,29 +25,25 @@ def eliminate(
     characteristic: int = 0,
     limits: Limits = DEFAULT_LIMITS,
     force: bool = False,
-) -> Elimination:
+) -> Ideal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
     Raises:
-        EngineError: if the engine does not finish.
+        EngineError: if the engine does not finish, or finds an equation that does not hold.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
-    first = build("implicit-ideal", layer, characteristic=characteristic, force=force)
-    second = build(
-        "hilbert-function",
-        layer,
-        characteristic=characteristic,
-        max_degree=max_degree,
-        force=force,
+    problems = (
+        build("implicit-ideal", layer, characteristic, force=force),
+        build("hilbert-function", layer, characteristic, force=force, max_degree=max_degree),
     )
-    ideal = run(first, installation, limits).answer
-    values = run(second, installation, limits).answer
-    return Elimination(
+    ideal, values = (run(problem, installation, limits).answer for problem in problems)
+    return Ideal.eliminated(
+        layer,
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
-        tuple(values.integers[f"value@{n}"] for n in range(1, max_degree + 1)),
-        characteristic,
+        method=installation.engine.name,
+        hilbert_function=[values.integers[f"value@{n}"] for n in range(1, max_degree + 1)],
     )
 
 
@@ -136,7 +107,7 @@ class Completeness:
         }
 
 
-def examine(
+def check_generators(
     ideal: Ideal, installation: Installation, *, characteristic: int = 0, limits: Limits = DEFAULT_LIMITS
 ) -> Completeness:
     """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
@@ -146,20 +117,22 @@ def examine(
     Raises:
         EngineError: if the engine crashes; running out of time or memory is an answer.
     """
+    layer = ideal.layer
     dimension = degree = prime = hilbert = known = None
     try:
         dimension, degree = _ask(ideal, ("dimension", "degree"), installation, characteristic, limits)
-        if ideal.layer.d == 2 and ideal.layer.t >= 2 and gluing_is_sharp(ideal.layer.alpha, HILBERT_DEGREE):
-            known = tuple(gluing_bound(ideal.layer, n) for n in range(HILBERT_DEGREE + 1))
-            values = [f"hilbert-{n}" for n in range(HILBERT_DEGREE + 1)]
-            hilbert = tuple(_ask(ideal, values, installation, characteristic, limits))
+        if layer.d == 2 and layer.has_orbits and double_locus_bound_is_sharp(layer.alpha, HILBERT_DEGREE):
+            known = tuple(double_locus_bound(layer, n) for n in _DEGREES)
+            hilbert = tuple(
+                _ask(ideal, [f"hilbert-{n}" for n in _DEGREES], installation, characteristic, limits)
+            )
         [decided] = _ask(ideal, ("prime",), installation, characteristic, limits)
         prime = bool(decided)
     except (EngineTimeoutError, EngineMemoryError):
         pass
-    expected = None if ideal.layer.t == 1 else expected_degree(ideal.layer)
+    expected = expected_degree(layer) if layer.has_orbits else None
     return Completeness(
-        dimension, degree, ideal.layer.expected_dimension, expected, prime, characteristic, hilbert, known
+        dimension, degree, layer.expected_dimension, expected, prime, characteristic, hilbert, known
     )
 
 

@@ -287,7 +287,7 @@ def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Secti
         (
             str(piece.degree), str(piece.ideal_dimension), str(piece.hilbert_function),
             str(piece.minimal_generators),
-            Lines(tuple(_module(m.shapes, m.minimal_generators, m.dimension) for m in piece.modules
+            Lines(tuple(_module(m.shapes, m.minimal_generators, m.dimension) for m in piece.modules or ()
                         if m.minimal_generators)),
         )
         for piece in ideal.degrees

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
-from math import comb, prod
+from math import comb
 from typing import Any, NamedTuple
 
-import flint
-import numpy as np
-
-from agattn.algebra.echelon import rational_matrix
-from agattn.algebra.polynomial import Exponents, Polynomial
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.preimages import stratum_fiber
@@ -91,17 +84,6 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 # The ideal --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Ideal:
-    """Facts about the ideal of M̄: dimension of the cone, degree, generators by degree, tangent dimensions."""
-
-    dimension: int
-    degree: int
-    generators_by_degree: Mapping[int, int]
-    tangent_dimension: Mapping[Stratum, int]
-    generators: tuple[Polynomial, ...] = field(compare=False, repr=False, default=())
-
-
 def _ask_ideal(layer: SingleLayer, given: Given) -> Problem:
     prime = [_integer("prime", "1 if the ideal is prime, else 0")] if given.get("prime") else []
     results = [
@@ -116,56 +98,12 @@ def _ask_ideal(layer: SingleLayer, given: Given) -> Problem:
 
 
 def _read_ideal(answer: Answer) -> Ideal:
-    layer, generators = answer.problem.layer, answer.polynomials["generators"]
-    _check_vanishing(layer, generators)
-    return Ideal(
-        answer.integers["dimension"],
-        answer.integers["degree"],
-        dict(sorted(Counter(f.degree() for f in generators).items())),
-        {
-            point.ranks: layer.ambient_dimension
-            - _gradient_rank(generators, list(coefficients(layer, point.A, point.V)))
-            for point in (strata_points(layer) if layer.has_orbits else ())
-            if point.ranks
-        },
-        generators,
-    )
-
-
-def _check_vanishing(layer: SingleLayer, generators: tuple[Polynomial, ...]) -> None:
-    """Refuse equations that do not vanish at random points of the neuromanifold: a guard, not a proof."""
-    randomness = random.Random(0)
-    for _ in range(3):
-        K, Q, V = (
-            np.array([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(rows)], dtype=object)
-            for rows in (layer.alpha, layer.alpha, layer.d_out)
-        )
-        y = coefficients(layer, K.T @ Q, V)
-        for f in generators:
-            if f(*y) != 0:
-                raise EngineError(f"the engine's equation {f.macaulay2()[:80]} does not vanish on {layer}")
-
-
-def _gradient_rank(equations: tuple[Polynomial, ...], point: list[Fraction]) -> int:
-    """The rank of the Jacobian of some equations at a point, exactly."""
-    rows = [row for row in (_gradient(f, point) for f in equations) if any(row)]
-    if not rows:
-        return 0
-    if p := equations[0].ring.characteristic:
-        return int(flint.nmod_mat([[int(c) % p for c in row] for row in rows], p).rank())
-    return int(rational_matrix(rows, len(point)).rank())
-
-
-def _gradient(f: Polynomial, point: list[Fraction]) -> list[Fraction]:
-    """The gradient at a point with few nonzero coordinates: a term with two factors outside them is 0."""
-    gradient = [Fraction(0)] * len(point)
-    for exponents, coefficient in f.terms.items():
-        occurring = [n for n, e in enumerate(exponents) if e]
-        outside = [n for n in occurring if not point[n]]
-        for n in (outside or occurring) if len(outside) <= 1 else ():
-            powers = (Fraction(point[m]) ** (exponents[m] - (m == n)) for m in occurring)
-            gradient[n] += coefficient * exponents[n] * prod(powers)
-    return gradient
+    layer, points = answer.problem.layer, {}
+    for point in strata_points(layer) if layer.has_orbits else ():
+        pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
+        points[point.ranks] = {index: value for index, value in pairs if value}
+    dimension, degree = answer.integers["dimension"], answer.integers["degree"]
+    return Ideal.eliminated(layer, dimension, degree, answer.polynomials["generators"], points=points)
 
 
 def _elimination_is_hopeless(layer: SingleLayer) -> str:
@@ -416,17 +354,10 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
     if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
         return ()
     ring = coordinate_ring(layer)
-    positions = {index: n for n, index in enumerate(coordinates(layer))}
     polynomials: dict[Polynomial, None] = {}
     for stratum in strata(layer):
         for equation in tangent_bounds(layer, stratum).equations:
-            terms: Counter[Exponents] = Counter()
-            for monomial, coefficient in equation.terms:
-                exponents = [0] * len(ring)
-                for index in monomial:
-                    exponents[positions[index]] += 1
-                terms[tuple(exponents)] += coefficient
-            polynomials[ring.from_terms(terms).primitive()] = None
+            polynomials[equation.polynomial(ring).primitive()] = None
     return tuple(polynomials)
 
 

@@ -203,7 +203,7 @@ def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
 
 
 def _equation(equation: Equation) -> list[list[Any]]:
-    return [[value, *map(list, monomial)] for monomial, value in equation.terms]
+    return [[value, *map(list, monomial)] for monomial, value in equation.terms.items()]
 
 
 def dump(document: Any, indent: int = 0) -> str:

@@ -20,7 +20,7 @@ def test_confirmed_for_two_dimensional_tokens(layer):
 
 
 def test_a_smaller_space_refutes_it_modularly(monkeypatch):
-    monkeypatch.setattr(hilbert_function, "gluing_is_sharp", lambda a, degree: False)
+    monkeypatch.setattr(hilbert_function, "double_locus_bound_is_sharp", lambda a, degree: False)
     verdict = HILBERT_FUNCTION.verdict(SingleLayer(2, 1), NOTHING)
     assert (verdict.judgement, verdict.evidence) == (Judgement.REFUTED, Evidence.MODULAR)
 

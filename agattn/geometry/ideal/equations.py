@@ -1,278 +1,362 @@
-r"""Verified equations of M̄ of one torus weight, and their gradients at a point.
+r"""Equations of M̄: sparse exact polynomials in the coordinates, their modules, and all those of one torus
+weight.
 
-The ideal of M̄ is graded by ℤ^{d'} × ℤ^d × ℤ^d: the coordinate y_{c,b,{i,k}} has weight e_c + f_b + g_i + g_k.
-All equations of degree n and of a given weight are the kernel of an integer matrix: expand every monomial of
-that weight in the entries of A and V (or of K, Q and V, where the rank of A matters) and ask which
-combinations cancel. The expansion is exact over ℤ, so every equation found is verified, and all are found.
+All equations of a given torus weight are the kernel of an integer matrix: expand every monomial of that
+weight in the entries of A and V (or of K, Q and V, where the rank of A matters) and ask which combinations
+cancel. The expansion is exact over ℤ, so every equation found is verified, and all are found.
 
->>> [equation] = equations_of_weight(Weight((1, 1), (1, 2), (1, 1, 1, 2)), rank=1)
+GL(d')×GL(d)×GL(d) acts on the equations. Its Lie algebra acts on the coordinates as on E ⊗ F ⊗ S²U
+(E ⊗ S³U for t = 1): lowering r to r + 1 in one factor takes a coordinate to the one with an index r replaced
+by r + 1, times the number of indices r + 1 it then has.
+
+>>> [equation] = equations_of_weight(SingleLayer(2, 1, 1), ((2,), (1, 1), (3, 1)))
 >>> print(equation)
-y_{1,1,{1,1}}·y_{1,2,{1,2}} - y_{1,1,{1,2}}·y_{1,2,{1,1}}
->>> equations_of_weight(Weight((1, 1), (1, 2), (1, 1, 1, 2)), rank=2)
+-y_(1,1,1,2)*y_(1,2,1,1) + y_(1,1,1,1)*y_(1,2,1,2)
+>>> equations_of_weight(SingleLayer(2, 1, 2), ((2,), (1, 1), (3, 1)))
 ()
+>>> equation.lower(2, 1).terms
+{((1, 1, 1, 1), (1, 2, 2, 2)): 2, ((1, 1, 2, 2), (1, 2, 1, 1)): -2}
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
-from itertools import combinations_with_replacement, product
-from math import gcd, lcm
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import combinations_with_replacement
+from math import gcd, prod
+from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import kernel_basis
+from agattn.algebra.characters import Partition, module_dimension, module_name
+from agattn.algebra.echelon import echelon, kernel_basis
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
+from agattn.errors import TooLargeError
+from agattn.geometry.ideal.torus_weights import (
+    Monomial,
+    TorusWeight,
+    generic_coordinates,
+    letters,
+    monomials_of_weight,
+    relabel,
+    smallest_layer,
+    sort_weight,
+    torus_weight,
+)
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
+from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product
 
-Monomial = tuple[Coordinate, ...]
-"""A product of coordinates, sorted, with repetition."""
+#: The nonzero coordinates of a point, by their indices.
+Point = Mapping[Coordinate, Any]
 
-Point = Mapping[Coordinate, int]
-"""The nonzero coordinates of a point."""
-
+#: The largest degree searched for gradients: that of the resultant which cuts out M(2,1,2).
 MAX_DEGREE = 4
-"""The largest degree searched for gradients: that of the resultant which cuts out M(2,1,2)."""
 
+#: A module with more equations than this is not written out.
+MOST_EQUATIONS = 20000
 
-@dataclass(frozen=True)
-class Weight:
-    """A degree n and a torus weight: sorted indices c (n of them), b (n) and i, k (2n), with repetition."""
+#: The most terms of an equation that a notebook shows.
+_LONGEST_SHOWN = 12
 
-    outer: tuple[int, ...]
-    column: tuple[int, ...]
-    inner: tuple[int, ...]
-
-    @property
-    def degree(self) -> int:
-        """The degree n of the polynomials."""
-        return len(self.outer)
-
-    @classmethod
-    def of(cls, monomial: Monomial) -> Weight:
-        """The weight of a product of coordinates.
-
-        >>> Weight.of(((1, 2, 1, 3), (1, 1, 2, 2)))
-        Weight(outer=(1, 1), column=(1, 2), inner=(1, 2, 2, 3))
-        """
-        return cls(
-            tuple(sorted(c for c, *_ in monomial)),
-            tuple(sorted(b for _, b, *_ in monomial)),
-            tuple(sorted(index for *_, i, k in monomial for index in (i, k))),
-        )
+#: A prime for choosing independent equations; no result depends on it.
+PRIME = 2**61 - 1
 
 
 @dataclass(frozen=True)
 class Equation:
-    """A homogeneous polynomial in the coordinates y with coprime integer coefficients, vanishing on M̄.
+    """A homogeneous polynomial with integer coefficients in the coordinates, for layers of any size.
 
     Attributes:
-        terms: (monomial, coefficient), sorted by monomial.
+        terms: coefficients by monomial, a sorted tuple of coordinates' indices, counted from 1.
+        kind: the type of the layers whose coordinates these are.
     """
 
-    terms: tuple[tuple[Monomial, int], ...]
+    terms: dict[Monomial, int] = field(hash=False)
+    kind: type[SingleLayer] = SingleLayer
 
-    @property
-    def weight(self) -> Weight:
-        """The torus weight of all its monomials."""
-        return Weight.of(self.terms[0][0])
+    @classmethod
+    def from_vector(
+        cls, monomials: Iterable[Monomial], vector: Sequence[Any], kind: type[SingleLayer]
+    ) -> Equation:
+        """The primitive equation with coefficients proportional to a vector of FLINT rationals."""
+        integers = flint.fmpq_mat([vector]).numer_denom()[0].tolist()[0]
+        terms = {monomial: int(x) for monomial, x in zip(monomials, integers, strict=True) if x}
+        return cls(terms, kind).primitive()
+
+    @classmethod
+    def from_polynomial(cls, polynomial: Polynomial, kind: type[SingleLayer] = SingleLayer) -> Equation:
+        """The primitive multiple of a polynomial whose variables are coordinates."""
+        names = [variable.indices for variable in polynomial.ring.variables]
+        terms = {}
+        for exponents, coefficient in polynomial.primitive().terms.items():
+            pairs = zip(names, exponents, strict=True)
+            terms[tuple(sorted(index for index, e in pairs for _ in range(e)))] = int(coefficient)
+        return cls(terms, kind).primitive()
 
     @property
     def degree(self) -> int:
-        """The degree."""
-        return len(self.terms[0][0])
+        """The degree; all terms have the same."""
+        return len(next(iter(self.terms), ()))
 
-    def value(self, point: Point) -> int:
-        """The value at a point."""
-        return sum(coefficient * _evaluate(monomial, point) for monomial, coefficient in self.terms)
+    @cached_property
+    def torus_weight(self) -> TorusWeight:
+        """The torus weight, one vector for each factor of the group, without zeros at the end."""
+        return torus_weight(next(iter(self.terms)), self.kind.gl_degrees)
 
-    def gradient(self, point: Point) -> dict[Coordinate, int]:
+    def primitive(self) -> Equation:
+        """The same equation with coprime coefficients, the first of them positive."""
+        if not self.terms:
+            return self
+        ordered = sorted(self.terms.items())
+        scale = gcd(*self.terms.values()) * (1 if ordered[0][1] > 0 else -1)
+        return Equation({monomial: coefficient // scale for monomial, coefficient in ordered}, self.kind)
+
+    def value(self, point: Point) -> Any:
+        """The value at a point, in the ring of its coordinates."""
+        return sum(
+            coefficient * prod(point[index] for index in monomial)
+            for monomial, coefficient in self.terms.items()
+            if all(index in point for index in monomial)
+        )
+
+    def gradient(self, point: Point) -> dict[Coordinate, Any]:
         """The nonzero partial derivatives at a point.
 
-        >>> [equation] = equations_of_weight(Weight((1, 1), (1, 2), (1, 1, 1, 2)), rank=1)
+        >>> [equation] = equations_of_weight(SingleLayer(2, 1, 1), ((2,), (1, 1), (3, 1)))
         >>> equation.gradient({(1, 1, 1, 2): 1})
         {(1, 2, 1, 1): -1}
         """
         result: Counter[Coordinate] = Counter()
-        for monomial, coefficient in self.terms:
-            if sum(name not in point for name in monomial) > 1:
+        for monomial, coefficient in self.terms.items():
+            outside = [place for place, index in enumerate(monomial) if index not in point]
+            if len(outside) > 1:
                 continue  # every derivative of it vanishes at the point
-            for position, name in enumerate(monomial):
-                rest = monomial[:position] + monomial[position + 1 :]
-                result[name] += coefficient * _evaluate(rest, point)
-        return {name: value for name, value in sorted(result.items()) if value}
+            for place in outside or range(len(monomial)):
+                rest = monomial[:place] + monomial[place + 1 :]
+                result[monomial[place]] += coefficient * prod(point[index] for index in rest)
+        return {index: value for index, value in sorted(result.items()) if value}
 
-    def relabel(
-        self, outer: Mapping[int, int], column: Mapping[int, int], inner: Mapping[int, int]
-    ) -> Equation:
-        """The equation with the indices c, b and i, k renamed injectively, again one of M̄."""
+    def relabel(self, orders: Sequence[Sequence[int]]) -> Equation:
+        """The equation with letter r of each group replaced by ``orders[group][r - 1]``, again one of M̄."""
+        moved = {relabel(m, orders, self.kind.gl_degrees): value for m, value in self.terms.items()}
+        return Equation(dict(sorted(moved.items())), self.kind)
 
-        def rename(name: Coordinate) -> Coordinate:
-            c, b, i, k = name
-            one, other = sorted((inner[i], inner[k]))
-            return outer[c], column[b], one, other
+    def move(self, factor: int, start: int, end: int) -> Equation:
+        """Apply the matrix unit that sends the basis vector ``start`` to ``end`` in one factor of the group.
 
-        return Equation(
-            tuple(sorted((tuple(sorted(map(rename, monomial))), x) for monomial, x in self.terms))
+        Args:
+            factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1
+                for the latter.
+            start: a basis vector, from 1.
+            end: another basis vector, from 1.
+        """
+        result: Counter[Monomial] = Counter()
+        for monomial, coefficient in self.terms.items():
+            for place, index in enumerate(monomial):
+                parts = letters(index, self.kind.gl_degrees)
+                if start in parts[factor]:
+                    moved = list(parts[factor])
+                    moved[moved.index(start)] = end
+                    parts[factor] = tuple(sorted(moved))
+                    name = tuple(letter for part in parts for letter in part)
+                    key = tuple(sorted((*monomial[:place], name, *monomial[place + 1 :])))
+                    result[key] += coefficient * moved.count(end)
+        return Equation({key: value for key, value in result.items() if value}, self.kind)
+
+    def lower(self, factor: int, r: int) -> Equation:
+        """Apply the lowering operator r → r + 1 of one factor."""
+        return self.move(factor, r, r + 1)
+
+    def is_highest(self, sizes: Sequence[int]) -> bool:
+        """Whether every raising operator of a group with factors of these sizes kills the equation."""
+        return not any(
+            self.move(factor, r + 1, r).terms for factor, size in enumerate(sizes) for r in range(1, size)
         )
+
+    def polynomial(self, ring: PolynomialRing | None = None) -> Polynomial:
+        """The equation as a polynomial in ``ring``, by default in the coordinates that occur.
+
+        Raises:
+            KeyError: if a coordinate is missing from the ring.
+        """
+        letter = self.kind.letter
+        if ring is None:
+            ring = PolynomialRing(Variable(letter, i) for i in sorted({i for m in self.terms for i in m}))
+        places = {v.indices: position for position, v in enumerate(ring.variables) if v.letter == letter}
+        terms = {}
+        for monomial, coefficient in self.terms.items():
+            exponents = [0] * len(ring)
+            for index in monomial:
+                exponents[places[index]] += 1
+            terms[tuple(exponents)] = coefficient
+        return ring.from_terms(terms)
+
+    def vanishes_on(self, layer: SingleLayer) -> bool:
+        """Whether the equation holds on the whole neuromanifold, by exact expansion over ℤ.
+
+        V and A are replaced by matrices of variables; where a < d, A by KᵀQ with K and Q of a rows.
+
+        Raises:
+            KeyError: if a coordinate is not one of the layer's.
+        """
+        values = generic_coordinates(layer)
+        polynomial = self.polynomial()
+        return not polynomial.compose([values[y.indices] for y in polynomial.ring.variables])
 
     def __str__(self) -> str:
-        pieces = []
-        for monomial, coefficient in self.terms:
-            factors = []
-            for (c, b, i, k), power in Counter(monomial).items():
-                factors.append(f"y_{{{c},{b},{{{i},{k}}}}}" + (f"^{power}" if power > 1 else ""))
-            size = [str(abs(coefficient))] if abs(coefficient) != 1 else []
-            sign = "-" if coefficient < 0 else "+"
-            pieces.append(f"{sign} {'·'.join([*size, *factors])}")
-        return " ".join(pieces).removeprefix("+ ")
+        return str(self.polynomial())
 
 
-def _evaluate(monomial: Monomial, point: Point) -> int:
-    value = 1
-    for name in monomial:
-        value *= point.get(name, 0)
-        if not value:
-            break
-    return value
+@dataclass(frozen=True)
+class EquationModule(InNotebooks):
+    """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
-
-def monomials_of_weight(weight: Weight) -> list[Monomial]:
-    """All products of coordinates of a weight, sorted.
-
-    >>> len(monomials_of_weight(Weight((1, 1), (1, 2), (1, 1, 2, 2))))
-    3
+    Attributes:
+        shapes: the highest weight, a partition for each factor of the group.
+        sizes: the sizes of these factors: d', d, d, or d', d for t = 1.
+        highest: the highest weight vector, proved to vanish on the neuromanifold.
+        name: what these equations say in words, where there is a name; else empty.
     """
-    found: set[Monomial] = set()
 
-    def extend(
-        chosen: Monomial, outer: tuple[int, ...], column: tuple[int, ...], inner: tuple[int, ...]
-    ) -> None:
-        if not outer:
-            found.add(tuple(sorted(chosen)))
-            return
-        # The first inner index has to go somewhere: choosing its factor first meets each product few times.
-        i, others = inner[0], inner[1:]
-        for k in sorted(set(others)):
-            for c, b in product(sorted(set(outer)), sorted(set(column))):
-                name = (c, b, i, k)
-                extend((*chosen, name), _without(outer, c), _without(column, b), _without(others, k))
+    shapes: tuple[Partition, ...]
+    sizes: tuple[int, ...]
+    highest: Equation
+    name: str = ""
 
-    extend((), weight.outer, weight.column, weight.inner)
-    return sorted(found)
+    @property
+    def degree(self) -> int:
+        """The degree of the equations."""
+        return self.highest.degree
+
+    @property
+    def dimension(self) -> int:
+        """The number of linearly independent equations."""
+        return module_dimension(self.shapes, self.sizes)
+
+    def __len__(self) -> int:
+        return self.dimension
+
+    def __str__(self) -> str:
+        return module_name(self.shapes)
+
+    def as_json(self) -> dict[str, object]:
+        """The module and its highest weight vector as JSON-ready data."""
+        return {
+            "degree": self.degree,
+            "highest_weight": [list(part) for part in self.shapes],
+            "dimension": self.dimension,
+            "name": self.name,
+            "equation": str(self.highest),
+            "evidence": "proved",
+        }
+
+    def notebook_row(self) -> tuple[Cell, ...]:
+        """The module, its dimension, what it says, and its highest weight vector, if that is short."""
+        polynomial = self.highest.polynomial()
+        short = len(polynomial) <= _LONGEST_SHOWN
+        equation: Cell = Math(polynomial.latex()) if short else f"{len(polynomial)} terms"
+        return Math(tensor_product(self.shapes)), self.dimension, self.name, equation
+
+    def _notebook(self) -> Table:
+        names = ("module", "dimension", Wide("what it says"), "highest weight vector")
+        return Table(
+            f"Equations of degree {self.degree}", (), tuple(zip(names, self.notebook_row(), strict=True))
+        )
+
+    def __iter__(self) -> Iterator[Equation]:
+        """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.
+
+        All lowering operators are applied until the dimension given by the hook content formula is reached.
+
+        Raises:
+            TooLargeError: if there are more than :data:`MOST_EQUATIONS`.
+        """
+        if self.dimension > MOST_EQUATIONS:
+            raise TooLargeError(
+                f"{self} has {self.dimension} equations; at most {MOST_EQUATIONS} are written out"
+            )
+        level = {self.highest.torus_weight: [self.highest.primitive()]}
+        count = 0
+        while level:
+            below: dict[TorusWeight, list[Equation]] = {}
+            for equations in level.values():
+                chosen = _independent(equations)
+                count += len(chosen)
+                yield from chosen
+                for equation in chosen:
+                    for factor, size in enumerate(self.sizes):
+                        for r in range(1, size):
+                            lowered = equation.lower(factor, r)
+                            if lowered.terms:
+                                below.setdefault(lowered.torus_weight, []).append(lowered.primitive())
+            level = below
+        if count != self.dimension:
+            raise ArithmeticError(f"{self}: {count} equations found where there should be {self.dimension}")
 
 
-def _without(values: tuple[int, ...], value: int) -> tuple[int, ...]:
-    position = values.index(value)
-    return values[:position] + values[position + 1 :]
+def _independent(equations: list[Equation]) -> list[Equation]:
+    """A maximal independent subset; independence mod p proves it over ℚ, the count is checked later."""
+    if len(equations) == 1:
+        return equations
+    rows = {m: row for row, m in enumerate(sorted({m for equation in equations for m in equation.terms}))}
+    matrix = flint.nmod_mat(len(rows), len(equations), PRIME)
+    for column, equation in enumerate(equations):
+        for monomial, coefficient in equation.terms.items():
+            matrix[rows[monomial], column] = coefficient
+    return [equations[column] for column in echelon(matrix)[1]]
 
 
-Expansion = dict[tuple[tuple[str, int, int], ...], int]
+def equations_of_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equation, ...]:
+    """A basis of all equations of M̄ of one torus weight.
 
+    Restricting A and V to the letters in the weight maps M̄ onto the M̄ of those letters, and permutations
+    of letters permute the equations: so the smallest layer with the dominant weight has them all.
 
-def expand(monomial: Monomial, rank: int | None) -> Expansion:
-    """The monomial as an integer polynomial in the entries of A and V, or of K, Q and V with ``rank`` rows.
-
-    Keys are sorted products of entries such as ``("A", 1, 2)`` for A_{1,2}; with A = KᵀQ the entry A_{k,b} is
-    Σ_l K_{l,k}·Q_{l,b}.
-
-    >>> expand(((1, 2, 1, 3),), None)
-    {(('A', 1, 2), ('V', 1, 3)): 1, (('A', 3, 2), ('V', 1, 1)): 1}
-    >>> expand(((1, 2, 1, 1),), 1)
-    {(('K', 1, 1), ('Q', 1, 2), ('V', 1, 1)): 1}
-    """
-    total: Counter[tuple[tuple[str, int, int], ...]] = Counter({(): 1})
-    for c, b, i, k in monomial:
-        factor: list[tuple[tuple[str, int, int], ...]] = []
-        for one, other in sorted({(i, k), (k, i)}, reverse=True):
-            V = ("V", c, one)
-            if rank is None:
-                factor.append((("A", other, b), V))
-            else:
-                factor.extend((("K", row, other), ("Q", row, b), V) for row in range(1, rank + 1))
-        step: Counter[tuple[tuple[str, int, int], ...]] = Counter()
-        for entries, coefficient in total.items():
-            for extra in factor:
-                step[tuple(sorted(entries + extra))] += coefficient
-        total = step
-    return dict(total)
-
-
-def equations_of_weight(weight: Weight, rank: int) -> tuple[Equation, ...]:
-    """A basis of all equations of M̄ of one weight, for attention dimension ``rank``.
-
-    Restricting A and V to the indices in the weight maps M̄ onto the M̄ of those indices, so d and d' do not
-    matter as long as they contain them. Nor does the rank where at most ``rank`` columns or rows of A take
-    part.
-
-    >>> len(equations_of_weight(Weight((1, 2), (1, 2), (1, 1, 2, 2)), rank=2))
+    >>> len(equations_of_weight(SingleLayer(2, 2), ((1, 1), (1, 1), (2, 2))))
     1
     """
-    maps = [_canonical(indices) for indices in (weight.outer, weight.column, weight.inner)]
-    canonical = Weight(
-        *(
-            tuple(sorted(rename[x] for x in indices))
-            for rename, indices in zip(maps, (weight.outer, weight.column, weight.inner), strict=True)
-        )
-    )
-    effective = None if rank >= min(len(maps[1]), len(maps[2])) else rank
-    back = [{value: key for key, value in rename.items()} for rename in maps]
-    return tuple(equation.relabel(*back) for equation in _canonical_equations(canonical, effective))
-
-
-def _canonical(indices: tuple[int, ...]) -> dict[int, int]:
-    """Rename indices to 1, 2, ... by falling multiplicity."""
-    count = Counter(indices)
-    return {x: n for n, x in enumerate(sorted(count, key=lambda x: (-count[x], x)), start=1)}
+    dominant, orders = sort_weight(weight)
+    found = _equations_of_dominant_weight(smallest_layer(dominant, layer), dominant)
+    return tuple(equation.relabel(orders) for equation in found)
 
 
 @cache
-def _canonical_equations(weight: Weight, rank: int | None) -> tuple[Equation, ...]:
-    monomials = monomials_of_weight(weight)
-    rows: dict[tuple[tuple[str, int, int], ...], int] = {}
+def _equations_of_dominant_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equation, ...]:
+    values = generic_coordinates(layer)
+    monomials = monomials_of_weight(weight, layer.gl_degrees)
+    rows: dict[tuple[int, ...], int] = {}
     entries = []
-    for column, monomial in enumerate(monomials):
-        for key, coefficient in expand(monomial, rank).items():
-            entries.append((rows.setdefault(key, len(rows)), column, coefficient))
+    for column, (first, *others) in enumerate(monomials):
+        image = prod((values[index] for index in others), start=values[first])
+        for key, coefficient in image.terms.items():
+            entries.append((rows.setdefault(key, len(rows)), column, int(coefficient)))
     matrix = flint.fmpq_mat(len(rows), len(monomials))
     for row, column, coefficient in entries:
         matrix[row, column] = coefficient
-    found = []
-    for vector in kernel_basis(matrix):
-        scale = lcm(*(int(x.q) for x in vector))
-        integers = [int((x * scale).p) for x in vector]
-        # The sign makes the first coefficient positive.
-        divisor = gcd(*integers) * (-1 if next(x for x in integers if x) < 0 else 1)
-        terms = zip(monomials, integers, strict=True)
-        found.append(Equation(tuple((monomial, x // divisor) for monomial, x in terms if x)))
-    return tuple(found)
+    return tuple(Equation.from_vector(monomials, vector, type(layer)) for vector in kernel_basis(matrix))
 
 
-def gradient_equations(
-    layer: SingleLayer, point: Point, max_degree: int = MAX_DEGREE, rank: int | None = None
-) -> Iterator[Equation]:
+def gradient_equations(layer: SingleLayer, point: Point, max_degree: int = MAX_DEGREE) -> Iterator[Equation]:
     """Verified equations of M̄ whose gradients at a sparse point span all gradients of the degrees searched.
 
     A gradient at p sees only monomials m·y_j with m a product of coordinates that are nonzero at p, so only
-    the weights wt(m) + wt(j) matter; nothing of other weights is looked at. They come in order of degree.
+    the torus weights of these matter; nothing of other weights is looked at. They come in order of degree.
 
     Args:
-        layer: the layer, with t ≥ 2.
+        layer: the layer.
         point: the nonzero coordinates of p.
         max_degree: the largest degree n searched.
-        rank: the attention dimension; by default the layer's α. A larger one gives equations of a larger
-            variety, which vanish on M̄ too.
     """
-    support = sorted(point)
     for degree in range(2, max_degree + 1):
-        seen: set[Weight] = set()
-        for chosen in combinations_with_replacement(support, degree - 1):
-            for name in coordinates(layer):
-                weight = Weight.of((*chosen, name))
+        seen: set[TorusWeight] = set()
+        for chosen in combinations_with_replacement(sorted(point), degree - 1):
+            for index in coordinates(layer):
+                weight = torus_weight((*chosen, index), layer.gl_degrees)
                 if weight not in seen:
                     seen.add(weight)
-                    for equation in equations_of_weight(weight, layer.alpha if rank is None else rank):
+                    for equation in equations_of_weight(layer, weight):
                         if equation.gradient(point):
                             yield equation

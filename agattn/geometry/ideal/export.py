@@ -20,9 +20,9 @@ from collections.abc import Callable
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import InputError
-from agattn.geometry.ideal.equation_modules import EquationModule
+from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.ideal.torus_weights import indices
+from agattn.geometry.ideal.torus_weights import list_coordinates
 from agattn.geometry.variety.coordinates import coordinate_ring
 
 #: The formats by name, each with the mark that opens a comment.
@@ -47,7 +47,7 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     """
     if form not in FORMATS:
         raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}")
-    indices(ideal.layer)  # refuses a layer with too many coordinates
+    list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
     ring = coordinate_ring(ideal.layer)
     polynomials = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
     if form == "json":

@@ -1,9 +1,8 @@
 """Minimal generators of the ideal: highest weight vectors with small integer coefficients, proved to vanish.
 
 For t ≥ 2 they come from the kernel of φ on the multiplicity space of
-:mod:`agattn.geometry.ideal.isotypic`, over
-ℤ. For t = 1 they are found in their weight space modulo a prime and lifted to ℚ. Either way each is then
-expanded exactly on the parametrization.
+:mod:`agattn.geometry.ideal.isotypic`, over ℤ. For t = 1 they are found in their weight space modulo a prime
+and lifted to ℚ. Either way each is then expanded exactly on the parametrization.
 
 >>> from agattn.architectures import SingleLayer
 >>> [equation] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
@@ -18,14 +17,16 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.characters import Partition
+from agattn.algebra.characters import Partition, module_name
+from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.ideal.equation_modules import Equation, Terms
-from agattn.geometry.ideal.graded import PRIME, GradedIdeal
-from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
-from agattn.geometry.ideal.torus_weights import Index
+from agattn.geometry.ideal.equations import PRIME, Equation
+from agattn.geometry.ideal.graded import PRIME as SMALL_PRIME
+from agattn.geometry.ideal.graded import GradedIdeal
+from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants, saturate
+from agattn.geometry.ideal.torus_weights import Monomial, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
@@ -49,22 +50,23 @@ def highest_weight_generators(
         ArithmeticError: if one of them does not vanish, which would be an error in this program.
         TooLargeError: if the tensors have more than :data:`MOST_WORDS` entries.
     """
-    if layer.t == 1:
-        found = _from_weight_space(shapes, graded or GradedIdeal(layer))
-    else:
+    if layer.has_orbits:
         lam, mu, nu = shapes
         found = _from_tensors(component((lam, mu, nu)), layer.alpha)
+    else:
+        found = _from_weight_space(shapes, graded or GradedIdeal(layer))
     small = smallest_layer(shapes, layer)
-    for equation in found:
-        if not equation.vanishes_on(small):
-            raise ArithmeticError(f"{shapes}: an equation that was found does not vanish on {layer}")
+    if not all(equation.vanishes_on(small) for equation in found):
+        raise ArithmeticError(f"{shapes}: an equation that was found does not vanish on {layer}")
     return found
 
 
-def smallest_layer(shapes: tuple[Partition, ...], layer: SingleLayer) -> SingleLayer:
-    """The smallest layer with the highest weight vector of this module, and the same α where α matters."""
-    d = max(len(part) for part in shapes[1:])
-    return SingleLayer(d, len(shapes[0]), min(layer.a, d), layer.t)
+def _modulo(products: list[list[Any]], candidates: list[list[Any]], prime: int) -> list[list[Any]]:
+    """The first of the candidates that are independent, mod p, of the products and of each other."""
+    if not candidates:
+        return []
+    pivots = echelon(flint.nmod_mat([*products, *candidates], prime).transpose())[1]
+    return [candidates[place - len(products)] for place in pivots if place >= len(products)]
 
 
 def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
@@ -72,41 +74,22 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
     if not wanted:
         return []
     tensors, products = space.ideal_tensors(alpha), space.product_tensors(alpha)
-    columns: dict[tuple[Index, ...], int] = {}
+    columns: dict[Monomial, int] = {}
     rows = [_expand(tensor, space) for tensor in (*tensors, *products)]
     for terms in rows:
         for monomial in terms:
             columns.setdefault(monomial, len(columns))
-    matrix = flint.fmpz_mat(len(rows), len(columns))
-    for row, terms in enumerate(rows):
-        for monomial, coefficient in terms.items():
-            matrix[row, columns[monomial]] = coefficient
-    entries: list[list[Any]] = matrix.tolist()
-    basis = _short_basis(flint.fmpz_mat(entries[: len(tensors)]))
-    generated = entries[len(tensors) :]
-    names = list(columns)
-    found: list[Equation] = []
-    rank = flint.fmpz_mat(generated).rank() if generated else 0
-    short: list[list[Any]] = basis.tolist()
-    for vector in sorted(short, key=lambda entry: sum(int(x) ** 2 for x in entry)):
-        if flint.fmpz_mat([*generated, vector]).rank() > rank:
-            generated, rank = [*generated, vector], rank + 1
-            found.append(
-                Equation({m: int(x) for m, x in zip(names, vector, strict=True) if x}, 2).primitive()
-            )
-    if len(found) != wanted:
-        raise ArithmeticError(f"{space.shape}: {len(found)} generators found where there should be {wanted}")
-    return found
+    entries = [[terms.get(monomial, 0) for monomial in columns] for terms in rows]
+    basis = saturate(flint.fmpz_mat(entries[: len(tensors)])).lll().tolist()
+    short = sorted(basis, key=lambda vector: sum(int(x) ** 2 for x in vector))
+    chosen = _modulo(entries[len(tensors) :], short, PRIME)
+    if len(chosen) != wanted:
+        name = module_name(space.shape)
+        raise ArithmeticError(f"{name}: {len(chosen)} generators found where there should be {wanted}")
+    return [Equation.from_vector(columns, vector, SingleLayer) for vector in chosen]
 
 
-def _short_basis(matrix: flint.fmpz_mat) -> flint.fmpz_mat:
-    """A reduced basis of all integer vectors in the row space of a matrix of full row rank."""
-    hermite = flint.fmpz_mat(matrix.transpose().hnf().tolist()[: matrix.nrows()])
-    saturated = (flint.fmpq_mat(matrix.transpose()) * flint.fmpq_mat(hermite).inv()).numer_denom()[0]
-    return saturated.transpose().lll()
-
-
-def _expand(tensor: FloatArray, space: IsotypicComponent) -> Terms:
+def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]:
     """The polynomial of an invariant tensor in S^λ ⊗ S^μ ⊗ W_ν, given in its coordinates.
 
     A word i_1 ... i_{2n} in the indices of U stands for Π_j u_{i_{2j−1}}·u_{i_{2j}}; and u_i·u_k is y_{ik},
@@ -114,85 +97,69 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> Terms:
     """
     lam, mu, nu = (specht_module(part) for part in space.shape)
     if len(lam.words) * len(mu.words) * len(nu.words) > MOST_WORDS:
-        raise TooLargeError(f"{space.shape}: the tensors of this module are too long to be written out")
+        name = module_name(space.shape)
+        raise TooLargeError(f"{name}: the tensors of this module are too long to be written out")
     coefficients = (tensor @ pair_invariants(space.shape.nu)).reshape(len(lam), len(mu), len(nu))
     words = np.einsum(
         "lmn,la,mb,nc->abc", coefficients, lam.tensors, mu.tensors, nu.tensors, optimize="optimal"
     )
     first, second, third = np.nonzero(words)
-    n, size = space.degree, max(8, len(space.shape.nu) + 1)
-    c, b, inner = lam.words[first], mu.words[second], np.sort(nu.words[third].reshape(-1, n, 2), axis=2)
-    codes = np.sort(((c * size + b) * size + inner[:, :, 0]) * size + inner[:, :, 1], axis=1)
-    scale = 2 ** np.sum(inner[:, :, 0] == inner[:, :, 1], axis=1)
-    values = words[first, second, third].astype(np.int64) * scale
+    inner = np.sort(nu.words[third].reshape(len(third), -1, 2), axis=2)
+    size = max(8, len(space.shape.nu) + 1)
+    digits = (lam.words[first], mu.words[second], inner[:, :, 0], inner[:, :, 1])
+    # One number for each coordinate, so that the coordinates of a monomial can be sorted.
+    codes = np.sort(np.ravel_multi_index(digits, (size,) * 4), axis=1)
+    values = words[first, second, third].astype(np.int64) << np.sum(inner[:, :, 0] == inner[:, :, 1], axis=1)
     unique, place = np.unique(codes, axis=0, return_inverse=True)
     totals = np.zeros(len(unique), dtype=np.int64)
     np.add.at(totals, place.reshape(-1), values)
-    return {
-        tuple(_decode(int(code), size) for code in monomial): int(total)
-        for monomial, total in zip(unique, totals, strict=True)
-        if total
-    }
-
-
-def _decode(code: int, size: int) -> Index:
-    digits = []
-    for _ in range(4):
-        code, digit = divmod(code, size)
-        digits.append(digit)
-    return tuple(reversed(digits))
+    monomials = (np.stack(np.unravel_index(unique, (size,) * 4), axis=-1) + 1).tolist()
+    pairs = zip(monomials, totals.tolist(), strict=True)
+    return {tuple(map(tuple, monomial)): total for monomial, total in pairs if total}
 
 
 def _from_weight_space(shapes: tuple[Partition, ...], graded: GradedIdeal) -> list[Equation]:
     """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, found mod p and lifted to ℤ."""
-    names = [tuple(graded.indices[v] for v in monomial) for monomial in graded.monomials(graded.pad(shapes))]
-    highest = _annihilated(names, graded.kernel(graded.pad(shapes)), graded)
-    products = _annihilated(names, graded.product_rows(graded.pad(shapes)), graded)
-    found: list[Equation] = []
-    chosen, rank = [*products], len(products)
-    for row in highest:
-        if flint.nmod_mat([*chosen, row], PRIME).rank() > rank:
-            chosen, rank = [*chosen, row], rank + 1
-            lifted = flint.fmpq_mat([[_rational(int(x)) for x in row]]).numer_denom()[0].tolist()[0]
-            terms = {tuple(sorted(m)): int(x) for m, x in zip(names, lifted, strict=True) if x}
-            found.append(Equation(terms, 1).primitive())
-    return found
+    monomials, kind = graded.monomials(shapes), type(graded.layer)
+    highest = _annihilated(monomials, graded.kernel(shapes), kind)
+    products = _annihilated(monomials, graded.products(shapes), kind)
+    return [
+        Equation.from_vector(monomials, list(map(_rational, row)), kind)
+        for row in _modulo(products, highest, SMALL_PRIME)
+    ]
 
 
 def _annihilated(
-    names: list[tuple[Index, ...]], rows: list[list[int]], graded: GradedIdeal
+    monomials: list[Monomial], rows: list[list[int]], kind: type[SingleLayer]
 ) -> list[list[int]]:
     """The reduced echelon basis of the highest weight vectors in the span of some rows, modulo the prime."""
     if not rows:
         return []
-    matrix, rank = flint.nmod_mat(rows, PRIME).rref()
-    matrix = flint.nmod_mat(matrix.tolist()[:rank], PRIME)
-    images: dict[Any, int] = {}
-    raised: list[dict[int, int]] = []
-    for name in names:
-        own: dict[int, int] = {}
-        unit = Equation({tuple(sorted(name)): 1}, graded.layer.t)
-        for factor, size in enumerate(graded.factors):
-            for r in range(size - 1):
-                for monomial, value in unit.move(factor, r + 1, r).terms.items():
-                    own[images.setdefault((factor, r, monomial), len(images))] = value
-        raised.append(own)
-    operators = flint.nmod_mat(len(names), max(1, len(images)), PRIME)
-    for row, own in enumerate(raised):
-        for column, value in own.items():
-            operators[row, column] = value
+    matrix, rank = flint.nmod_mat(rows, SMALL_PRIME).rref()
+    matrix = flint.nmod_mat(matrix.tolist()[:rank], SMALL_PRIME)
+    columns: dict[Any, int] = {}
+    entries = []
+    for row, monomial in enumerate(monomials):
+        unit = Equation({monomial: 1}, kind)
+        for factor, weight in enumerate(unit.torus_weight):
+            for r in range(1, len(weight)):
+                for image, value in unit.move(factor, r + 1, r).terms.items():
+                    entries.append((row, columns.setdefault((factor, r, image), len(columns)), value))
+    operators = flint.nmod_mat(len(monomials), max(1, len(columns)), SMALL_PRIME)
+    for row, column, value in entries:
+        operators[row, column] = value
     relations, nullity = (matrix * operators).transpose().nullspace()
     if not nullity:
         return []
-    combinations = flint.nmod_mat([row[:nullity] for row in relations.tolist()], PRIME).transpose()
+    combinations = flint.nmod_mat(relations.transpose().tolist()[:nullity], SMALL_PRIME)
     reduced, rank = (combinations * matrix).rref()
     return [[int(x) for x in row] for row in reduced.tolist()[:rank]]
 
 
 def _rational(residue: int) -> flint.fmpq:
     """The fraction of small height with this residue modulo the prime."""
-    r0, r1, t0, t1 = PRIME, residue, 0, 1
-    while 2 * r1 * r1 > PRIME:
+    r0, r1, t0, t1 = SMALL_PRIME, residue, 0, 1
+    while 2 * r1 * r1 > SMALL_PRIME:
         quotient = r0 // r1
         r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
     return flint.fmpq(r1, t1)

@@ -8,12 +8,12 @@ m = C(n+d−1, n), and the functions that meet them number
     g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
 
 For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is
-the Hilbert function: observed, and proved degree by degree by :func:`gluing_is_sharp`.
+the Hilbert function: observed, and proved degree by degree by :func:`double_locus_bound_is_sharp`.
 
 >>> from agattn.architectures import SingleLayer
->>> [gluing_bound(SingleLayer(2, 1), n) for n in range(5)]
+>>> [double_locus_bound(SingleLayer(2, 1), n) for n in range(5)]
 [1, 6, 21, 56, 125]
->>> gluing_is_sharp(a=2, max_degree=4)
+>>> double_locus_bound_is_sharp(a=2, max_degree=4)
 True
 """
 
@@ -41,7 +41,7 @@ def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
     return sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, rank))
 
 
-def gluing_bound(layer: SingleLayer, n: int) -> int:
+def double_locus_bound(layer: SingleLayer, n: int) -> int:
     """The number g(n) of functions of degree n on the source that respect the preimages of rank-one points.
 
     Args:
@@ -63,10 +63,10 @@ def predicted_hilbert_function(layer: SingleLayer, n: int) -> int | None:
     """
     if layer.t == 1:
         return None
-    return gluing_bound(layer, n) if layer.d <= 2 or layer.a == layer.d_out == 1 else None
+    return double_locus_bound(layer, n) if layer.d <= 2 or layer.a == layer.d_out == 1 else None
 
 
-def gluing_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
+def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 
     Modules with three rows in λ do not occur for d = 2, so two outputs are enough. In each dominant weight

@@ -15,31 +15,39 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import nullcontext
-from dataclasses import dataclass
-from fractions import Fraction
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
 from typing import Any
 
-from agattn.algebra.characters import Partition, module_dimension, partitions, specht_dimension
+import flint
+import numpy as np
+
+from agattn.algebra.characters import Partition, module_dimension, module_name, partitions, specht_dimension
+from agattn.algebra.echelon import rational_matrix
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer, positive_integer
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import EngineError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.equation_modules import Equation, EquationModule
+from agattn.geometry.ideal.equations import Equation, EquationModule, Point
 from agattn.geometry.ideal.generators import highest_weight_generators
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.names import name_of
-from agattn.geometry.variety.coordinates import coordinates
+from agattn.geometry.variety.coordinates import coefficients, coordinates
+from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.notebook import InNotebooks, Math, Table, tensor_product
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
 #: For t = 1, the largest space of all polynomials of one degree.
 LARGEST_DEGREE_PIECE = 200_000
+#: A degree of M̄ with more digits than this is left out: JSON readers refuse such integers.
+MOST_DIGITS = 4000
 
 #: The most modules of generators of which a notebook shows an equation.
 _MOST_SHOWN = 20
@@ -71,7 +79,7 @@ class Isotypic:
         return self.ring - self.coordinate_ring
 
     def __str__(self) -> str:
-        return "⊗".join(f"S({','.join(map(str, part))})" for part in self.shapes)
+        return module_name(self.shapes)
 
     def as_json(self) -> dict[str, object]:
         """The module as JSON-ready data."""
@@ -90,28 +98,20 @@ class DegreePiece:
 
     Attributes:
         degree: the degree n.
-        modules: every module of the polynomial ring in this degree, highest weights first.
-        evidence: proved for t ≥ 2, all ranks being exact; modular for t = 1.
+        ideal_dimension: the number of linearly independent equations of degree n.
+        hilbert_function: the dimension of the coordinate ring in degree n.
+        minimal_generators: the number of minimal generators of degree n.
+        evidence: natively proved for t ≥ 2, all ranks being exact, and modular for t = 1.
+        modules: every module of the polynomial ring in this degree, highest weights first; ``None`` where an
+            engine counted.
     """
 
     degree: int
-    modules: tuple[Isotypic, ...]
+    ideal_dimension: int
+    hilbert_function: int
+    minimal_generators: int
     evidence: Evidence
-
-    @cached_property
-    def ideal_dimension(self) -> int:
-        """The number of linearly independent equations of degree n."""
-        return sum(m.dimension * m.ideal for m in self.modules)
-
-    @cached_property
-    def hilbert_function(self) -> int:
-        """The dimension of the coordinate ring in degree n."""
-        return sum(m.dimension * m.coordinate_ring for m in self.modules)
-
-    @cached_property
-    def minimal_generators(self) -> int:
-        """The number of minimal generators of degree n."""
-        return sum(m.dimension * m.minimal_generators for m in self.modules)
+    modules: tuple[Isotypic, ...] | None = None
 
     def as_json(self) -> dict[str, object]:
         """The piece as JSON-ready data."""
@@ -120,33 +120,113 @@ class DegreePiece:
             "ideal_dimension": self.ideal_dimension,
             "hilbert_function": self.hilbert_function,
             "minimal_generators": self.minimal_generators,
-            "modules": [m.as_json() for m in self.modules],
+            "modules": None if self.modules is None else [m.as_json() for m in self.modules],
             "evidence": self.evidence.value,
         }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Ideal(InNotebooks):
-    """The ideal of M̄ up to a degree.
+    """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
-    those gives its equations.
+    those gives its equations. Engines know no modules, only :meth:`equations`. Two ideals are equal if they
+    have the same dimension, degree, numbers of generators and dimensions of tangent spaces.
 
     Attributes:
         layer: the architecture.
+        dimension: of the affine cone M̄; natively by formula.
+        degree: of M̄; ``None`` natively at t = 1, where no formula is known, or with more than
+            :data:`MOST_DIGITS` digits.
         degrees: the pieces, from degree 1 on.
+        method: ``"native"``, or the engine.
+        whole: minimal generators of the whole ideal; ``None`` if only those up to a degree are known.
+        tangent_dimension: of the tangent spaces at the points where they were asked for.
+        graded: for t = 1, the weight spaces that were computed.
     """
 
-    def __init__(
-        self, layer: SingleLayer, degrees: Sequence[DegreePiece], graded: GradedIdeal | None
-    ) -> None:
-        self.layer = layer
-        self.degrees = tuple(degrees)
-        self._graded = graded
+    layer: SingleLayer
+    dimension: int
+    degree: int | None
+    degrees: tuple[DegreePiece, ...]
+    method: str = "native"
+    whole: tuple[Equation, ...] | None = None
+    tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
+    graded: GradedIdeal | None = None
+
+    @classmethod
+    def eliminated(
+        cls,
+        layer: SingleLayer,
+        dimension: int,
+        degree: int,
+        generators: Sequence[Polynomial],
+        *,
+        method: str = "",
+        hilbert_function: Sequence[int] = (),
+        points: Mapping[Any, Point] | None = None,
+    ) -> Ideal:
+        """The whole ideal as an engine found it.
+
+        Args:
+            layer: the architecture.
+            dimension: of the affine cone.
+            degree: the degree of M̄.
+            generators: all minimal generators.
+            method: the engine.
+            hilbert_function: the dimension of the coordinate ring in degrees 1, 2, ....
+            points: points by name, of which the tangent spaces are computed.
+
+        Raises:
+            EngineError: if an equation does not vanish at random points of the neuromanifold: a guard, not a
+                proof.
+        """
+        characteristic = generators[0].ring.characteristic if generators else 0
+        whole = tuple(Equation.from_polynomial(f, type(layer)) for f in generators)
+        randomness, names = random.Random(0), coordinates(layer)
+        for _ in range(3):
+            draw = ([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(rows)]
+                    for rows in (layer.alpha, layer.alpha, layer.d_out))  # fmt: skip
+            K, Q, V = (np.array(matrix, dtype=object) for matrix in draw)
+            point = dict(zip(names, coefficients(layer, K.T @ Q, V), strict=True))
+            for f, equation in zip(generators, whole, strict=True):
+                value = equation.value(point)
+                if value % characteristic if characteristic else value:
+                    shown = f.macaulay2()[:80]
+                    raise EngineError(f"the engine's equation {shown} does not vanish on {layer}")
+        counts = Counter(equation.degree for equation in whole)
+        evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
+        pieces = tuple(
+            DegreePiece(n, comb(len(names) + n - 1, n) - value, value, counts[n], evidence)
+            for n, value in enumerate(hilbert_function, 1)
+        )
+        tangents = {
+            name: len(names) - _gradient_rank(whole, point, characteristic)
+            for name, point in (points or {}).items()
+        }
+        return cls(layer, dimension, degree, pieces, method, whole, tangents)
 
     @property
     def max_degree(self) -> int:
         """The last degree that was computed."""
         return len(self.degrees)
+
+    @property
+    def generators_by_degree(self) -> dict[int, int]:
+        """The number of minimal generators of each degree that has any."""
+        if self.whole is not None:
+            return dict(sorted(Counter(equation.degree for equation in self.whole).items()))
+        return {piece.degree: piece.minimal_generators for piece in self.degrees if piece.minimal_generators}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ideal) and self._facts == other._facts
+
+    @property
+    def _facts(self) -> tuple[object, ...]:
+        return self.layer, self.dimension, self.degree, self.generators_by_degree, self.tangent_dimension
+
+    def __hash__(self) -> int:
+        return hash((self.layer, self.dimension, self.degree))
 
     def hilbert_function(self, n: int) -> int:
         """The dimension of the coordinate ring in degree n ≤ ``max_degree``.
@@ -168,7 +248,7 @@ class Ideal(InNotebooks):
         """
         if of not in ("ideal", "coordinate_ring", "minimal_generators", "ring"):
             raise InputError(f"of is {of!r}; use 'ideal', 'coordinate_ring', 'minimal_generators' or 'ring'")
-        return {m.shapes: getattr(m, of) for m in self._piece(n).modules if getattr(m, of)}
+        return {m.shapes: getattr(m, of) for m in self._piece(n).modules or () if getattr(m, of)}
 
     def _piece(self, n: int) -> DegreePiece:
         if not 1 <= n <= self.max_degree:
@@ -179,13 +259,11 @@ class Ideal(InNotebooks):
     def generators(self) -> tuple[EquationModule, ...]:
         """The modules of minimal generators, each with its highest weight vector over ℤ, proved to vanish."""
         found = []
-        for piece in self.degrees:
-            for module in piece.modules:
-                if not module.minimal_generators:
-                    continue
-                vectors = highest_weight_generators(module.shapes, self.layer, self._graded)
+        for module in (module for piece in self.degrees for module in piece.modules or ()):
+            if module.minimal_generators:
+                vectors = highest_weight_generators(module.shapes, self.layer, self.graded)
                 name = name_of(module.shapes, self.layer) if len(vectors) == 1 else ""
-                sizes = group_sizes(self.layer)
+                sizes = self.layer.gl_sizes
                 found += [EquationModule(module.shapes, sizes, vector, name) for vector in vectors]
         return tuple(found)
 
@@ -194,10 +272,12 @@ class Ideal(InNotebooks):
 
     def equations(self) -> Iterator[Equation]:
         """All minimal generators, one by one: a basis of each module in turn."""
+        if self.whole is not None:
+            yield from self.whole
         for module in self.generators:
             yield from module
 
-    def contains(self, point: Sequence[Fraction | int]) -> bool:
+    def contains(self, point: Sequence[Any]) -> bool:
         """Whether a point satisfies all equations found; exact.
 
         Args:
@@ -214,25 +294,31 @@ class Ideal(InNotebooks):
             raise InputError(
                 f"the point has {len(point)} coordinates; {self.layer} needs {self.layer.ambient_dimension}"
             )
-        values = {
-            tuple(i - 1 for i in index): Fraction(value)
-            for index, value in zip(coordinates(self.layer), point, strict=True)
-        }
-        return all(_value(equation, values) == 0 for equation in self.equations())
+        values = dict(zip(coordinates(self.layer), point, strict=True))
+        return not any(equation.value(values) for equation in self.equations())
 
     def as_json(self) -> dict[str, object]:
-        """The degrees and the highest weight vectors as JSON-ready data."""
-        return {"degrees": [piece.as_json() for piece in self.degrees]}
+        """Everything found as JSON-ready data: degrees, and the highest weight vectors of the generators."""
+        return {
+            "architecture": self.layer.as_json(),
+            "ambient": self.layer.ambient_dimension,
+            "dimension": self.dimension,
+            "degree": self.degree,
+            "method": self.method,
+            "degrees": [piece.as_json() for piece in self.degrees],
+            "generators": None if self.whole is not None else [module.as_json() for module in self],
+        }
 
     def __str__(self) -> str:
+        numbers = self.generators_by_degree
         counts = [
-            f"{piece.minimal_generators} {_NAMES.get(piece.degree, f'equation of degree {piece.degree}')}"
-            + ("s" if piece.minimal_generators > 1 and piece.degree in _NAMES else "")
-            for piece in self.degrees
-            if piece.minimal_generators
+            f"{number} {_NAMES.get(n, f'equation of degree {n}')}"
+            + ("s" if number > 1 and n in _NAMES else "")
+            for n, number in numbers.items()
         ]
         name = str(self.layer).split(":")[0]
-        return f"Ideal of {name} to degree {self.max_degree}: {', '.join(counts) or 'no equations'}"
+        known = f" to degree {self.max_degree}" if self.whole is None else ""
+        return f"Ideal of {name}{known}: {', '.join(counts) or 'no equations'}"
 
     __repr__ = __str__
 
@@ -247,7 +333,7 @@ class Ideal(InNotebooks):
     def _repr_html_(self) -> str:
         """The degrees, and one equation of each module of minimal generators if they are not too many."""
         text = super()._repr_html_()
-        if 1 <= sum(m.minimal_generators > 0 for p in self.degrees for m in p.modules) <= _MOST_SHOWN:
+        if 1 <= sum(m.minimal_generators > 0 for p in self.degrees for m in p.modules or ()) <= _MOST_SHOWN:
             rows = tuple(module.notebook_row() for module in self.generators)
             headings = ("module", "dimension", "what it says", "highest weight vector")
             text += Table("One equation of each module of minimal generators", headings, rows).html()
@@ -258,25 +344,24 @@ def _sum(piece: DegreePiece) -> str:
     """The modules of the minimal generators of one degree, in LaTeX."""
     terms = [
         (f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "") + tensor_product(m.shapes)
-        for m in piece.modules
+        for m in piece.modules or ()
         if m.minimal_generators
     ]
     return r" \oplus ".join(terms) or "0"
 
 
-def _value(equation: Equation, values: dict[tuple[int, ...], Fraction]) -> Fraction:
-    total = Fraction(0)
-    for monomial, coefficient in equation.terms.items():
-        product = Fraction(coefficient)
-        for index in monomial:
-            product *= values[index]
-        total += product
-    return total
-
-
-def group_sizes(layer: SingleLayer) -> tuple[int, ...]:
-    """The sizes of the factors of the group: d', d, d, or for t = 1 d', d."""
-    return (layer.d_out, layer.d) if layer.t == 1 else (layer.d_out, layer.d, layer.d)
+def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:
+    """The rank of the Jacobian of some equations at a point, exactly."""
+    gradients = [equation.gradient(point) for equation in equations]
+    columns = {index: n for n, index in enumerate(sorted({i for gradient in gradients for i in gradient}))}
+    if not columns:
+        return 0
+    rows = [[gradient.get(index, 0) for index in columns] for gradient in gradients]
+    if characteristic:
+        return int(
+            flint.nmod_mat([[int(x) % characteristic for x in row] for row in rows], characteristic).rank()
+        )
+    return int(rational_matrix(rows, len(columns)).rank())
 
 
 def compute_ideal(
@@ -296,34 +381,40 @@ def compute_ideal(
         TooLargeError: before starting, if the last degree is beyond the stated limits.
     """
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
-    if layer.t == 1:
-        return _one_token(layer, max_degree, seed, force)
+    degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
+    pieces, graded = (_exactly if layer.has_orbits else _modularly)(layer, max_degree, workers, seed, force)
+    return Ideal(layer, layer.expected_dimension, degree, tuple(pieces), graded=graded)
+
+
+def _exactly(
+    layer: SingleLayer, max_degree: int, workers: int, seed: int, force: bool
+) -> tuple[list[DegreePiece], None]:
+    """The pieces by ranks on multiplicity spaces, for t ≥ 2."""
     largest = max((specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1)
     if largest > LARGEST_SPECHT_MODULE and not force:
         raise TooLargeError(
             f"degree {max_degree} for d = {layer.d} needs matrices of {largest} rows; "
             f"the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
         )
-    pool: Any = ProcessPoolExecutor(workers) if workers > 1 else nullcontext()
-    with pool as executor:
-        pieces = [_piece(layer, degree, executor) for degree in range(1, max_degree + 1)]
-    return Ideal(layer, pieces, None)
-
-
-def _piece(layer: SingleLayer, degree: int, executor: Executor | None) -> DegreePiece:
-    wanted = list(shapes(degree, layer.d_out, layer.d))
-    tasks = [(tuple(shape), layer.alpha) for shape in wanted]
-    counts = (
-        map(_multiplicities, tasks) if executor is None else executor.map(_multiplicities, tasks, chunksize=4)
-    )
-    sizes = group_sizes(layer)
-    modules = tuple(
-        Isotypic(tuple(shape), module_dimension(shape, sizes), *numbers)
-        for shape, numbers in zip(wanted, counts, strict=True)
-        if numbers[0]
-    )
-    _check_total(layer, degree, modules)
-    return DegreePiece(degree, modules, Evidence.PROVED)
+    tasks = [
+        [(shape, layer.alpha) for shape in shapes(n, layer.d_out, layer.d)] for n in range(1, max_degree + 1)
+    ]
+    counts: list[Any]
+    if workers > 1:
+        with ProcessPoolExecutor(workers) as pool:
+            counts = [list(pool.map(_multiplicities, own, chunksize=4)) for own in tasks]
+    else:
+        counts = [list(map(_multiplicities, own)) for own in tasks]
+    pieces = [
+        _piece(
+            layer,
+            n,
+            {tuple(shape): numbers for (shape, _), numbers in zip(own, found, strict=True)},
+            Evidence.PROVED,
+        )
+        for n, (own, found) in enumerate(zip(tasks, counts, strict=True), 1)
+    ]
+    return pieces, None
 
 
 def _multiplicities(task: tuple[Any, int]) -> tuple[int, int, int]:
@@ -332,17 +423,10 @@ def _multiplicities(task: tuple[Any, int]) -> tuple[int, int, int]:
     return space.ring, space.coordinate(alpha), space.minimal_generators(alpha)
 
 
-def _check_total(layer: SingleLayer, degree: int, modules: Sequence[Isotypic]) -> None:
-    """Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
-    large; as their dimensions add up to that of all polynomials, none is too small either.
-    """  # fmt: skip
-    total = sum(m.dimension * m.ring for m in modules)
-    expected = comb(layer.ambient_dimension + degree - 1, degree)
-    if total != expected:
-        raise ArithmeticError(f"the modules of degree {degree} add up to {total}, not to {expected}")
-
-
-def _one_token(layer: SingleLayer, max_degree: int, seed: int, force: bool) -> Ideal:
+def _modularly(
+    layer: SingleLayer, max_degree: int, workers: int, seed: int, force: bool
+) -> tuple[list[DegreePiece], GradedIdeal]:
+    """The pieces by ranks of weight spaces at random points mod p, for t = 1."""
     size = comb(layer.ambient_dimension + max_degree - 1, max_degree)
     if size > LARGEST_DEGREE_PIECE and not force:
         raise TooLargeError(
@@ -351,18 +435,29 @@ def _one_token(layer: SingleLayer, max_degree: int, seed: int, force: bool) -> I
         )
     graded = GradedIdeal(layer, seed)
     pieces = []
-    for degree in range(1, max_degree + 1):
-        ring, coordinate, generators = graded.characters(degree)
-        modules = tuple(
-            Isotypic(
-                key,
-                module_dimension(key, graded.factors),
-                ring[key],
-                coordinate.get(key, 0),
-                generators.get(key, 0),
-            )
-            for key in ring
-        )
-        _check_total(layer, degree, modules)
-        pieces.append(DegreePiece(degree, modules, Evidence.MODULAR))
-    return Ideal(layer, pieces, graded)
+    for n in range(1, max_degree + 1):
+        ring, coordinate, generators = graded.characters(n)
+        numbers = {key: (ring[key], coordinate.get(key, 0), generators.get(key, 0)) for key in ring}
+        pieces.append(_piece(layer, n, numbers, Evidence.MODULAR))
+    return pieces, graded
+
+
+def _piece(
+    layer: SingleLayer, n: int, multiplicities: Mapping[Any, tuple[int, int, int]], evidence: Evidence
+) -> DegreePiece:
+    """One degree from the multiplicities of its modules in ring, coordinate ring and minimal generators.
+
+    Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
+    large; as their dimensions add up to that of all polynomials, none is too small either.
+    """
+    modules = tuple(
+        Isotypic(key, module_dimension(key, layer.gl_sizes), *numbers)
+        for key, numbers in multiplicities.items()
+        if numbers[0]
+    )
+    total, expected = sum(m.dimension * m.ring for m in modules), comb(layer.ambient_dimension + n - 1, n)
+    if total != expected:
+        raise ArithmeticError(f"the modules of degree {n} add up to {total}, not to {expected}")
+    hilbert_function = sum(m.dimension * m.coordinate_ring for m in modules)
+    generators = sum(m.dimension * m.minimal_generators for m in modules)
+    return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules)

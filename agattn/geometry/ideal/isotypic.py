@@ -37,7 +37,13 @@ from typing import NamedTuple
 import flint
 import numpy as np
 
-from agattn.algebra.characters import Partition, horizontal_strips, littlewood_richardson, partitions
+from agattn.algebra.characters import (
+    Partition,
+    horizontal_strips,
+    littlewood_richardson,
+    module_name,
+    partitions,
+)
 from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
@@ -53,12 +59,7 @@ class Shape(NamedTuple):
     nu: Partition
 
     def __str__(self) -> str:
-        """The module as printed: ``S(2)⊗S(1,1)⊗S(3,1)``."""
-        return "⊗".join(f"S({','.join(map(str, part))})" for part in self)
-
-    def latex(self) -> str:
-        """The module in LaTeX."""
-        return r"\otimes ".join(f"S_{{({','.join(map(str, part))})}}" for part in self)
+        return module_name(self)
 
 
 class IsotypicComponent:
@@ -269,11 +270,20 @@ def pair_invariants(nu: Partition) -> FloatArray:
     basis = _independent(basis)
     if not len(basis):
         return basis
-    # If H is the Hermite form of the columns of a basis B, the rows of H⁻ᵀB generate all integer vectors.
-    columns = flint.fmpz_mat(basis.shape[1], len(basis), basis.T.astype(np.int64).ravel().tolist())
-    hermite = flint.fmpz_mat(columns.hnf().tolist()[: len(basis)])
-    saturated = flint.fmpq_mat(columns) * flint.fmpq_mat(hermite).inv()
-    return np.array([[int(x.p) for x in row] for row in saturated.tolist()], dtype=np.float64).T
+    rows = flint.fmpz_mat(*basis.shape, basis.astype(np.int64).ravel().tolist())
+    return np.array([[int(x) for x in row] for row in saturate(rows).tolist()], dtype=np.float64)
+
+
+def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
+    """A basis of all integer vectors in the row space of a matrix of full row rank.
+
+    >>> saturate(flint.fmpz_mat([[2, 0, 4]]))
+    [1, 0, 2]
+    """
+    # If H is the Hermite form of the columns, the rows of H⁻ᵀB generate all integer vectors.
+    columns = rows.transpose()
+    hermite = flint.fmpz_mat(columns.hnf().tolist()[: rows.nrows()])
+    return (flint.fmpq_mat(columns) * flint.fmpq_mat(hermite).inv()).numer_denom()[0].transpose()
 
 
 @cache

@@ -1,83 +1,172 @@
-"""Torus weights of the coordinates, and exact expansion on the parametrization.
+"""Torus weights, the monomials of one weight, and the parametrization with variables for weights.
 
 The torus of GL(d')×GL(d)×GL(d) acts on y_{c,b,{i,k}} with weight e_c + f_b + g_i + g_k; for t = 1 that of
 GL(d')×GL(d) acts on z_{c,{i,j,k}} with weight e_c + g_i + g_j + g_k. So the ideal of M̄ is graded by these
-weights.
+weights. A weight is written as one vector for each group; zeros at its end may be left out, so that it does
+not depend on the size of the layer.
 
->>> weight((0, 1, 0, 0), SingleLayer(2, 1))
-((1,), (0, 1), (2, 0))
+>>> torus_weight([(1, 2, 1, 3)])
+((1,), (0, 1), (1, 0, 1))
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import combinations_with_replacement, product
 from typing import Any
 
-from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
+from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates, generic_matrices
 
 #: More coordinates than this are never listed one by one.
 MOST_COORDINATES = 5000
 
-#: The indices of a coordinate, from 0: (c, b, i, k) with i ≤ k for t ≥ 2, (c, i, j, k) with i ≤ j ≤ k for t
-#: = 1.
-Index = tuple[int, ...]
+#: A product of coordinates, sorted, with repetition.
+Monomial = tuple[Coordinate, ...]
+
+#: How often each letter 1, 2, ... occurs, for each group.
+TorusWeight = tuple[tuple[int, ...], ...]
 
 
-def indices(layer: SingleLayer) -> list[Index]:
-    """The indices of all coordinates, from 0, in lexicographic order.
+def list_coordinates(layer: SingleLayer) -> tuple[Coordinate, ...]:
+    """The indices of all coordinates, in lexicographic order, counted from 1.
 
     Raises:
         TooLargeError: if there are more than :data:`MOST_COORDINATES`.
-
-    >>> indices(SingleLayer(2, 1))[:3]
-    [(0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 1, 1)]
     """
     if layer.ambient_dimension > MOST_COORDINATES:
         raise TooLargeError(
             f"{layer.ambient_dimension} coordinates are too many to write out; at most {MOST_COORDINATES} are"
         )
-    return [tuple(i - 1 for i in index) for index in coordinates(layer)]
+    return coordinates(layer)
 
 
-def variable(index: Index, tokens: int) -> Variable:
-    """The coordinate with these indices from 0 as a variable with indices from 1: a y, or for t = 1 a z.
+def letters(index: Coordinate, degrees: Sequence[int]) -> list[tuple[int, ...]]:
+    """The indices of a coordinate that belong to each group.
 
-    >>> variable((0, 1, 0, 0), tokens=2).name
-    'y_1_2_1_1'
+    >>> letters((1, 2, 1, 3), (1, 1, 2))
+    [(1,), (2,), (1, 3)]
     """
-    return Variable("z" if tokens == 1 else "y", tuple(i + 1 for i in index))
+    parts, start = [], 0
+    for degree in degrees:
+        parts.append(index[start : start + degree])
+        start += degree
+    return parts
 
 
-def weight(index: Index, layer: SingleLayer) -> tuple[tuple[int, ...], ...]:
-    """The torus weight of a coordinate, one vector for each factor of the group."""
-    if layer.t == 1:
-        groups = [(layer.d_out, index[:1]), (layer.d, index[1:])]
-    else:
-        groups = [(layer.d_out, index[:1]), (layer.d, index[1:2]), (layer.d, index[2:])]
-    return tuple(tuple(letters.count(i) for i in range(size)) for size, letters in groups)
-
-
-def vanishes(polynomial: Polynomial, layer: SingleLayer) -> bool:
-    """Whether a polynomial in the coordinates is zero on the whole neuromanifold, by exact expansion.
-
-    V and A are replaced by matrices of variables; where a < d, A by KᵀQ with K and Q of a rows.
+def torus_weight(
+    monomial: Iterable[Coordinate], degrees: Sequence[int] = SingleLayer.gl_degrees
+) -> TorusWeight:
+    """The torus weight of a product of coordinates, without zeros at the end.
 
     Args:
-        polynomial: in a ring whose variables are coordinates of the layer, all of them or some.
-        layer: the architecture.
-
-    Raises:
-        KeyError: if a variable is not a coordinate of the layer.
-
-    >>> ring = PolynomialRing([Variable("y", (1, 1, 1, 1)), Variable("y", (1, 2, 1, 1))])
-    >>> vanishes(ring.gens[0], SingleLayer(2, 1)), vanishes(ring.zero(), SingleLayer(2, 1))
-    (False, True)
+        monomial: the coordinates, with repetition.
+        degrees: how many indices of a coordinate belong to each group, the layer's ``gl_degrees``.
     """
-    A, V = generic_point(layer)
-    values = dict(zip(coordinates(layer), coefficients(layer, A, V), strict=True))
-    return not polynomial.compose([values[y.indices] for y in polynomial.ring.variables])
+    weight = []
+    for parts in zip(*(letters(index, degrees) for index in monomial), strict=True):
+        joined = [letter for part in parts for letter in part]
+        weight.append(tuple(joined.count(letter) for letter in range(1, max(joined) + 1)))
+    return tuple(weight)
+
+
+def sort_weight(weight: TorusWeight) -> tuple[TorusWeight, list[list[int]]]:
+    """The dominant weight with the same numbers, and for each group which letter became its 1, 2, ...
+
+    >>> sort_weight(((0, 2), (1, 0, 1), (1, 1, 2)))
+    (((2,), (1, 1), (2, 1, 1)), [[2], [1, 3], [3, 1, 2]])
+    """
+    pairs = [sorted((-count, letter) for letter, count in enumerate(part, 1) if count) for part in weight]
+    dominant = tuple(tuple(-count for count, _ in part) for part in pairs)
+    orders = [[letter for _, letter in part] for part in pairs]
+    return dominant, orders
+
+
+def relabel(monomial: Monomial, orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Monomial:
+    """The monomial with letter r of each group replaced by ``orders[group][r - 1]``."""
+    return tuple(
+        sorted(
+            tuple(
+                letter
+                for part, order in zip(letters(index, degrees), orders, strict=True)
+                for letter in sorted(order[x - 1] for x in part)
+            )
+            for index in monomial
+        )
+    )
+
+
+def divisors(
+    weight: TorusWeight, degrees: Sequence[int] = SingleLayer.gl_degrees
+) -> Iterator[tuple[Coordinate, TorusWeight]]:
+    """The coordinates that divide monomials of a torus weight, sorted, with the weight of the quotients.
+
+    >>> next(divisors(((2,), (1, 1), (2, 2))))
+    ((1, 1, 1, 1), ((1,), (0, 1), (0, 2)))
+    """
+    for parts in product(*(_choices(part, degree) for part, degree in zip(weight, degrees, strict=True))):
+        yield tuple(letter for part, _ in parts for letter in part), tuple(rest for _, rest in parts)
+
+
+def monomials_of_weight(
+    weight: TorusWeight, degrees: Sequence[int] = SingleLayer.gl_degrees
+) -> list[Monomial]:
+    """All products of coordinates of a torus weight, sorted.
+
+    >>> len(monomials_of_weight(((2,), (1, 1), (2, 2))))
+    3
+    """
+    found: list[Monomial] = []
+
+    def extend(chosen: Monomial, left: TorusWeight) -> None:
+        if not any(left[0]):
+            found.append(chosen)
+            return
+        first = next(letter for letter, count in enumerate(left[0], 1) if count)
+        for index, rest in divisors(left, degrees):
+            if index[0] > first:
+                break  # a sorted product has its smallest first index here
+            if not chosen or index >= chosen[-1]:
+                extend((*chosen, index), rest)
+
+    extend((), weight)
+    return found
+
+
+@cache
+def _choices(left: tuple[int, ...], degree: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The increasing choices of some letters among those left, each with what is left after it."""
+    available = [letter for letter, count in enumerate(left, 1) if count]
+    found = []
+    for chosen in combinations_with_replacement(available, degree):
+        rest = list(left)
+        for letter in chosen:
+            rest[letter - 1] -= 1
+        if min(rest) >= 0:
+            found.append((chosen, tuple(rest)))
+    return found
+
+
+def smallest_layer(weight: TorusWeight, layer: SingleLayer) -> SingleLayer:
+    """The smallest layer with all letters of a weight, in which the same equations of that weight hold.
+
+    The rank of A matters only where the letters leave room for a larger one.
+
+    >>> smallest_layer(((2,), (1, 1), (2, 1, 1)), SingleLayer(5, 4, 3))
+    SingleLayer(d=3, d_out=1, a=3, t=2)
+    """
+    outer, *inner = map(len, weight)
+    d = max(inner)
+    return type(layer)(d, outer, layer.alpha if layer.alpha < min(inner) else d)
+
+
+@lru_cache(maxsize=256)
+def generic_coordinates(layer: SingleLayer) -> dict[Coordinate, Polynomial]:
+    """The coordinates of :func:`generic_point`, by their indices."""
+    return dict(zip(coordinates(layer), coefficients(layer, *generic_point(layer)), strict=True))
 
 
 def generic_point(layer: SingleLayer) -> tuple[Any, Any]:

@@ -254,7 +254,7 @@ def independent_gradients(
     [3, 3, 3]
     """
     # Row echelon form over 𝔽_p, one row per equation: independence mod p is independence over ℚ.
-    echelon: dict[Coordinate, dict[Coordinate, int]] = {}
+    echelon: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     kept: list[Equation] = []
     for equation in gradient_equations(layer, point, max_degree):
         row = {name: value % _PRIME for name, value in equation.gradient(point).items()}

@@ -1,8 +1,8 @@
 """The ideal: known values, two independent methods, generators over ℤ, and large layers."""
 
 from fractions import Fraction
-from itertools import combinations_with_replacement
-from math import comb
+from itertools import combinations, combinations_with_replacement, permutations
+from math import comb, prod
 
 import flint
 import numpy as np
@@ -14,15 +14,19 @@ from agattn.algebra.characters import littlewood_richardson
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.equation_modules import Equation, EquationModule
-from agattn.geometry.ideal.generators import highest_weight_generators, smallest_layer
+from agattn.geometry.ideal.equations import Equation, EquationModule
+from agattn.geometry.ideal.generators import highest_weight_generators
 from agattn.geometry.ideal.graded import GradedIdeal
-from agattn.geometry.ideal.hilbert import gluing_bound, gluing_is_sharp, predicted_hilbert_function
-from agattn.geometry.ideal.ideal import compute_ideal, group_sizes
+from agattn.geometry.ideal.hilbert import (
+    double_locus_bound,
+    double_locus_bound_is_sharp,
+    predicted_hilbert_function,
+)
+from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.isotypic import component, shapes
-from agattn.geometry.ideal.names import FLATTENING_MINORS, NAMED_EQUATIONS
-from agattn.geometry.ideal.neuromanifold import Neuromanifold
-from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.ideal.names import NAMES
+from agattn.geometry.ideal.torus_weights import smallest_layer
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 
 # Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
 # 4.
@@ -112,13 +116,13 @@ def test_modules_add_up_and_fit_the_source(d, d_out, a, degree):
         if len(mu) > layer.alpha:
             assert module.coordinate_ring == 0
     if d >= 2:
-        assert piece.hilbert_function <= gluing_bound(layer, degree)
+        assert piece.hilbert_function <= double_locus_bound(layer, degree)
 
 
-def test_gluing_bound_is_not_reached_at_4_1_4():
+def test_double_locus_bound_is_not_reached_at_4_1_4():
     layer = SingleLayer(4, 1)
     assert compute_ideal(layer, 3).hilbert_function(3) == 11080
-    assert gluing_bound(layer, 3) > 11080
+    assert double_locus_bound(layer, 3) > 11080
 
 
 @pytest.mark.parametrize("d_out", range(1, 9))
@@ -130,15 +134,15 @@ def test_hilbert_function_for_two_dimensional_tokens(d_out, a):
         assert ideal.hilbert_function(n) == predicted_hilbert_function(layer, n)
 
 
-def test_gluing_bound_is_sharp_for_two_dimensional_tokens():
-    assert gluing_is_sharp(a=1, max_degree=8)
-    assert gluing_is_sharp(a=2, max_degree=7)
+def test_double_locus_bound_is_sharp_for_two_dimensional_tokens():
+    assert double_locus_bound_is_sharp(a=1, max_degree=8)
+    assert double_locus_bound_is_sharp(a=2, max_degree=7)
 
 
 @pytest.mark.slow
-def test_gluing_bound_is_sharp_for_two_dimensional_tokens_to_degree_12():
-    assert gluing_is_sharp(a=1, max_degree=12)
-    assert gluing_is_sharp(a=2, max_degree=12)
+def test_double_locus_bound_is_sharp_for_two_dimensional_tokens_to_degree_12():
+    assert double_locus_bound_is_sharp(a=1, max_degree=12)
+    assert double_locus_bound_is_sharp(a=2, max_degree=12)
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -181,8 +185,8 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
     vectors = highest_weight_generators(shape, layer)
     assert len(vectors) == component(shape).minimal_generators(layer.alpha)
     for vector in vectors:
-        assert vector.weights == shape
-        assert vector.is_highest(group_sizes(layer))
+        assert vector.torus_weight == shape
+        assert vector.is_highest(layer.gl_sizes)
         assert vector.vanishes_on(smallest_layer(shape, layer))
         assert max(map(abs, vector.terms.values())) <= 10
 
@@ -211,26 +215,75 @@ def test_all_equations_are_independent_and_vanish(layer):
 
 
 def test_lowering_the_wrong_vector_is_noticed():
-    wrong = EquationModule(((2,), (2,), (4,)), (1, 2, 2), Equation({((0, 0, 0, 0), (0, 1, 0, 0)): 1}))
+    wrong = EquationModule(((2,), (2,), (4,)), (1, 2, 2), Equation({((1, 1, 1, 1), (1, 2, 1, 1)): 1}))
     with pytest.raises(ArithmeticError, match="where there should be"):
         list(wrong)
 
 
-@pytest.mark.parametrize(
-    "named", [*NAMED_EQUATIONS, *FLATTENING_MINORS], ids=lambda n: n.statement or str(n.shapes)
-)
-def test_named_equations_are_the_generators_of_their_module(named):
-    lam, mu, nu = named.shapes
-    minors = named in FLATTENING_MINORS
+RING = coordinate_ring(SingleLayer(3, 3))
+
+
+def y(c, b, i, k):
+    return RING.gen("y", c, b, min(i, k), max(i, k))
+
+
+def determinant(rows):
+    """By Leibniz' formula; the entries are polynomials."""
+    total = RING.zero()
+    for order in permutations(range(len(rows))):
+        sign = (-1) ** sum(order[i] > order[j] for i, j in combinations(range(len(order)), 2))
+        total = total + sign * prod((row[j] for row, j in zip(rows, order, strict=True)), start=RING.one())
+    return total
+
+
+def binary(c, b):
+    """The coefficients of the form y_{c,b} in the first two variables."""
+    return [y(c, b, 1, 1), y(c, b, 1, 2), y(c, b, 2, 2)]
+
+
+def resultant(first, second):
+    """The Sylvester resultant of two forms as binary quadratic forms."""
+    p, q, zero = binary(*first), binary(*second), RING.zero()
+    return determinant([[*p, zero], [zero, *p], [*q, zero], [zero, *q]])
+
+
+#: The highest weight vector of each named module, from its definition.
+DEFINITIONS = {
+    ((1, 1), (1, 1), (4,)): determinant([[y(c, b, 1, 1) for b in (1, 2)] for c in (1, 2)]),
+    # the symmetric matrix, 2y_{ii} on the diagonal, of one form in three variables
+    ((3,), (3,), (2, 2, 2)): determinant(
+        [[(1 + (i == k)) * y(1, 1, i, k) for k in (1, 2, 3)] for i in (1, 2, 3)]
+    ),
+    ((3,), (1, 1, 1), (3, 3)): determinant([binary(1, 1), binary(1, 2), binary(1, 3)]),
+    ((1, 1, 1), (3,), (3, 3)): determinant([binary(1, 1), binary(2, 1), binary(3, 1)]),
+    ((4,), (2, 2), (4, 4)): resultant((1, 1), (1, 2)),
+    ((2, 2), (4,), (4, 4)): resultant((1, 1), (2, 1)),
+}
+#: Minors of the matrix with rows b and columns (c, {i, k}), of size α + 1.
+FLATTENING_MINORS = {
+    ((2,), (1, 1), (3, 1)): determinant([[y(1, b, 1, 1), y(1, b, 1, 2)] for b in (1, 2)]),
+    ((3,), (1, 1, 1), (4, 1, 1)): determinant([[y(1, b, 1, i) for i in (1, 2, 3)] for b in (1, 2, 3)]),
+}
+
+
+def test_every_name_has_a_definition():
+    assert set(NAMES) == set(DEFINITIONS)
+
+
+@pytest.mark.parametrize("shapes", [*DEFINITIONS, *FLATTENING_MINORS], ids=str)
+def test_named_equations_are_the_generators_of_their_module(shapes):
+    lam, mu, nu = shapes
+    minors = shapes in FLATTENING_MINORS
     layer = SingleLayer(max(len(nu), len(mu)), len(lam), len(mu) - 1 if minors else None)
-    [generator] = highest_weight_generators(named.shapes, layer)
-    assert named.equation().terms == generator.primitive().terms
+    [generator] = highest_weight_generators(shapes, layer)
+    named = Equation.from_polynomial((DEFINITIONS | FLATTENING_MINORS)[shapes])
+    assert named.terms == generator.primitive().terms
 
 
 def test_membership():
-    neuromanifold = Neuromanifold(3, 1)
-    ideal = neuromanifold.ideal(4)
-    point = neuromanifold.point([[1, 2, 3], [4, 5, 6], [7, 8, 10]], [[1, -2, 3]])
+    layer = SingleLayer(3, 1)
+    ideal = compute_ideal(layer, 4)
+    point = list(coefficients(layer, [[1, 2, 3], [4, 5, 6], [7, 8, 10]], [[1, -2, 3]]))
     assert ideal.contains(point)
     point[0] += Fraction(1, 2)
     assert not ideal.contains(point)
@@ -249,11 +302,10 @@ def test_one_token_is_modular_and_finds_products_of_a_line_and_a_conic():
 
 
 def test_shown_forms():
-    ideal = Neuromanifold(2, 1).ideal(4)
+    ideal = compute_ideal(SingleLayer(2, 1), 4)
     assert repr(ideal) == "Ideal of M(2,1,2) to degree 4: 1 quartic"
     assert r"S_{(4)} \otimes S_{(2,2)} \otimes S_{(4,4)}" in ideal._repr_latex_()
-    assert repr(Neuromanifold(2, 1).ideal(2)).endswith("no equations")
-    assert Neuromanifold(2, 1)._repr_latex_().startswith("$")
+    assert repr(compute_ideal(SingleLayer(2, 1), 2)).endswith("no equations")
 
 
 def test_refusals():
@@ -268,4 +320,4 @@ def test_refusals():
     with pytest.raises(TooLargeError, match="t = 1"):
         compute_ideal(SingleLayer(6, 6, t=1), 4)
     with pytest.raises(TooLargeError, match="coordinates"):
-        list(Neuromanifold(40, 40, t=1).ideal(1))
+        list(compute_ideal(SingleLayer(40, 40, t=1), 1))

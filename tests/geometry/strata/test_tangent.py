@@ -7,7 +7,7 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.equations import Weight, equations_of_weight
+from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.strata.tangent import (
     Arc,
@@ -159,9 +159,9 @@ def test_every_arc_stays_in_the_variety(data):
         name: sum((term.get(name, 0) * ring.gens[0] ** n for n, term in enumerate(terms)), ring.zero())
         for name in coordinates(SingleLayer(2, 1))
     }
-    [resultant] = equations_of_weight(Weight((1,) * 4, (1, 1, 2, 2), (1,) * 4 + (2,) * 4), rank=2)
+    [resultant] = equations_of_weight(SingleLayer(2, 1), ((4,), (2, 2), (4, 4)))
     value = ring.zero()
-    for monomial, coefficient in resultant.terms:
+    for monomial, coefficient in resultant.terms.items():
         product = ring.one()
         for name in monomial:
             product = product * y[name]
