@@ -50,7 +50,7 @@ def test_sympy_module_runs_and_vanishes(layer):
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_json_vanishes(layer):
     document = json.loads(export(compute_ideal(layer, 4), "json"))
-    assert [tuple(index) for index in document["coordinates"]] == coordinates(layer)
+    assert [tuple(index) for index in document["coordinates"]] == list(coordinates(layer))
     for values in points(layer):
         for module in document["modules"]:
             for equation in module["equations"]:
