@@ -12,13 +12,13 @@ from agattn._version import __version__
 
 if TYPE_CHECKING:
     from agattn.architectures import DeepNetwork, SingleLayer
-    from agattn.evidence import Evidence, Judgement, Verdict
+    from agattn.evidence import Evidence, Status, Verdict
 
-__all__ = ["DeepNetwork", "Evidence", "Judgement", "SingleLayer", "Verdict", "__version__"]
+__all__ = ["DeepNetwork", "Evidence", "SingleLayer", "Status", "Verdict", "__version__"]
 
 _HOMES = {
     "agattn.architectures": ("DeepNetwork", "SingleLayer"),
-    "agattn.evidence": ("Evidence", "Judgement", "Verdict"),
+    "agattn.evidence": ("Evidence", "Status", "Verdict"),
 }
 
 

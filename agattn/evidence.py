@@ -32,7 +32,7 @@ class Evidence(Enum):
         return self.value
 
 
-class Judgement(Enum):
+class Status(Enum):
     """What is concluded about a claim.
 
     ``INAPPLICABLE`` means that the hypotheses of the claim do not hold; the computed value is still shown.
@@ -62,11 +62,11 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
 
 @dataclass(frozen=True)
 class Verdict(InNotebooks):
-    """The judgement of one claim for one architecture, with everything needed to doubt it.
+    """The status of one claim for one architecture, with everything needed to doubt it.
 
     Attributes:
         claim: the claim's id, such as ``"corollary-3.3"``.
-        judgement: confirmed, refuted, undecided or inapplicable.
+        status: confirmed, refuted, undecided or inapplicable.
         hypotheses_hold: whether the claim speaks about this architecture at all.
         predicted: what the claim says, as JSON-ready data.
         computed: what was computed, as JSON-ready data; ``None`` where nothing could be.
@@ -78,7 +78,7 @@ class Verdict(InNotebooks):
     """
 
     claim: str
-    judgement: Judgement
+    status: Status
     hypotheses_hold: bool
     predicted: object
     computed: object
@@ -89,16 +89,16 @@ class Verdict(InNotebooks):
     details: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        decided = self.judgement in (Judgement.CONFIRMED, Judgement.REFUTED)
+        decided = self.status in (Status.CONFIRMED, Status.REFUTED)
         if decided and self.evidence is None:
-            raise ValueError(f"{self.claim}: a {self.judgement} verdict needs evidence")
+            raise ValueError(f"{self.claim}: a {self.status} verdict needs evidence")
         if decided and not self.hypotheses_hold:
-            raise ValueError(f"{self.claim}: a claim is {self.judgement} only where its hypotheses hold")
+            raise ValueError(f"{self.claim}: a claim is {self.status} only where its hypotheses hold")
 
     @property
     def scope(self) -> str:
         """Where the claim was checked, if it says more than that; empty if it was checked as it stands."""
-        return str(self.details.get("scope", "")) if self.judgement is Judgement.CONFIRMED else ""
+        return str(self.details.get("scope", "")) if self.status is Status.CONFIRMED else ""
 
     @property
     def assumes(self) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ class Verdict(InNotebooks):
 
     def __str__(self) -> str:
         known = f" ({self.known})" if self.evidence else ""
-        return f"{self.claim}: {self.judgement}{known}. {self.witness}"
+        return f"{self.claim}: {self.status}{known}. {self.witness}"
 
     def _notebook(self) -> Table:
         known = f" ({self.known})" if self.evidence else ""
@@ -122,7 +122,7 @@ class Verdict(InNotebooks):
             (),
             (
                 ("claim", self.claim),
-                ("verdict", f"{self.judgement}{known}"),
+                ("verdict", f"{self.status}{known}"),
                 ("computed", "" if self.computed is None else str(self.computed)),
                 (Wide("why"), self.witness),
                 (Wide("engine"), self.engine),
@@ -136,7 +136,7 @@ class Verdict(InNotebooks):
             "hypotheses_hold": self.hypotheses_hold,
             "predicted": self.predicted,
             "computed": self.computed,
-            "verdict": self.judgement.value,
+            "verdict": self.status.value,
             "evidence": self.evidence.value if self.evidence else None,
             "witness": self.witness,
             "engine": self.engine,

@@ -14,13 +14,13 @@ from agattn.errors import (
     TooLargeError,
     TranscriptError,
 )
-from agattn.evidence import Evidence, Judgement, Verdict, weakest
+from agattn.evidence import Evidence, Status, Verdict, weakest
 
 
 def verdict(**changes):
     values = {
         "claim": "corollary-3.3",
-        "judgement": Judgement.CONFIRMED,
+        "status": Status.CONFIRMED,
         "hypotheses_hold": True,
         "predicted": 5,
         "computed": 5,
@@ -44,17 +44,17 @@ def test_nothing_follows_from_no_evidence():
         weakest([])
 
 
-@pytest.mark.parametrize("judgement", [Judgement.CONFIRMED, Judgement.REFUTED])
-def test_a_decision_needs_evidence_and_hypotheses(judgement):
+@pytest.mark.parametrize("status", [Status.CONFIRMED, Status.REFUTED])
+def test_a_decision_needs_evidence_and_hypotheses(status):
     with pytest.raises(ValueError, match="needs evidence"):
-        verdict(judgement=judgement, evidence=None)
+        verdict(status=status, evidence=None)
     with pytest.raises(ValueError, match="only where its hypotheses hold"):
-        verdict(judgement=judgement, hypotheses_hold=False)
+        verdict(status=status, hypotheses_hold=False)
 
 
-@pytest.mark.parametrize("judgement", [Judgement.UNDECIDED, Judgement.INAPPLICABLE])
-def test_no_decision_needs_neither(judgement):
-    assert verdict(judgement=judgement, evidence=None, hypotheses_hold=False).evidence is None
+@pytest.mark.parametrize("status", [Status.UNDECIDED, Status.INAPPLICABLE])
+def test_no_decision_needs_neither(status):
+    assert verdict(status=status, evidence=None, hypotheses_hold=False).evidence is None
 
 
 def test_json_has_the_keys_of_the_contract():
@@ -74,7 +74,7 @@ def test_json_has_the_keys_of_the_contract():
 
 def test_prints_what_is_known_and_how():
     assert str(verdict()) == "corollary-3.3: confirmed (proved). dim M = 5"
-    undecided = verdict(judgement=Judgement.UNDECIDED, evidence=None, witness="stopped after 1 s")
+    undecided = verdict(status=Status.UNDECIDED, evidence=None, witness="stopped after 1 s")
     assert str(undecided) == "corollary-3.3: undecided. stopped after 1 s"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.weight_fibers import fiber, weights
@@ -39,9 +39,7 @@ def objects():
         "layer": (SingleLayer(3, 2, 2), ["36", "13"]),
         "network": (DeepNetwork((4, 3, 4), (2, 2), heads=2), ["heads", "2"]),
         "verdict": (
-            Verdict(
-                "corollary-3.3", Judgement.CONFIRMED, True, 13, 13, Evidence.PROVED, "ranks", "native", 1.0
-            ),
+            Verdict("corollary-3.3", Status.CONFIRMED, True, 13, 13, Evidence.PROVED, "ranks", "native", 1.0),
             ["corollary-3.3", "confirmed (proved)", "13"],
         ),
         "report": (
@@ -144,7 +142,7 @@ def test_numbers_stand_in_the_right_places():
 
 
 def test_what_is_hostile_is_shown_as_text():
-    base = Verdict(HOSTILE, Judgement.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
+    base = Verdict(HOSTILE, Status.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
     report = replace(objects()["report"][0], verdicts=(base,))
     for thing in (base, report, Table(HOSTILE, (HOSTILE,), ((HOSTILE,),))):
         html = thing._repr_html_() if hasattr(thing, "_repr_html_") else thing.html()

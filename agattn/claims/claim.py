@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, UndecidedError
-from agattn.evidence import Evidence, Judgement, Verdict, weakest
+from agattn.evidence import Evidence, Status, Verdict, weakest
 from agattn.systems.task import Source, Task
 
 A = TypeVar("A", bound=Architecture)
@@ -39,7 +39,7 @@ class Finding:
 class Findings:
     """What has been found out about an architecture, and why other things have not.
 
-    Every finding that a judgement looks at is remembered in ``used``: its evidence becomes the verdict's.
+    Every finding that a judge looks at is remembered in ``used``: its evidence becomes the verdict's.
     """
 
     found: Mapping[Task[Any], Finding]
@@ -76,7 +76,7 @@ class Hypothesis(Generic[A]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a judgement came to, before it is known whether the hypotheses hold.
+    """What judging came to, before it is known whether the hypotheses hold.
 
     Attributes:
         holds: whether the computed value is what the claim predicts; ``None`` if what was computed decides
@@ -104,7 +104,7 @@ class Claim(Generic[A]):
         latex: in LaTeX.
         source: where it is stated.
         hypotheses: when it applies.
-        tasks: what must be found out; the judgement says which of them it cannot do without.
+        tasks: what must be found out; the judge says which of them it cannot do without.
         predict: what the claim says for an architecture, JSON-ready.
         judge: compares findings with the claim.
     """
@@ -139,15 +139,15 @@ class Claim(Generic[A]):
         if outcome and outcome.evidence:
             evidence.append(outcome.evidence)
         if failing:
-            judgement = Judgement.INAPPLICABLE
+            status = Status.INAPPLICABLE
             reason = f"it assumes {' and '.join(failing)}. {reason}"
         elif outcome is None or outcome.holds is None:
-            judgement = Judgement.UNDECIDED
+            status = Status.UNDECIDED
         else:
-            judgement = Judgement.CONFIRMED if outcome.holds else Judgement.REFUTED
+            status = Status.CONFIRMED if outcome.holds else Status.REFUTED
         return Verdict(
             claim=self.id,
-            judgement=judgement,
+            status=status,
             hypotheses_hold=not failing,
             predicted=None if failing else self.predict(architecture),
             computed=outcome.computed if outcome else None,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from agattn.checker.check import UnreadableError, check, load
+from agattn.checker import UnreadableError, check, described, load
 from agattn.cli.output import print_json
 from agattn.errors import InputError
 
@@ -28,15 +27,5 @@ def command(path: Path, as_json: bool) -> int:
     if as_json:
         print_json(result)
     else:
-        _print(result)
+        click.echo(described(result))
     return 0 if result["valid"] else 1
-
-
-def _print(result: dict[str, Any]) -> None:
-    words = {True: "valid", False: "NOT VALID", None: "-"}
-    width = max((len(claim["id"]) for claim in result["claims"]), default=0)
-    for claim in result["claims"]:
-        click.echo(f"{claim['id']:{width}}  {words[claim['valid']]:9}  {claim['reason']}")
-    if result["layer"]:
-        click.echo(f"\nAbout {result['layer']}.")
-    click.echo("The certificate is valid." if result["valid"] else f"Not valid: {result['flaw']}.")

@@ -109,10 +109,10 @@ def command(
     if report is not None:
         write_report(report, result.as_json(), _text(result))
     if certificate is not None and isinstance(architecture, SingleLayer):
-        from agattn.verification.certificate import certify, dump
+        from agattn.verification.certificate import dump, make_certificate
 
         ids = [verdict.claim for verdict in result.verdicts]
-        write_file(certificate, dump(certify(architecture, ids, result.verdicts)) + "\n")
+        write_file(certificate, dump(make_certificate(architecture, ids, result.verdicts)) + "\n")
     if as_json:
         print_json(result.as_json())
     else:
@@ -132,9 +132,9 @@ def _print(report: Report) -> None:
     for heading in ("claim", "verdict", "evidence", "computed"):
         table.add_column(heading, overflow="fold", no_wrap=heading != "computed")
     for verdict in report.verdicts:
-        judgement = verdict.judgement.value
-        style = colours[judgement]
-        table.add_row(verdict.claim, f"[{style}]{judgement}[/{style}]", verdict.known, _short(verdict))
+        status = verdict.status.value
+        style = colours[status]
+        table.add_row(verdict.claim, f"[{style}]{status}[/{style}]", verdict.known, _short(verdict))
     output.print_table(console, table, folded="computed")
     if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
@@ -168,8 +168,8 @@ def _remarks(report: Report) -> list[str]:
     """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for verdict in report.verdicts:
-        if verdict.judgement.value in ("refuted", "undecided"):
-            grouped.setdefault((verdict.judgement.value, verdict.witness), []).append(verdict.claim)
+        if verdict.status.value in ("refuted", "undecided"):
+            grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
     lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
     silent: dict[str, list[str]] = {}
     for verdict in report.verdicts:
@@ -194,7 +194,7 @@ def _text(report: Report) -> str:
     """The report as Markdown."""
     lines = [f"# {report.layer}", "", "| claim | verdict | evidence | why |", "| --- | --- | --- | --- |"]
     for v in report.verdicts:
-        lines.append(f"| {v.claim} | {v.judgement} | {v.known} | {v.witness.replace('|', chr(92) + '|')} |")
+        lines.append(f"| {v.claim} | {v.status} | {v.known} | {v.witness.replace('|', chr(92) + '|')} |")
     lines += ["", *(f"{claim}: checked {scope}.\n" for claim, scope in _scopes(report))]
     lines += ["Scripts and transcripts of the engines lie beside this file."]
     lines += [f"- {run_.problem.task}, {run_.installation}: `{run_.script_sha256}`" for run_ in report.runs]

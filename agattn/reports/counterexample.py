@@ -20,7 +20,7 @@ import flint
 from agattn.algebra.echelon import echelon
 from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.evidence import Judgement, Verdict
+from agattn.evidence import Status, Verdict
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
@@ -171,7 +171,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> list[Sect
     """A section that shows at one stratum, in full, that points said to be smooth are singular; or none."""
     claims, failing = [], set()
     for verdict in verdicts:
-        if verdict.judgement is not Judgement.REFUTED:
+        if verdict.status is not Status.REFUTED:
             continue
         try:
             triples = failing_strata(verdict)

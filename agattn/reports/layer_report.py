@@ -26,7 +26,7 @@ from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
-from agattn.evidence import Judgement, Verdict
+from agattn.evidence import Status, Verdict
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.strata.table import survey
 from agattn.reports.counterexample import counterexample
@@ -45,7 +45,7 @@ from agattn.reports.document import (
     Text,
     Word,
 )
-from agattn.verification.certificate import certify, dump
+from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.verify import Report, Settings, verify
 
 _LONGEST_EQUATION = 12
@@ -120,9 +120,9 @@ def title(layer: SingleLayer) -> str:
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """How many claims came out which way, in a sentence."""
-    counts = {j: sum(v.judgement is j for v in verdicts) for j in Judgement}
-    words = [f"{n} {judgement}" for judgement, n in counts.items() if n]
-    refuted = [v.claim for v in verdicts if v.judgement is Judgement.REFUTED]
+    counts = {j: sum(v.status is j for v in verdicts) for j in Status}
+    words = [f"{n} {status}" for status, n in counts.items() if n]
+    refuted = [v.claim for v in verdicts if v.status is Status.REFUTED]
     tail = f" Refuted: {', '.join(refuted)}." if refuted else ""
     return f"Of {len(verdicts)} claims: {', '.join(words)}.{tail}"
 
@@ -161,7 +161,7 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
     blocks: list[Block] = []
     grouped: dict[str, list[str]] = {}
     for verdict in verdicts:
-        if verdict.judgement is Judgement.REFUTED:
+        if verdict.status is Status.REFUTED:
             grouped.setdefault(verdict.witness, []).append(verdict.claim)
     blocks += [
         Text(f"Refuted: {', '.join(ids)}: {_sentence(why)}", note=True) for why, ids in grouped.items()
@@ -173,16 +173,16 @@ def claims_blocks(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]])
         if claim is not None:
             statement = Lines((claim.statement, Math(claim.latex)))
         computed = in_words(v.computed)
-        if v.judgement is Judgement.REFUTED:
+        if v.status is Status.REFUTED:
             computed += f" (predicted: {in_words(v.predicted)})"
-        refuted = v.judgement is Judgement.REFUTED
+        refuted = v.status is Status.REFUTED
         why = "The witness stands above." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         finding = Lines(tuple(filter(None, (computed, why, by))))
         word = Word(str(v.evidence or ""))
         known: Cell = Lines((word, f"in part: {v.scope}")) if v.scope else word
         source = v.claim if claim is None else Lines((v.claim, claim.source))
-        rows.append((source, statement, Word(str(v.judgement)), known, finding))
+        rows.append((source, statement, Word(str(v.status)), known, finding))
     blocks += [
         Table(
             "Every claim, its verdict, and how it is known",
@@ -453,7 +453,7 @@ def _script_and_transcript(run: Run) -> list[Block]:
 
 def _certificate(layer: SingleLayer, verified: Report) -> Section:
     try:
-        text = dump(certify(layer, (), verified.verdicts)) + "\n"
+        text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
     except AgattnError as error:
         return Section("Certificate", (Text(f"None: {error}."),))
     return Section(

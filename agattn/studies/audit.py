@@ -17,15 +17,15 @@ from itertools import combinations, product
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import select
 from agattn.claims.single_layer import CLAIMS
-from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.verification.certificate import failing_strata
 from agattn.verification.verify import Settings, verify
 
 WORDS = {
-    Judgement.CONFIRMED: "holds",
-    Judgement.REFUTED: "fails",
-    Judgement.INAPPLICABLE: "inapplicable",
-    Judgement.UNDECIDED: "undecided",
+    Status.CONFIRMED: "holds",
+    Status.REFUTED: "fails",
+    Status.INAPPLICABLE: "inapplicable",
+    Status.UNDECIDED: "undecided",
 }
 MAX_CONDITIONS = 3
 Condition = tuple[str, ...]
@@ -42,15 +42,15 @@ class Row:
     @property
     def words(self) -> dict[str, str]:
         """``holds``, ``fails``, ``inapplicable`` or ``undecided``, by claim."""
-        return {verdict.claim: WORDS[verdict.judgement] for verdict in self.verdicts}
+        return {verdict.claim: WORDS[verdict.status] for verdict in self.verdicts}
 
     @property
     def cells(self) -> dict[str, str]:
         """The words, with the strata where a claim fails."""
         return {
             verdict.claim: f"fails at {', '.join(map(triple, failing_strata(verdict)))}"
-            if verdict.judgement is Judgement.REFUTED
-            else WORDS[verdict.judgement]
+            if verdict.status is Status.REFUTED
+            else WORDS[verdict.status]
             for verdict in self.verdicts
         }
 
@@ -106,7 +106,7 @@ class Audit:
                     "claims": [
                         {
                             "id": verdict.claim,
-                            "verdict": verdict.judgement.value,
+                            "verdict": verdict.status.value,
                             "evidence": verdict.evidence.value if verdict.evidence else None,
                             "witness": verdict.witness,
                         }

@@ -1,10 +1,10 @@
 """Certificates: integers from which anyone can verify the verdicts about one layer again.
 
 A certificate always comes from the native computation, whatever engine decided first, and is checked by
-:mod:`agattn.checker.check` before it is handed out.
+:mod:`agattn.checker` before it is handed out.
 
 >>> from agattn import SingleLayer
->>> document = certify(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
+>>> document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
 >>> document["claims"][0]["verdict"], document["claims"][0]["fails_at"]
 ('refuted', [[2, 1, 2], [2, 1, 3]])
 >>> [claim["valid"] for claim in check(document)["claims"]]
@@ -22,11 +22,11 @@ from typing import Any
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
 from agattn.architectures import SingleLayer
-from agattn.checker.check import CLAIMS as CERTIFIABLE
-from agattn.checker.check import FORMAT, check
-from agattn.checker.check import Layer as CheckedLayer
+from agattn.checker import CLAIMS as CERTIFIABLE
+from agattn.checker import FORMAT, check
+from agattn.checker import Layer as CheckedLayer
 from agattn.errors import DisagreementError, InputError
-from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -34,11 +34,11 @@ from agattn.geometry.strata.strata import Stratum, representative, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.verification.verify import Settings, verify
 
-DECIDED = (Judgement.CONFIRMED, Judgement.REFUTED)
+DECIDED = (Status.CONFIRMED, Status.REFUTED)
 Entry = list[int]
 
 
-def certify(
+def make_certificate(
     layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
 ) -> dict[str, Any]:
     """A certificate of the verdicts on some claims about a layer with t ≥ 2.
@@ -74,27 +74,27 @@ def certify(
 
 
 def _compare(layer: SingleLayer, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
-    found = {verdict.claim: verdict.judgement for verdict in native}
+    found = {verdict.claim: verdict.status for verdict in native}
     for verdict in others:
         mine = found.get(verdict.claim)
-        if verdict.judgement in DECIDED and mine in DECIDED and verdict.judgement is not mine:
+        if verdict.status in DECIDED and mine in DECIDED and verdict.status is not mine:
             raise DisagreementError(
-                f"{layer}: {verdict.claim} is {verdict.judgement} by {verdict.engine}, but natively {mine}"
+                f"{layer}: {verdict.claim} is {verdict.status} by {verdict.engine}, but natively {mine}"
             )
 
 
 def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
     reason = ""
-    if verdict.judgement not in DECIDED or verdict.evidence is not Evidence.PROVED:
-        reason = f"it is {verdict.judgement}: {verdict.witness}"
+    if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
+        reason = f"it is {verdict.status}: {verdict.witness}"
     elif verdict.claim not in CERTIFIABLE:
         reason = "the checker knows no proof of it by finitely many integers"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
     if reason:
         return {"id": verdict.claim, "certificate": None, "reason": reason}
-    record = {"id": verdict.claim, "verdict": verdict.judgement.value, "fails_at": failing_strata(verdict)}
+    record = {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": failing_strata(verdict)}
     return record | ({"degree": verdict.computed} if verdict.claim == "agattn.degree" else {})
 
 
@@ -104,7 +104,7 @@ def failing_strata(verdict: Verdict) -> list[list[int]]:
     Raises:
         DisagreementError: if the verdict is not about which strata have a property.
     """
-    if verdict.judgement is Judgement.CONFIRMED:
+    if verdict.status is Status.CONFIRMED:
         return []
     predicted, computed = verdict.predicted, verdict.computed
     if isinstance(predicted, list) and isinstance(computed, list):

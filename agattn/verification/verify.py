@@ -34,7 +34,7 @@ from agattn.errors import (
     EngineNotFoundError,
     EngineVariableError,
 )
-from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.notebook import InNotebooks, Table, Wide
 from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
 from agattn.systems.task import Task
@@ -86,15 +86,15 @@ class Report(InNotebooks):
     @property
     def exit_status(self) -> int:
         """0 all confirmed or inapplicable; 1 a claim refuted; 3 undecided; 4 as an engine failed."""
-        judgements = {verdict.judgement for verdict in self.verdicts}
-        if Judgement.REFUTED in judgements:
+        statuses = {verdict.status for verdict in self.verdicts}
+        if Status.REFUTED in statuses:
             return 1
-        if Judgement.UNDECIDED in judgements:
+        if Status.UNDECIDED in statuses:
             return 4 if self.engine_failed else 3
         return 0
 
     def _notebook(self) -> Table:
-        rows = ((v.claim, str(v.judgement), v.known, v.witness) for v in self.verdicts)
+        rows = ((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
         return Table(str(self.layer), ("claim", "verdict", "evidence", Wide("why")), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
@@ -159,7 +159,7 @@ def _tasks(claims: Iterable[Claim[Any]]) -> list[Task[Any]]:
 
 def _is_open(verdict: Verdict) -> bool:
     """Whether an engine could add to a verdict: it is undecided, holds in part, or nothing was computed."""
-    return verdict.judgement is Judgement.UNDECIDED or verdict.computed is None or bool(verdict.scope)
+    return verdict.status is Status.UNDECIDED or verdict.computed is None or bool(verdict.scope)
 
 
 class _Work:

@@ -6,7 +6,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims import hilbert_function
 from agattn.claims.claim import Findings
 from agattn.claims.hilbert_function import HILBERT_FUNCTION
-from agattn.evidence import Evidence, Judgement
+from agattn.evidence import Evidence, Status
 from agattn.geometry.ideal.ideal import compute_ideal
 
 NOTHING = Findings({}, {})
@@ -15,14 +15,14 @@ NOTHING = Findings({}, {})
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 8, 1)], ids=str)
 def test_confirmed_for_two_dimensional_tokens(layer):
     verdict = HILBERT_FUNCTION.verdict(layer, NOTHING)
-    assert (verdict.judgement, verdict.evidence) == (Judgement.CONFIRMED, Evidence.PROVED)
+    assert (verdict.status, verdict.evidence) == (Status.CONFIRMED, Evidence.PROVED)
     assert verdict.computed[4] == compute_ideal(layer, 4).hilbert_function(4)
 
 
 def test_a_smaller_space_refutes_it_modularly(monkeypatch):
     monkeypatch.setattr(hilbert_function, "double_locus_bound_is_sharp", lambda a, degree: False)
     verdict = HILBERT_FUNCTION.verdict(SingleLayer(2, 1), NOTHING)
-    assert (verdict.judgement, verdict.evidence) == (Judgement.REFUTED, Evidence.MODULAR)
+    assert (verdict.status, verdict.evidence) == (Status.REFUTED, Evidence.MODULAR)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ def test_a_smaller_space_refutes_it_modularly(monkeypatch):
 )
 def test_inapplicable_elsewhere_with_the_values_shown(layer, evidence):
     verdict = HILBERT_FUNCTION.verdict(layer, NOTHING)
-    assert (verdict.judgement, verdict.evidence) == (Judgement.INAPPLICABLE, evidence)
+    assert (verdict.status, verdict.evidence) == (Status.INAPPLICABLE, evidence)
     assert verdict.computed[1] == layer.ambient_dimension
 
 
 def test_inapplicable_where_even_the_values_are_too_large():
     verdict = HILBERT_FUNCTION.verdict(SingleLayer(9, 9, t=1), NOTHING)
-    assert (verdict.judgement, verdict.computed) == (Judgement.INAPPLICABLE, None)
+    assert (verdict.status, verdict.computed) == (Status.INAPPLICABLE, None)

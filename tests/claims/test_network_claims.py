@@ -8,7 +8,7 @@ from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Finding, Findings
 from agattn.claims.identities import RECURSION
 from agattn.claims.network import CLAIMS
-from agattn.evidence import Evidence, Judgement
+from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
 from agattn.geometry.identifiability import deep_identities, softmax
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
@@ -22,7 +22,7 @@ from agattn.systems.network_tasks import (
 )
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
-    Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
+    Status.CONFIRMED, Status.REFUTED, Status.UNDECIDED, Status.INAPPLICABLE,
 )  # fmt: skip
 PROVED, MODULAR = Evidence.PROVED, Evidence.MODULAR
 
@@ -75,7 +75,7 @@ def verdict(claim, network, **found):
 )
 def test_confirmed(claim, network, computed, evidence):
     found = verdict(claim, network)
-    assert (found.judgement, found.computed, found.evidence) == (CONFIRMED, computed, evidence)
+    assert (found.status, found.computed, found.evidence) == (CONFIRMED, computed, evidence)
     assert found.predicted is not None and found.witness
 
 
@@ -95,11 +95,11 @@ def test_equation_14_is_inapplicable_to_its_exceptions_and_their_dimension_is_sh
 ):
     network = DeepNetwork(dims, ranks, t)
     found = verdict("corollary-3.8", network)
-    assert (found.judgement, found.computed, found.evidence) == (INAPPLICABLE, true, PROVED)
+    assert (found.status, found.computed, found.evidence) == (INAPPLICABLE, true, PROVED)
     assert found.predicted is None and found.witness.startswith(f"it assumes {failing}.")
     formula = formulas.corollary_3_8(network)
     assert (f"the formula gives {formula}" in found.witness) == (formula != true)
-    assert verdict("agattn.network-dimension", network).judgement is CONFIRMED
+    assert verdict("agattn.network-dimension", network).status is CONFIRMED
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_equation_14_is_inapplicable_to_its_exceptions_and_their_dimension_is_sh
 )
 def test_inapplicable(claim, network, failing):
     found = verdict(claim, network)
-    assert (found.judgement, found.predicted, found.hypotheses_hold) == (INAPPLICABLE, None, False)
+    assert (found.status, found.predicted, found.hypotheses_hold) == (INAPPLICABLE, None, False)
     assert failing in found.witness
 
 
@@ -142,7 +142,7 @@ def test_a_wrong_formula_is_refuted(claim, monkeypatch):
     right = formulas.corollary_3_8
     monkeypatch.setattr(formulas, "corollary_3_8", lambda network: right(network) + 1)
     found = verdict(claim, network)
-    assert (found.judgement, found.evidence) == (REFUTED, PROVED)
+    assert (found.status, found.evidence) == (REFUTED, PROVED)
     assert found.predicted == found.computed + 1 and f"the formula gives {found.predicted}" in found.witness
 
 
@@ -157,20 +157,20 @@ def test_a_wrong_formula_is_refuted(claim, monkeypatch):
 def test_a_wrong_general_formula_is_refuted(claim, network, off, monkeypatch):
     right = formulas.network_dimension
     monkeypatch.setattr(formulas, "network_dimension", lambda network: right(network) + off)
-    assert verdict(claim, network).judgement is REFUTED
+    assert verdict(claim, network).status is REFUTED
 
 
 def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
     found = verdict("agattn.multi-head-dimension", HEADS)
-    assert (found.judgement, found.evidence) == (CONFIRMED, MODULAR)
+    assert (found.status, found.evidence) == (CONFIRMED, MODULAR)
     assert found.computed == {"observed": 49, "at_least": 49, "at_most": 50}
     assert found.predicted == {"at_most": 50} and "not attained at any point tried" in found.witness
     # A formula that gives 49 there is neither proved nor refuted by a rank of 49 below a bound of 50.
     monkeypatch.setattr(formulas, "network_dimension", lambda network: 49)
     found = verdict("agattn.multi-head-dimension", HEADS)
-    assert (found.judgement, found.computed["observed"]) == (UNDECIDED, 49)
+    assert (found.status, found.computed["observed"]) == (UNDECIDED, 49)
     open_ = replace(DIMENSION.native(BOTTLENECK, 0), upper_bound=34, evidence=MODULAR)
-    assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).judgement is UNDECIDED
+    assert verdict("corollary-3.8", BOTTLENECK, dimension=open_).status is UNDECIDED
 
 
 @pytest.mark.parametrize("claim", ["lemma-3.6", "equation-12"])
@@ -184,21 +184,21 @@ def test_a_false_identity_is_refuted(claim, network, monkeypatch):
 
     monkeypatch.setattr(deep_identities.deep, "virtual_weights", wrong)
     found = verdict(claim, network)
-    assert (found.judgement, found.evidence, found.computed) == (REFUTED, PROVED, "no identity")
+    assert (found.status, found.evidence, found.computed) == (REFUTED, PROVED, "no identity")
 
 
 def test_a_larger_upper_bound_leaves_lemma_3_5_open():
     larger = BASIS_FIBER.native(BOTTLENECK, 0)._replace(upper_bound=10)
-    assert verdict("lemma-3.5", BOTTLENECK, basis=larger).judgement is UNDECIDED
+    assert verdict("lemma-3.5", BOTTLENECK, basis=larger).status is UNDECIDED
 
 
 def test_the_whole_fiber_decides_theorem_3_7():
     found = verdict("theorem-3.7", SMALL, fiber=FiberComponents((2,), 0))
-    assert (found.judgement, found.computed) == (CONFIRMED, {"dimension": 2, "other_components": 0})
+    assert (found.status, found.computed) == (CONFIRMED, {"dimension": 2, "other_components": 0})
     assert "whole fiber" in found.details["scope"]
     found = verdict("theorem-3.7", SMALL, fiber=FiberComponents((2, 2), 1))
-    assert found.judgement is REFUTED and "1 are not of rescalings" in found.witness
-    assert verdict("theorem-3.7", SMALL, fiber=FiberComponents((3,), 0)).judgement is REFUTED
+    assert found.status is REFUTED and "1 are not of rescalings" in found.witness
+    assert verdict("theorem-3.7", SMALL, fiber=FiberComponents((3,), 0)).status is REFUTED
 
 
 def test_only_one_neighbourhood_was_seen_where_no_engine_finishes():
@@ -206,7 +206,7 @@ def test_only_one_neighbourhood_was_seen_where_no_engine_finishes():
     assert found.computed["other_components"] is None and "near one random" in found.details["scope"]
     assert "whether it has other components is open" in found.witness
     loose = FiberDimension(2, 3)
-    assert verdict("theorem-3.7", BOTTLENECK, local=loose).judgement is UNDECIDED
+    assert verdict("theorem-3.7", BOTTLENECK, local=loose).status is UNDECIDED
 
 
 def test_conjecture_3_10_is_confirmed_in_its_consequence_only():
@@ -217,13 +217,13 @@ def test_a_recovery_of_other_weights_refutes_theorem_3_9(monkeypatch):
     right = softmax.recover
     monkeypatch.setattr(softmax, "recover", lambda *a, **k: (right(*a, **k)[0], 2 * right(*a, **k)[1]))
     found = verdict("theorem-3.9", ONE_SOFTMAX)
-    assert (found.judgement, found.computed) == (REFUTED, "other weights") and "2^x" in found.witness
+    assert (found.status, found.computed) == (REFUTED, "other weights") and "2^x" in found.witness
 
 
 def test_questions_that_are_not_asked():
     wide = DeepNetwork((40, 40, 40), (2, 2), t=3)
     assert "entries" in LOCAL_FIBER.infeasible(wide) and "entries" in BASIS_FIBER.infeasible(wide)
-    assert verdict("theorem-3.7", wide).judgement is UNDECIDED
+    assert verdict("theorem-3.7", wide).status is UNDECIDED
     assert not COMPONENTS.infeasible(SMALL) and "none" not in COMPONENTS.infeasible(BOTTLENECK)
     assert "more than 800" in DIMENSION.infeasible(replace(wide, normalization="softmax"))
     assert "not tried" in RECOVERY.infeasible(DeepNetwork((17, 1), (1,), t=2, normalization="softmax"))

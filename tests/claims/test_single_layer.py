@@ -8,7 +8,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.single_layer import CLAIMS
 from agattn.errors import DisagreementError, InputError
-from agattn.evidence import Evidence, Judgement
+from agattn.evidence import Evidence, Status
 from agattn.geometry.strata.strata import ZERO, Stratum
 from agattn.systems.layer_tasks import (
     BASE_LOCUS,
@@ -26,7 +26,7 @@ from agattn.systems.layer_tasks import (
 from agattn.systems.task import Source
 
 CONFIRMED, REFUTED, UNDECIDED, INAPPLICABLE = (
-    Judgement.CONFIRMED, Judgement.REFUTED, Judgement.UNDECIDED, Judgement.INAPPLICABLE,
+    Status.CONFIRMED, Status.REFUTED, Status.UNDECIDED, Status.INAPPLICABLE,
 )  # fmt: skip
 
 S111, S112, S122 = Stratum(1, 1, 1), Stratum(1, 1, 2), Stratum(1, 2, 2)
@@ -92,14 +92,14 @@ def changed(question, value):
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_true_findings_confirm(claim):
     found = verdict(claim)
-    assert (found.judgement, found.evidence) == (CONFIRMED, Evidence.PROVED)
+    assert (found.status, found.evidence) == (CONFIRMED, Evidence.PROVED)
     assert found.hypotheses_hold and found.witness and found.computed is not None
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if CLAIMS[c].tasks])
 def test_evidence_is_that_of_what_was_used(claim):
     found = verdict(claim, evidence=Evidence.MODULAR)
-    assert (found.judgement, found.evidence) == (CONFIRMED, Evidence.MODULAR)
+    assert (found.status, found.evidence) == (CONFIRMED, Evidence.MODULAR)
 
 
 def test_one_weak_finding_weakens_the_verdict():
@@ -146,7 +146,7 @@ WRONG = {
 @pytest.mark.parametrize(("claim", "question", "value"), WRONG.values(), ids=WRONG)
 def test_wrong_findings_refute(claim, question, value):
     found = verdict(claim, values=value if question is None else changed(question, value))
-    assert (found.judgement, found.evidence) == (REFUTED, Evidence.PROVED)
+    assert (found.status, found.evidence) == (REFUTED, Evidence.PROVED)
     assert found.computed != found.predicted and found.witness
 
 
@@ -157,7 +157,7 @@ def test_other_singular_points_refute(claim, stratum):
     tangent = dict(TRUE[IDEAL].tangent_dimension)
     tangent[stratum] = 6 if stratum == S122 else 5
     found = verdict(claim, values={IDEAL: replace(TRUE[IDEAL], tangent_dimension=tangent)})
-    assert found.judgement is REFUTED and str(stratum) in found.witness
+    assert found.status is REFUTED and str(stratum) in found.witness
 
 
 NEEDED = {
@@ -186,7 +186,7 @@ NEEDED = {
 )  # fmt: skip
 def test_missing_findings_leave_it_undecided(claim, without):
     found = verdict(claim, without=without)
-    assert (found.judgement, found.computed, found.evidence) == (UNDECIDED, None, None)
+    assert (found.status, found.computed, found.evidence) == (UNDECIDED, None, None)
     assert found.engine == "none" and found.witness
 
 
@@ -194,7 +194,7 @@ def test_missing_findings_leave_it_undecided(claim, without):
     "without", [{TANGENTS}, {IDEAL}, {FIBERS}, {CRITICAL}], ids=lambda s: next(iter(s)).finds
 )
 def test_singular_points_are_found_either_way(without):
-    assert verdict("theorem-3.4.singular", without=without).judgement is CONFIRMED
+    assert verdict("theorem-3.4.singular", without=without).status is CONFIRMED
 
 
 def test_the_reason_for_a_missing_finding_is_told():
@@ -212,7 +212,7 @@ def test_a_contradiction_between_curves_and_fibers_is_an_error():
 def test_base_points_leave_the_degree_undecided():
     values = {BASE_LOCUS: ZEROS | {"a_(1,1) = 0"}, FIBERS: TRUE[FIBERS]}
     found = verdict("agattn.degree", values=values)
-    assert found.judgement is UNDECIDED and "a_(1,1) = 0" in found.witness
+    assert found.status is UNDECIDED and "a_(1,1) = 0" in found.witness
 
 
 def test_findings_that_only_agree_do_not_weaken_the_verdict():
@@ -230,7 +230,7 @@ def test_findings_that_only_agree_do_not_weaken_the_verdict():
 @pytest.mark.parametrize("claim", ["theorem-3.4.singular", "corollary-A.4"])
 def test_the_counterexample(claim):
     found = verdict(claim, WIDE, wide())
-    assert (found.judgement, found.evidence) == (REFUTED, Evidence.PROVED)
+    assert (found.status, found.evidence) == (REFUTED, Evidence.PROVED)
     assert found.predicted == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
     assert found.computed == ["(0,0,0)", "(1,1,1)", "(1,1,2)", "(2,1,2)", "(2,1,3)"]
     for piece in (
@@ -245,18 +245,18 @@ def test_the_counterexample(claim):
 
 
 def test_the_corrected_statement_holds_there():
-    assert verdict("agattn.singular-locus", WIDE, wide()).judgement is CONFIRMED
+    assert verdict("agattn.singular-locus", WIDE, wide()).status is CONFIRMED
 
 
 def test_native_tangents_know_no_differential_and_the_generic_rank_must_be_asked_for():
     values = wide()
     values[TANGENTS] = {s: t._replace(differential_rank=None) for s, t in values[TANGENTS].items()}
     found = verdict("theorem-3.4.singular", WIDE, values)
-    assert found.judgement is UNDECIDED and "the generic rank" in found.witness
+    assert found.status is UNDECIDED and "the generic rank" in found.witness
     found = verdict("theorem-3.4.singular", WIDE, {**values, GENERIC_RANK: 13})
-    assert found.judgement is REFUTED
+    assert found.status is REFUTED
     found = verdict("corollary-3.3", WIDE, {**values, GENERIC_RANK: 12})
-    assert found.judgement is UNDECIDED and "between 12 and 13" in found.witness
+    assert found.status is UNDECIDED and "between 12 and 13" in found.witness
 
 
 def test_an_upper_bound_alone_shows_no_singularity():
@@ -267,10 +267,10 @@ def test_an_upper_bound_alone_shows_no_singularity():
     values[TANGENTS][s212] = Tangent(10, 13, 14)
     for claim in ("theorem-3.4.singular", "agattn.singular-locus", "agattn.tangent-dimension"):
         found = verdict(claim, WIDE, values, without={FIBERS})
-        assert found.judgement is UNDECIDED and "(2,1,2)" in found.witness
+        assert found.status is UNDECIDED and "(2,1,2)" in found.witness
     # One reduced preimage, at which the pairs (A, V) have 14 tangent dimensions, does.
     found = verdict("theorem-3.4.singular", WIDE, values)
-    assert found.judgement is REFUTED and found.details["tangent_dimension"]["(2,1,2)"] == 14
+    assert found.status is REFUTED and found.details["tangent_dimension"]["(2,1,2)"] == 14
     reason = "M is singular: its fiber is one reduced point, at which (A, V) have 14 tangent dimensions"
     assert reason in found.witness
     assert "engine for the fibers" in found.engine and "engine for the critical strata" in found.engine
@@ -286,11 +286,11 @@ def test_a_source_of_another_tangent_dimension_than_curves_allow_is_an_error():
 def test_tangent_dimensions_that_bounds_exclude_or_leave_open():
     # Without fibers the bounds stand alone: [13, 20] at (1,2,2) allows the 13 predicted, [16, 20] does not.
     values = wide()
-    assert verdict("agattn.tangent-dimension", WIDE, values).judgement is CONFIRMED
-    assert verdict("agattn.tangent-dimension", WIDE, values, without={FIBERS}).judgement is UNDECIDED
+    assert verdict("agattn.tangent-dimension", WIDE, values).status is CONFIRMED
+    assert verdict("agattn.tangent-dimension", WIDE, values, without={FIBERS}).status is UNDECIDED
     values[TANGENTS] = {**values[TANGENTS], S111: Tangent(10, 25, 25)}
     found = verdict("agattn.tangent-dimension", WIDE, values)
-    assert found.judgement is REFUTED and found.computed["(1,1,1)"] == 25
+    assert found.status is REFUTED and found.computed["(1,1,1)"] == 25
     assert found.predicted["(1,1,1)"] == 24 and found.witness == "other dimensions at (1,1,1)"
 
 
@@ -309,7 +309,7 @@ def test_bounds_that_do_not_meet_decide_no_dimension():
         }
     }
     found = verdict("corollary-3.3", WIDE, values)
-    assert found.judgement is UNDECIDED and "between 12 and 13" in found.witness
+    assert found.status is UNDECIDED and "between 12 and 13" in found.witness
 
 
 # Outside the hypotheses -------------------------------------------------------------------------------------
@@ -324,19 +324,19 @@ def test_inapplicable_shows_the_computed_value():
         BASE_LOCUS: ZEROS,
     }
     found = verdict("corollary-A.2", layer, values)
-    assert (found.judgement, found.hypotheses_hold, found.predicted) == (INAPPLICABLE, False, None)
+    assert (found.status, found.hypotheses_hold, found.predicted) == (INAPPLICABLE, False, None)
     assert found.computed == {"generic": 2, "largest": 2} and found.evidence is Evidence.PROVED
     assert "it assumes a > 1 or d' > 1" in found.witness
     found = verdict("theorem-3.4.singular", layer, values)
-    assert (found.judgement, found.computed) == (INAPPLICABLE, ["(0,0,0)"])
+    assert (found.status, found.computed) == (INAPPLICABLE, ["(0,0,0)"])
     # Theorem 3.2, the degree and the corrected statement speak about this layer too.
     for claim in ("theorem-3.2", "agattn.degree", "agattn.singular-locus"):
-        assert verdict(claim, layer, values).judgement is CONFIRMED
+        assert verdict(claim, layer, values).status is CONFIRMED
 
 
 def test_inapplicable_without_a_value():
     found = verdict("lemma-A.3", SingleLayer(2, 1, t=1), {}, without={CRITICAL})
-    assert (found.judgement, found.computed, found.evidence) == (INAPPLICABLE, None, None)
+    assert (found.status, found.computed, found.evidence) == (INAPPLICABLE, None, None)
     assert "t ≥ 2" in found.witness and "the engine timed out" in found.witness
 
 
@@ -344,7 +344,7 @@ def test_inapplicable_without_a_value():
 def test_one_token_is_never_judged(claim):
     layer = SingleLayer(2, 1, t=1)
     found = verdict(claim, layer, {GENERIC_RANK: 4, IDEAL: Ideal(4, 1, {}, {})})
-    assert found.judgement is INAPPLICABLE and "t ≥ 2" in found.witness
+    assert found.status is INAPPLICABLE and "t ≥ 2" in found.witness
     if claim == "corollary-3.3":
         assert found.computed == 4
 
@@ -357,7 +357,7 @@ def test_factorizations_have_fibers_like_the_group(layer):
     # About K and Q alone, it needs no second token.
     found = verdict("lemma-3.1", layer, {})
     a, d = layer.a, layer.d
-    assert (found.judgement, found.evidence, found.engine) == (CONFIRMED, Evidence.PROVED, "native")
+    assert (found.status, found.evidence, found.engine) == (CONFIRMED, Evidence.PROVED, "native")
     assert found.computed == found.predicted == {"fiber": a * a, "image": 2 * a * d - a * a}
 
 
@@ -366,7 +366,7 @@ def test_factorizations_have_fibers_like_the_group(layer):
 )
 def test_more_rows_than_columns_are_not_what_the_lemma_is_about(layer):
     found = verdict("lemma-3.1", layer, {})
-    assert (found.judgement, found.hypotheses_hold, found.predicted) == (INAPPLICABLE, False, None)
+    assert (found.status, found.hypotheses_hold, found.predicted) == (INAPPLICABLE, False, None)
     assert (found.computed, found.evidence) == (None, None)
     assert "it assumes a ≤ d" in found.witness and f"a = {layer.a} > d = {layer.d}" in found.witness
 
@@ -378,7 +378,7 @@ def test_more_rows_than_columns_are_not_what_the_lemma_is_about(layer):
 def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
     values = {RANK_ONE_LOCUS: Cone(dimension, degree)}
     found = verdict("agattn.rank-one-locus", SingleLayer(d, d_out, a), values)
-    assert found.judgement is CONFIRMED
+    assert found.status is CONFIRMED
     assert found.computed == found.predicted == {"dimension": dimension, "degree": degree}
 
 

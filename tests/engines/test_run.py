@@ -25,7 +25,7 @@ from agattn.errors import (
     InputError,
     TranscriptError,
 )
-from agattn.evidence import Judgement
+from agattn.evidence import Status
 from agattn.systems.catalogue import build
 from agattn.verification.verify import Settings, verify
 
@@ -105,7 +105,7 @@ def test_verdicts_are_undecided(fakes, body, error, status, message):
     fakes.write("Singular", body)
     report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
     (verdict,) = report.verdicts
-    assert verdict.judgement is Judgement.UNDECIDED
+    assert verdict.status is Status.UNDECIDED
     assert verdict.computed is None and verdict.evidence is None and verdict.engine == "none"
     assert message in verdict.witness and "\n" not in verdict.witness
     assert report.exit_status == status and not report.runs
@@ -157,7 +157,7 @@ def test_memory_is_exhausted_by_a_real_engine(singular, fakes, tmp_path):
     with pytest.raises(EngineMemoryError, match="ran out of memory, with 300 MiB allowed; raise --memory"):
         run(PROBLEM, locate(SINGULAR), Limits(20, 300))
     report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(20, 300)))
-    assert report.exit_status == 3 and report.verdicts[0].judgement is Judgement.UNDECIDED
+    assert report.exit_status == 3 and report.verdicts[0].status is Status.UNDECIDED
 
 
 def test_no_memory_even_to_start(macaulay2):
@@ -213,7 +213,7 @@ def test_equations_that_do_not_vanish_are_refused(fakes):
     fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
     assert run(problem, locate(SINGULAR)).answer.integers["degree"] == 4
     report = verify(LAYER, ["agattn.degree"], Settings("singular"))
-    assert report.exit_status == 4 and report.verdicts[0].judgement is Judgement.UNDECIDED
+    assert report.exit_status == 4 and report.verdicts[0].status is Status.UNDECIDED
     assert any("does not vanish on M(2,1,2)" in trouble for trouble in report.troubles)
 
 
@@ -232,7 +232,7 @@ def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, nam
     replay(fakes, answering, PROBLEM, fibers())
     report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
     (verdict,) = report.verdicts
-    assert (verdict.judgement, report.exit_status) == (Judgement.CONFIRMED, 0)
+    assert (verdict.status, report.exit_status) == (Status.CONFIRMED, 0)
     assert verdict.engine.startswith(f"{names[answering]} (alone: ") and verdict.engine.endswith(")")
     assert verdict.engine.count(message) == 1 and names[failing] not in verdict.engine
     assert "\n" not in verdict.engine
@@ -255,7 +255,7 @@ print("agattn-end", len(values))
 """,
     )
     report = verify(LAYER, ["theorem-3.4.boundary"], Settings("all"))
-    assert report.verdicts[0].judgement is Judgement.CONFIRMED and report.exit_status == 0
+    assert report.verdicts[0].status is Status.CONFIRMED and report.exit_status == 0
     engine = report.verdicts[0].engine
     assert engine.count("singular 9.9.9 (alone: ") == 2 and engine.count("killed by signal 9)") == 2
     assert engine.count("critical-locus: ") == engine.count("fiber: ") == 1
@@ -266,7 +266,7 @@ def test_with_all_and_both_failing_nothing_is_decided(fakes):
     fakes.write("Singular", "sleep 300")
     report = verify(LAYER, [CLAIM], Settings("all", limits=Limits(0.7)))
     (verdict,) = report.verdicts
-    assert (verdict.judgement, verdict.engine, report.exit_status) == (Judgement.UNDECIDED, "none", 4)
+    assert (verdict.status, verdict.engine, report.exit_status) == (Status.UNDECIDED, "none", 4)
     assert "killed by signal 9" in verdict.witness and verdict.witness.count("time limit") == 1
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import cli
-from agattn.evidence import Judgement
+from agattn.evidence import Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, singular_by_paper, strata, stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -100,4 +100,4 @@ def test_the_section(tmp_path):
 def test_nothing_is_shown_where_nothing_is_refuted():
     assert section_of(SingleLayer(2, 1)) == []
     verdicts = verify(SingleLayer(2, 1), (), Settings(engine="native")).verdicts
-    assert all(v.judgement is not Judgement.REFUTED for v in verdicts)
+    assert all(v.status is not Status.REFUTED for v in verdicts)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
-from agattn.evidence import Evidence, Judgement, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.reports.document import (
     Attachment,
     Code,
@@ -168,8 +168,8 @@ def test_what_is_hostile_is_shown_as_text():
 
 
 def test_undecided_and_modular_are_said():
-    base = Verdict("corollary-3.3", Judgement.UNDECIDED, True, 5, None, None, "time ran out", "none", 1.0)
-    modular = replace(base, judgement=Judgement.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
+    base = Verdict("corollary-3.3", Status.UNDECIDED, True, 5, None, None, "time ran out", "none", 1.0)
+    modular = replace(base, status=Status.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
     assert summary([base, modular]) == "Of 2 claims: 1 confirmed, 1 undecided."
     [table] = [b for b in claims_blocks([base, modular], {}) if isinstance(b, Table)]
     assert [row[2:4] for row in table.rows] == [
@@ -285,7 +285,7 @@ def test_in_notebooks():
         DeepNetwork((3, 3), (2,), heads=2)._repr_latex_() == r"$\mathcal{M}(3,3; 2), \ \text{heads 2}, t = 3$"
     )
     assert (
-        Verdict("<b>", Judgement.UNDECIDED, True, 5, None, None, "a < b", "none", 1.0)
+        Verdict("<b>", Status.UNDECIDED, True, 5, None, None, "a < b", "none", 1.0)
         ._repr_html_()
         .count("&lt;")
         == 2

@@ -6,11 +6,11 @@ from agattn.architectures import SingleLayer
 from agattn.claims.single_layer import CLAIMS
 from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
-from agattn.evidence import Evidence, Judgement
+from agattn.evidence import Evidence, Status
 from agattn.systems.layer_tasks import GENERIC_RANK
 from agattn.verification.verify import Settings, verify
 
-CONFIRMED, INAPPLICABLE = Judgement.CONFIRMED, Judgement.INAPPLICABLE
+CONFIRMED, INAPPLICABLE = Status.CONFIRMED, Status.INAPPLICABLE
 
 # Dimension, degree, minimal generators by degree.
 KNOWN = {
@@ -53,7 +53,7 @@ def check_known(report, dimension, degree, generators):
     assert found["agattn.degree"].details["generators_by_degree"] == generators
     assert report.exit_status == 0 and report.troubles == ()
     for verdict in report.verdicts:
-        assert verdict.judgement is (CONFIRMED if verdict.hypotheses_hold else INAPPLICABLE), str(verdict)
+        assert verdict.status is (CONFIRMED if verdict.hypotheses_hold else INAPPLICABLE), str(verdict)
         assert verdict.evidence is Evidence.PROVED
 
 
@@ -62,7 +62,7 @@ def test_the_main_example_by_both_engines(both_engines):
     report = verify(SingleLayer(2, 1), settings=Settings("all"))
     check_known(report, 5, 4, {"4": 1})
     singular = by_id(report)["theorem-3.4.singular"]
-    assert singular.judgement is CONFIRMED and singular.evidence is Evidence.PROVED
+    assert singular.status is CONFIRMED and singular.evidence is Evidence.PROVED
     assert singular.engine == ", ".join([*map(str, both_engines), "native"])
     assert by_id(report)["lemma-A.3"].engine == ", ".join(map(str, both_engines))
     assert singular.computed == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
@@ -111,11 +111,11 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     report = verify(SingleLayer(3, 2, 2), settings=Settings("singular"))
     found = by_id(report)
     assert report.exit_status == 1
-    refuted = {claim for claim, verdict in found.items() if verdict.judgement is Judgement.REFUTED}
+    refuted = {claim for claim, verdict in found.items() if verdict.status is Status.REFUTED}
     assert refuted == {"theorem-3.4.singular", "corollary-A.4"}
     others = found.keys() - refuted - {"agattn.hilbert-function"}  # which speaks about d = 2
-    assert all(found[c].judgement is CONFIRMED for c in others)
-    assert found["agattn.hilbert-function"].judgement is Judgement.INAPPLICABLE
+    assert all(found[c].status is CONFIRMED for c in others)
+    assert found["agattn.hilbert-function"].status is Status.INAPPLICABLE
     assert found["corollary-3.3"].computed == 13
     for claim in refuted:
         verdict = found[claim]
@@ -134,7 +134,7 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
 def test_the_theorem_is_refuted_by_macaulay2_too(macaulay2, monkeypatch):
     monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
     report = verify(SingleLayer(3, 2, 2), ["corollary-A.4", "agattn.singular-locus"], Settings("macaulay2"))
-    assert [v.judgement for v in report.verdicts] == [Judgement.REFUTED, CONFIRMED]
+    assert [v.status for v in report.verdicts] == [Status.REFUTED, CONFIRMED]
 
 
 @pytest.mark.parametrize("d_out", [1, 2])
@@ -150,10 +150,10 @@ def test_one_dimension(singular, d_out, a):
         "corollary-A.4",
         "corollary-A.6",
     ):
-        assert found[claim].judgement is INAPPLICABLE and "d ≥ 2" in found[claim].witness
+        assert found[claim].status is INAPPLICABLE and "d ≥ 2" in found[claim].witness
     assert found["corollary-3.3"].computed == d_out
     assert found["theorem-3.4.singular"].computed == found["theorem-3.4.boundary"].computed == []
-    assert found["theorem-3.2"].judgement is CONFIRMED and found["agattn.degree"].computed == 1
+    assert found["theorem-3.2"].status is CONFIRMED and found["agattn.degree"].computed == 1
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_one_token(singular, monkeypatch, layer, dimension):
     report = verify(layer, settings=Settings("singular"))
     assert report.exit_status == 0
     found = by_id(report)
-    assert found.pop("lemma-3.1").judgement is CONFIRMED  # it is about K and Q, not about tokens
-    assert {v.judgement for v in found.values()} == {INAPPLICABLE}
+    assert found.pop("lemma-3.1").status is CONFIRMED  # it is about K and Q, not about tokens
+    assert {v.status for v in found.values()} == {INAPPLICABLE}
     assert found["corollary-3.3"].computed == dimension == layer.expected_dimension
     if layer.ambient_dimension <= 4:  # small enough for elimination, beside the generic rank
         assert found["corollary-3.3"].engine == f"{singular}, native"
@@ -181,19 +181,17 @@ def test_one_token(singular, monkeypatch, layer, dimension):
 def test_the_two_to_one_layer(singular, d):
     report = verify(SingleLayer(d, 1, 1), settings=Settings("singular"))
     found = by_id(report)
-    assert (
-        found["corollary-A.2"].judgement is INAPPLICABLE and found["corollary-A.2"].computed["generic"] == 2
-    )
+    assert found["corollary-A.2"].status is INAPPLICABLE and found["corollary-A.2"].computed["generic"] == 2
     assert found["theorem-3.4.singular"].computed == (["(0,0,0)"] if d == 2 else ["(0,0,0)", "(1,1,1)"])
     for claim in ("theorem-3.2", "agattn.degree", "agattn.singular-locus"):
-        assert found[claim].judgement is CONFIRMED
+        assert found[claim].status is CONFIRMED
 
 
 def test_tokens_beyond_two_change_nothing(singular):
     one, other = (verify(SingleLayer(2, 1, t=t), settings=Settings("singular")) for t in (2, 5))
     for two, five in zip(one.verdicts, other.verdicts, strict=True):
-        assert (two.judgement, two.computed, two.witness) == (
-            five.judgement,
+        assert (two.status, two.computed, two.witness) == (
+            five.status,
             five.computed,
             five.witness.replace("t = 5", ""),
         )
@@ -226,11 +224,11 @@ def test_natively_every_claim_is_decided(fakes, layer):
     assert report.exit_status == (1 if false else 0)
     for verdict in report.verdicts:
         if not verdict.hypotheses_hold:
-            assert verdict.judgement is INAPPLICABLE and verdict.engine in ("native", "none")
+            assert verdict.status is INAPPLICABLE and verdict.engine in ("native", "none")
         else:
             assert (verdict.engine, verdict.evidence) == ("native", Evidence.PROVED), str(verdict)
             refuted = false and verdict.claim in wrong
-            assert verdict.judgement is (Judgement.REFUTED if refuted else CONFIRMED), str(verdict)
+            assert verdict.status is (Status.REFUTED if refuted else CONFIRMED), str(verdict)
     found = by_id(report)
     assert found["corollary-3.3"].computed == layer.expected_dimension
     if layer in TANGENTS:
@@ -249,18 +247,18 @@ def test_the_closure_of_the_singular_points_natively(d, d_out, dimension, degree
     for a in range(1, d + 1):
         report = verify(SingleLayer(d, d_out, a), ["agattn.rank-one-locus"], Settings("native"))
         (verdict,) = report.verdicts
-        assert verdict.judgement is CONFIRMED and verdict.engine == "native"
+        assert verdict.status is CONFIRMED and verdict.engine == "native"
         assert verdict.computed == {"dimension": dimension, "degree": degree}
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
-    # A claim must ask for all that its judgement looks at, and not live on what others ask.
+    # A claim must ask for all that its judge looks at, and not live on what others ask.
     for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
         (alone,) = verify(layer, [claim], Settings("native")).verdicts
         among = by_id(verify(layer, settings=Settings("native")))[claim]
-        assert (alone.judgement, alone.computed, alone.witness) == (
-            among.judgement,
+        assert (alone.status, alone.computed, alone.witness) == (
+            among.status,
             among.computed,
             among.witness,
         )
@@ -300,5 +298,5 @@ def test_missing_engines(fakes):
     report = verify(SingleLayer(2, 1), ["lemma-A.3", "corollary-A.1"])
     assert report.exit_status == 0 and report.troubles == ()
     for verdict in report.verdicts:
-        assert verdict.judgement is CONFIRMED and verdict.evidence is Evidence.PROVED
+        assert verdict.status is CONFIRMED and verdict.evidence is Evidence.PROVED
         assert verdict.engine == "native"

@@ -33,15 +33,12 @@ from agattn.checker.integers import (
     gradient,
     integer,
     lines,
-    load,
     phi,
     plus,
     rank,
     require,
     sparse,
 )
-
-__all__ = ["CLAIMS", "FORMAT", "Flaw", "Layer", "UnreadableError", "check", "load"]
 
 FORMAT = "agattn certificate 1"
 
@@ -454,3 +451,14 @@ def _claim(facts: Facts, record: Any) -> dict[str, Any]:
     )
     where = f" It fails at {', '.join(str(ranks).replace(' ', '') for ranks in fails)}." if fails else ""
     return {"id": name, "valid": True, "reason": f"{verdict}: {claim.statement}.{where}"}
+
+
+def described(result: dict[str, Any]) -> str:
+    """What :func:`check` found, for people: a line for each claim, the layer, and the outcome."""
+    words = {True: "valid", False: "NOT VALID", None: "-"}
+    width = max((len(claim["id"]) for claim in result["claims"]), default=0)
+    lines = [f"{c['id']:{width}}  {words[c['valid']]:9}  {c['reason']}" for c in result["claims"]]
+    lines += [f"\nAbout {result['layer']}."] if result["layer"] else []
+    return "\n".join(
+        [*lines, "The certificate is valid." if result["valid"] else f"Not valid: {result['flaw']}."]
+    )
