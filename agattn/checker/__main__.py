@@ -1,4 +1,4 @@
-"""``python -m agattn.checker FILE``: verify a certificate. Exit status: 0 valid, 1 not valid, 2 unreadable."""
+"""Verify a certificate: ``python -m agattn.checker FILE``. Exit status: 0 valid, 1 not, 2 unreadable."""
 
 import sys
 from pathlib import Path
