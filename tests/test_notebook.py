@@ -13,10 +13,10 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.identifiability.weight_fibers import fiber, weights
+from agattn.geometry.identifiability.fibers import fiber, weights
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.table import survey
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -52,8 +52,6 @@ def objects():
         "fiber": (both, ["2", "in M"]),
         "pair over a field": (complex_pair, ["-4", "in M̄, not in M"]),
         "no preimage": (preimages(LAYER, [1, 0, 0, 0, 0, 1]), ["0", "not in M̄"]),
-        "preimage": (both.points[0], ["1"]),
-        "conjugate": (complex_pair.conjugate, ["-4"]),
         "weights": (fiber(weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])), ["rescaling", "swapped", "1"]),
         "identified": (identify(LAYER, numbers[:1] + [0] * 5), ["yes", "proved"]),
         "outside": (identify(LAYER, [1, 0, 0, 0, 0, 1]), ["no"]),
@@ -67,7 +65,7 @@ def objects():
 
 NAMES = (
     "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
-    "pair over a field", "no preimage", "preimage", "conjugate", "weights", "identified", "outside",
+    "pair over a field", "no preimage", "weights", "identified", "outside",
     "dimension", "rank", "tangent", "section", "figure",
 )  # fmt: skip
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import flint
+import numpy.typing as npt
 
-Matrix = Sequence[Sequence[Any]]
+Matrix = Sequence[Sequence[Any]] | npt.NDArray[Any]
 """Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
 
 

@@ -30,7 +30,7 @@ def read_weights(files: tuple[Path, ...], a: int | None = None) -> Any:
     Raises:
         InputError: if they cannot be read or do not fit.
     """
-    from agattn.geometry.identifiability.weight_fibers import weights
+    from agattn.geometry.identifiability.fibers import weights
     from agattn.heads.weight_files import WeightFile
 
     file = WeightFile(files)
@@ -62,12 +62,11 @@ def command(
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
     end in these letters. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.identifiability.weight_fibers import equivalent, fiber
+    from agattn.geometry.identifiability.fibers import equivalent, fiber
 
     w = read_weights(files, a)
     found = fiber(w, tolerance)
     d, d_out = w.A.shape[0], len(w.V)
-    ranks = {"r_v": found.rank_v, "r_a": found.rank_a, "r": found.rank_joint}
     document: dict[str, Any] = {
         "architecture": {"d": d, "d_out": d_out, "a": w.a, "t": 2},
         "case": found.case,
@@ -80,7 +79,7 @@ def command(
         "generic": found.generic,
         "ranks": {
             name: {"rank": x.rank, "tolerance": x.tolerance, "margin": finite(x.margin)}
-            for name, x in ranks.items()
+            for name, x in found.ranks.items()
         },
         "canonical": {
             letter: table(M)
@@ -112,7 +111,7 @@ def command(
         lines[-1] += f", {found.dimension_with_keys} in (K, Q, V) with the gauge"
     shown = ", ".join(
         f"rk {n} = {x.rank}{margin(x.margin)}"
-        for n, x in zip(("V", "A", "[V; Aᵀ]"), ranks.values(), strict=True)
+        for n, x in zip(("V", "A", "[V; Aᵀ]"), found.ranks.values(), strict=True)
     )
     lines.append(shown)
     if other is not None:

@@ -14,8 +14,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.strata.critical import stratum_criticality
-from agattn.geometry.strata.preimages import stratum_fiber
-from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata
+from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import (
     coefficients,

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from test_weight_fibers import scrambled
+from test_fibers import scrambled
 
 from agattn.algebra.scalars import as_floats
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.weight_fibers import canonical_factors, fiber, weights
+from agattn.geometry.identifiability.fibers import canonical_factors, fiber, weights
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds

@@ -16,6 +16,7 @@ gives, and which is unique up to signs where the singular values differ.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Arr
     reduced, pivots = echelon(flint_matrix(A))
     _require_rank(len(pivots), a)
     rows = fraction_matrix(reduced)
-    K, Q = scalars_zero(a, A.shape[0]), scalars_zero(a, d)
+    K, Q = np.full((a, A.shape[0]), Fraction(0)), np.full((a, d), Fraction(0))
     for row, pivot in enumerate(pivots):
         K[row], Q[row] = A[:, pivot], rows[row]
     return K, Q
@@ -67,11 +68,6 @@ def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Arr
 def _require_rank(rank: int, a: int) -> None:
     if rank > a:
         raise InputError(f"A has rank {rank}; KᵀQ with a = {a} rows has at most rank {a}")
-
-
-def scalars_zero(rows: int, columns: int) -> Array:
-    """An exact zero matrix."""
-    return matrix([[0] * columns for _ in range(rows)], "the matrix")
 
 
 def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Array | None:

@@ -1,7 +1,7 @@
 r"""Is this tensor in the neuromanifold, and which weights does it come from?
 
 For exact tensors the answer is a proof. All complex preimages come from unique factorization
-(:mod:`agattn.geometry.strata.preimages`), so a tensor is
+(:mod:`agattn.geometry.identifiability.preimages`), so a tensor is
 
 - in M, with its weights up to the fiber;
 - in M̄(ℝ) and not in M: h ⊗ q ⊗ Q with Q definite of rank 2;
@@ -54,9 +54,9 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
 from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
@@ -193,7 +193,7 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
     number = fiber.number
     if fiber.points:
         point = fiber.points[0]
-        A, V = canonical_scale(np.array(point.A, dtype=object), np.array(point.V, dtype=object))
+        A, V = canonical_scale(point.A, point.V)
         rank = decide_rank(A)
         if rank.rank <= layer.alpha:
             return Identification(
@@ -202,12 +202,12 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
         minor = find_violation(layer, y, rank_only=True)
         reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {minor}"
         return _outside(layer, y, False, reason, minor, rank, number, nearest)
-    if fiber.conjugate is None:
+    if fiber.discriminant is None:
         # Unique factorization has decided; an equation is for the reader.
         found = _violation(free, y, 0.0)
         reason = str(found or f"{fiber.reason}; no violated equation was found among some hundreds")
         return _outside(layer, y, False, reason, found, None, 0, nearest)
-    D = fiber.conjugate.discriminant
+    D = fiber.discriminant
     if D < 0:
         return _outside(
             layer, y, True, "h ⊗ q ⊗ Q with Q definite", None, RankDecision(1, None, None), 2, nearest

@@ -27,8 +27,8 @@ import numpy as np
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.slices import Slice
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.variety.coordinates import coordinates
 
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]

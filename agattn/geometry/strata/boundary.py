@@ -26,8 +26,13 @@ from fractions import Fraction
 
 from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.geometry.strata.preimages import stratum_fiber
-from agattn.geometry.strata.strata import Stratum, definite_stratum, representative, require_stratum
+from agattn.geometry.strata.strata import (
+    Stratum,
+    definite_stratum,
+    representative,
+    require_stratum,
+    stratum_fiber,
+)
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates
 
 
@@ -91,7 +96,7 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         sequence = BoundarySequence(layer, (), (first, second))
         return BoundaryAnswer(True, sequence, "M̄ is a cone that contains points outside M")
     fiber = stratum_fiber(layer, stratum)
-    if fiber.conjugate is None and all(point.length == 1 for point in fiber.points):
+    if fiber.discriminant is None and all(point.length == 1 for point in fiber.points):
         reason = (
             "its only preimage is real and reduced"
             if fiber.number == 1

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import flint
 
 from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 from agattn.architectures import SingleLayer
+from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import (
     IntegerMatrix,
     Stratum,
@@ -29,7 +29,6 @@ from agattn.geometry.strata.strata import (
     representative,
     require_two_tokens,
 )
-from agattn.geometry.variety.coordinates import nonzero_rows
 from agattn.geometry.variety.determinantal import compression, in_tangent_cone
 
 RationalMatrix = tuple[tuple[Fraction, ...], ...]
@@ -105,25 +104,6 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     return Criticality(None, len(kernel), None, "no kernel vector found in the tangent cone, none excluded")
 
 
-def kernel_of_differential(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    """A basis of ker dφ at (A, V): vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
-
-    >>> kernel_of_differential([[1]], [[5]])
-    [[-1/5, 1]]
-    """
-    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)))
-
-
-@lru_cache(maxsize=256)
-def _kernel(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    rows = list(nonzero_rows(A, V).values())
-    matrix = flint.fmpq_mat(len(rows), len(A) ** 2 + len(V) * len(A))
-    for i, entries in enumerate(rows):
-        for column, x in entries.items():
-            matrix[i, column] = x
-    return kernel_basis(matrix)
-
-
 def _over_zero(A: Matrix, V: Matrix) -> Criticality:
     """The same for A = 0 or V = 0.
 
@@ -185,19 +165,3 @@ def stratum_criticality(layer: SingleLayer, stratum: Stratum) -> Criticality:
         if answer.critical is not True:
             return answer
     return answers[0]
-
-
-def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    """A basis of ker dφ at (A, V) ∩ {one coordinate of V̇ is 0}, which is ker dφ modulo (A, −V), for V ≠ 0.
-
-    Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
-    """
-    d = len(A)
-    kernel = kernel_of_differential(A, V)
-    place = d * d + next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
-    pivot = next(v for v in kernel if v[place] != 0)  # (A, −V) is in the kernel, so there is one
-    return [
-        [x - vector[place] / pivot[place] * z for x, z in zip(vector, pivot, strict=True)]
-        for vector in kernel
-        if vector is not pivot
-    ]

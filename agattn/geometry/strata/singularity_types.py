@@ -27,8 +27,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.strata.critical import kernel_modulo_scaling
-from agattn.geometry.strata.preimages import Preimage
+from agattn.geometry.identifiability.fibers import Component
+from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import (
     TangentBounds,
@@ -99,7 +99,7 @@ def _crossing(layer: SingleLayer, stratum: Stratum, bounds: TangentBounds, smoot
     return LocalType("crossing", f"two smooth sheets of dimension {bounds.dimension} cross {how}")
 
 
-def _pinch(bounds: TangentBounds, point: Preimage, smooth_source: bool) -> LocalType:
+def _pinch(bounds: TangentBounds, point: Component, smooth_source: bool) -> LocalType:
     kernel = len(kernel_modulo_scaling(point.A, point.V))
     excess = bounds.lower - bounds.dimension
     if not smooth_source:

@@ -26,12 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agattn.algebra.echelon import Matrix, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.variety.coordinates import Coordinate
+from agattn.geometry.identifiability.fibers import Fiber
+from agattn.geometry.identifiability.preimages import preimages
+from agattn.geometry.variety.coordinates import Coordinate, coefficients
 
 if TYPE_CHECKING:
     import networkx
@@ -129,6 +132,16 @@ def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix,
     """
     require_stratum(layer, stratum)
     return diagonal_representative(layer, stratum)
+
+
+@lru_cache(maxsize=4096)
+def stratum_fiber(layer: SingleLayer, stratum: Stratum) -> Fiber:
+    """All preimages of the representative of a nonzero stratum.
+
+    >>> stratum_fiber(SingleLayer(3, 1), Stratum(1, 1, 2)).number
+    2
+    """
+    return preimages(layer, list(coefficients(layer, *representative(layer, stratum))))
 
 
 def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:

@@ -36,9 +36,16 @@ from agattn.algebra.echelon import Matrix, echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.strata.critical import kernel_modulo_scaling
-from agattn.geometry.strata.preimages import Fiber, Preimage, stratum_fiber
-from agattn.geometry.strata.strata import Stratum, image_dimension, representative, require_stratum, strata
+from agattn.geometry.identifiability.fibers import Component, Fiber
+from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
+from agattn.geometry.strata.strata import (
+    Stratum,
+    image_dimension,
+    representative,
+    require_stratum,
+    strata,
+    stratum_fiber,
+)
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.geometry.variety.determinantal import zariski_tangent_dimension
 from agattn.notebook import Cell, InNotebooks, Math, Table
@@ -223,7 +230,7 @@ def is_one_reduced_point(fiber: Fiber) -> bool:
     return fiber.number == 1 and [p.length for p in fiber.points] == [1]
 
 
-def source_tangent_dimension(layer: SingleLayer, point: Preimage) -> int:
+def source_tangent_dimension(layer: SingleLayer, point: Component) -> int:
     """dim T_A D_α + d'd − 1, the dimension of the Zariski tangent space of the source modulo scaling."""
     return zariski_tangent_dimension(point.A, layer.alpha) + layer.d_out * layer.d - 1
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_weight_fibers import scrambled
+from test_fibers import scrambled
 
 from agattn.algebra.scalars import scalars
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.weight_fibers import fiber, weights
+from agattn.geometry.identifiability.fibers import fiber, weights
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.action import action_residual, tensor_action, weights_from_action
 from agattn.geometry.reconstruction.from_values import (
     identify_function,
@@ -24,7 +25,6 @@ from agattn.geometry.reconstruction.from_values import (
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.reconstruction.separating_equations import find_violation
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coefficient_norm import (
     inner_product,

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.real_points import is_pinch, outside, pieces_of_line
 from agattn.geometry.sections.slices import (
     Section,
@@ -17,7 +18,6 @@ from agattn.geometry.sections.slices import (
     simplified,
     standard_slice,
 )
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LAYER = SingleLayer(2, 1)

@@ -3,9 +3,9 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
+from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
-from agattn.geometry.strata.preimages import preimages
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -30,7 +30,7 @@ def test_the_sequence_is_outside_m_and_converges(layer):
         limit = (
             [0] * layer.ambient_dimension
             if stratum == ZERO
-            else coefficients(*representative(layer, stratum))
+            else list(coefficients(layer, *representative(layer, stratum)))
         )
         assert answer.sequence.point(0) == limit
         for epsilon in (Fraction(1, 10**n) for n in range(4)):

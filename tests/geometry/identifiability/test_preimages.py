@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.strata.preimages import factor_quadratic_form, preimages
+from agattn.geometry.identifiability.preimages import factor_quadratic_form, preimages
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -53,7 +53,7 @@ def test_the_fiber_contains_the_pair_and_nothing_else_but_the_transposed_one(pai
             preimages(layer, y)
         return
     fiber = preimages(layer, y)
-    assert fiber.conjugate is None
+    assert fiber.discriminant is None
     assert len([p for p in fiber.points if proportional(A, V, p.A, p.V)]) == 1
     assert fiber.number == (2 if stratum == Stratum(1, 1, 2) else 1)
     for point in fiber.points:
@@ -117,7 +117,7 @@ def test_a_definite_form_is_outside_m_and_inside_its_closure():
     y = [*sum_of_squares, *double, *sum_of_squares, *double]
     fiber = preimages(layer, y)
     assert (fiber.number, fiber.is_real, fiber.points) == (2, False, ())
-    assert fiber.conjugate.discriminant < 0
+    assert fiber.discriminant < 0
     spoilt = [*y[:-3], 3, 0, 3]
     assert preimages(layer, spoilt).number == 0
     real = preimages(SingleLayer(2, 1), [1, 0, -2, 0, 0, 0])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
+from agattn.geometry.identifiability.fibers import equivalent, fiber, joint_rank, weights
 from agattn.geometry.identifiability.gauge import canonical_factors, gauge_between
-from agattn.geometry.identifiability.weight_fibers import equivalent, fiber, joint_rank, weights
 from agattn.geometry.strata.strata import representative, strata
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -49,7 +49,7 @@ def test_fibers_of_all_strata(shape):
             assert found.case == "zero"
             assert found.dimension == max(layer.d * layer.d_out, layer.alpha * (2 * layer.d - layer.alpha))
         else:
-            assert (found.rank_v.rank, found.rank_a.rank, found.rank_joint.rank) == (
+            assert tuple(decision.rank for decision in found.ranks.values()) == (
                 stratum.r_v, stratum.r_a, stratum.r,
             )  # fmt: skip
             both_one = stratum.r_v == stratum.r_a == 1
@@ -120,7 +120,7 @@ def test_teleportation_in_floating_point_keeps_the_function():
     assert np.abs(w(X) - other(X)).max() < 1e-11 * np.abs(w(X)).max()
     answer = equivalent(w, other)
     assert answer.equal and answer.relative < 1e-13 and answer.evidence is Evidence.NUMERICAL
-    assert found.rank_a.margin > 1e6 and found.dimension_with_keys == 1 + 16
+    assert found.ranks["r_a"].margin > 1e6 and found.dimension_with_keys == 1 + 16
     different = equivalent(w, weights(K=K, Q=Q, V=V + 0.1))
     assert not different.equal
     assert abs(weights(K=K, Q=Q, V=V + 0.1)(different.X) - w(different.X)).max() == abs(different.difference)
@@ -128,8 +128,8 @@ def test_teleportation_in_floating_point_keeps_the_function():
 
 def test_rank_decisions_follow_the_tolerance():
     A, V = np.diag([1.0, 1e-6]), np.eye(2)
-    assert fiber(weights(A=A, V=V), tolerance=1e-5).rank_a.rank == 1
-    decision = fiber(weights(A=A, V=V), tolerance=1e-7).rank_a
+    assert fiber(weights(A=A, V=V), tolerance=1e-5).ranks["r_a"].rank == 1
+    decision = fiber(weights(A=A, V=V), tolerance=1e-7).ranks["r_a"]
     assert decision.rank == 2 and decision.margin == pytest.approx(10)
     assert joint_rank(1e-8 * np.diag([0.0, 1.0]), np.array([[1e8, 0.0]])).rank == 2
 

@@ -8,9 +8,8 @@ In (A, V) space there are three cases (HMK, Theorem 3.2, for t ≥ 2):
 3. Otherwise: the rescalings, and nothing else.
 
 Weights given by K, Q and V have in addition the gauge (C⁻ᵀK, CQ) of
-:mod:`agattn.geometry.identifiability.gauge`. A
-component of the fiber is a variety with a parametrization; moving along it changes the weights and not the
-function (*teleportation*).
+:mod:`agattn.geometry.identifiability.gauge`. A component of the fiber is a variety with a parametrization;
+moving along it changes the weights and not the function (*teleportation*).
 
 >>> w = weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])
 >>> line = fiber(w)
@@ -28,8 +27,9 @@ different: the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1, 1)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -44,27 +44,26 @@ from agattn.algebra.scalars import (
     decide_rank,
     is_exact,
     matrix,
+    scalars,
     scaled,
 )
 from agattn.architectures import positive_integer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.gauge import (
-    canonical_factors,
-    canonical_scale,
-    gauge_between,
-    inverse,
-    scalars_zero,
-)
+from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
-from agattn.notebook import Cell, InNotebooks, Table
+from agattn.notebook import Cell, InNotebooks, Table, Wide
 from agattn.notebook import matrix as table_matrix
 
 #: The most entries of a matrix that a notebook shows.
 _MOST_ENTRIES = 64
 
-Case = Literal["line", "two lines", "double line", "zero"]
+Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
+Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]
+#: Name, dimension and parametrization of the components of case 1 and 3.
+RESCALING = ("rescaling", 1, "(sA, V/s), s ≠ 0")
+SWAPPED = ("swapped", 1, "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = h vᵀ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,70 +152,106 @@ class Component:
     """One component of a fiber in (A, V) space.
 
     Attributes:
-        name: ``rescaling``, ``swapped``, ``A = 0`` or ``V = 0``.
+        name: ``rescaling``, ``swapped``, ``A = 0`` or ``V = 0``; ``conjugate`` for one that is not rational.
         dimension: its dimension.
         parametrization: in words.
-        A: d × d, a point of it.
-        V: d' × d, likewise.
+        weights: a point of it; ``None`` where it has no rational one.
+        length: the length of the fiber of P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N), as a scheme, at this point: 1 if
+            it is reduced there; ``None`` where second-order information does not tell, or was not computed.
     """
 
     name: str
     dimension: int
     parametrization: str
-    A: Array
-    V: Array
+    weights: Weights | None
+    length: int | None = None
+
+    @property
+    def A(self) -> Array:
+        """d × d, of the point."""
+        assert self.weights is not None, "a component without a rational point"
+        return self.weights.A
+
+    @property
+    def V(self) -> Array:
+        """d' × d, of the point."""
+        assert self.weights is not None, "a component without a rational point"
+        return self.weights.V
 
 
 @dataclass(frozen=True, eq=False)
-class WeightFiber(InNotebooks):
-    """All weights with the function of the given ones.
+class Fiber(InNotebooks):
+    """All weights with one function, over ℂ: what :func:`fiber` finds through weights, and
+    :func:`~agattn.geometry.identifiability.preimages.preimages` over a point.
 
     Attributes:
-        weights: the given ones.
         case: ``line`` (case 3), ``two lines`` or ``double line`` (case 1, the latter for k and v parallel),
-            ``zero`` (case 2).
-        components: its irreducible components in (A, V) space, that of the given weights first.
-        rank_a: the rank of A, and how safely it was decided.
-        rank_v: the rank of V, likewise.
-        rank_joint: the rank r of [V; Aᵀ], likewise.
+            ``zero`` (case 2); over a point also ``conjugate lines``, two over a quadratic field, for the
+            point h ⊗ q ⊗ Q with Q = l·l̄; and ``empty``, for a point outside M̄.
+        components: its irreducible components in (A, V) space, that of given weights first.
+        reason: in words, how this is known.
+        ranks: the ranks r_V, r_A and r of [V; Aᵀ] of given weights, and how safely they were decided.
         tolerance: relative to the norms of A and V, below which differences count as zero.
+        discriminant: of conjugate lines, the D of their field ℚ(√D), up to squares; negative if they are not
+            real, so that the point is outside M.
     """
 
-    weights: Weights
     case: Case
     components: tuple[Component, ...]
-    rank_a: RankDecision
-    rank_v: RankDecision
-    rank_joint: RankDecision
-    tolerance: float
+    reason: str
+    ranks: Ranks = field(default_factory=dict)
+    tolerance: float = TOLERANCE
+    discriminant: Fraction | None = None
+
+    @property
+    def points(self) -> tuple[Component, ...]:
+        """The components with a known point: all but conjugate ones."""
+        return tuple(component for component in self.components if component.weights is not None)
+
+    @property
+    def number(self) -> int:
+        """The number of components over ℂ; of preimages up to scaling, where the function is not 0."""
+        return len(self.components)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the fiber has a real point: whether the function is in M."""
+        return bool(self.components) and (self.discriminant is None or self.discriminant > 0)
+
+    @property
+    def weights(self) -> Weights:
+        """The given weights; over a point, those of the first component.
+
+        Raises:
+            InputError: if there are no rational ones.
+        """
+        first = next(iter(self.points), None)
+        if first is None or first.weights is None:
+            raise InputError("the fiber has no rational weights")
+        return first.weights
 
     @property
     def dimension(self) -> int:
-        """The dimension in (A, V) space."""
-        return max(component.dimension for component in self.components)
+        """The dimension in (A, V) space; 0 where it is empty."""
+        return max((component.dimension for component in self.components), default=0)
 
     @property
     def dimension_with_keys(self) -> int | None:
-        """The dimension in (K, Q, V) space; ``None`` where the weights were given by A.
+        """The dimension in (K, Q, V) space; ``None`` where no K and Q are given.
 
         For a nonzero function, 1 plus the dimension of {KᵀQ = A}. Over A of rank s the K of rank m whose rows
         span a space containing the column space of A have dimension am + (m − s)(d − m), and each leaves an
         affine space of dimension d(a − m) for Q. The zero function has the pairs with A = 0, V arbitrary, and
         the pairs with V = 0, K and Q arbitrary.
         """
-        if self.weights.K is None:
+        if not self.points or self.weights.K is None:
             return None
-        a, d = self.weights.K.shape
-        d_out = len(self.weights.V)
-
-        def factorizations(s: int) -> int:
-            return max(
-                (int(a * m + (m - s) * (d - m) + d * (a - m)) for m in range(s, min(a, d) + 1)), default=0
-            )
-
-        if self.case == "zero":
-            return max(factorizations(0) + int(d) * d_out, 2 * int(a) * int(d))
-        return 1 + factorizations(self.rank_a.rank)
+        (a, d), d_out = self.weights.K.shape, len(self.weights.V)
+        s = 0 if self.case == "zero" else self.ranks["r_a"].rank
+        factorizations = max(
+            (a * m + (m - s) * (d - m) + d * (a - m) for m in range(s, min(a, d) + 1)), default=0
+        )
+        return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @property
     def generic(self) -> bool:
@@ -225,26 +260,32 @@ class WeightFiber(InNotebooks):
 
     @property
     def evidence(self) -> Evidence:
-        """``proved`` for exact weights, ``numerical`` for floating ones."""
-        return Evidence.PROVED if self.weights.is_exact else Evidence.NUMERICAL
+        """``proved``, but ``numerical`` for floating weights."""
+        exact = all(c.weights is None or c.weights.is_exact for c in self.components)
+        return Evidence.PROVED if exact else Evidence.NUMERICAL
 
     def _notebook(self) -> Table:
-        dimension = f"dimension {self.dimension} in (A, V)"
-        if self.dimension_with_keys is not None:
-            dimension += f", {self.dimension_with_keys} in (K, Q, V)"
-        ranks = f"rk V = {self.rank_v.rank}, rk A = {self.rank_a.rank}, rk [V; Aᵀ] = {self.rank_joint.rank}"
-        headings = ("component", "dimension", "parametrization", "A", "V")
-        rows = tuple(
-            (c.name, c.dimension, c.parametrization, _shown(c.A), _shown(c.V)) for c in self.components
+        where = "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
+        caption = (
+            f"{self.number} components over ℂ ({self.case}), {where}, dimension {self.dimension} in (A, V)"
         )
-        return Table(f"{self.case}, {dimension}; {ranks} ({self.evidence})", headings, rows)
+        if self.dimension_with_keys is not None:
+            caption += f", {self.dimension_with_keys} in (K, Q, V)"
+        ranks = "".join(f", {name} = {decision.rank}" for name, decision in self.ranks.items())
+        rows = tuple(
+            (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization)
+            + (("", "") if c.weights is None else (_shown(c.A), _shown(c.V)))
+            for c in self.components
+        )
+        headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
+        return Table(f"{caption}{ranks} ({self.evidence}): {self.reason}", headings, rows)
 
     def canonical(self) -> Weights:
         """The canonical representative.
 
         Scale and gauge are those of :mod:`agattn.geometry.identifiability.gauge`. Where there are two
-        lines, that with the
-        lexicographically larger A after scaling is taken, so that all of the fiber has one representative.
+        lines, that with the lexicographically larger A after scaling is taken, so that all of the fiber has
+        one representative.
         The zero function is represented by zeros.
         """
         w = self.weights
@@ -252,7 +293,7 @@ class WeightFiber(InNotebooks):
             A, V = w.A * 0, w.V * 0
         else:
             A, V = max(
-                (canonical_scale(c.A, c.V) for c in self.components),
+                (canonical_scale(c.A, c.V) for c in self.points),
                 key=lambda pair: pair[0].ravel().tolist(),
             )
         if w.K is None:
@@ -273,16 +314,16 @@ class WeightFiber(InNotebooks):
         Raises:
             InputError: if there is no such component, or if s = 0 or C has no inverse.
         """
-        if not 0 <= component < len(self.components):
-            raise InputError(f"there is no component {component}; the fiber has {len(self.components)}")
-        w, chosen = self.weights, self.components[component]
-        scale = self._scalar(s)
+        if not 0 <= component < len(self.points):
+            raise InputError(f"there is no component {component}; the fiber has {len(self.points)}")
+        w, chosen = self.weights, self.points[component]
+        scale = self._like([[s]], (1, 1), "s")[0, 0]
         if not scale:
             raise InputError("s is 0; the rescaling (sA, V/s) needs s ≠ 0")
         if (A is not None and chosen.name != "V = 0") or (V is not None and chosen.name != "A = 0"):
             raise InputError(f"on the component {chosen.name} neither A nor V is free; give s, or C")
-        new_A = chosen.A * scale if A is None else self._like(A, w.A, "A")
-        new_V = chosen.V / scale if V is None else self._like(V, w.V, "V")
+        new_A = chosen.A * scale if A is None else self._like(A, w.A.shape, "A")
+        new_V = chosen.V / scale if V is None else self._like(V, w.V.shape, "V")
         if A is not None and decide_rank(new_A, self.tolerance).rank > w.a:
             raise InputError(f"A has rank above a = {w.a}")
         if w.K is None or w.Q is None:
@@ -294,40 +335,36 @@ class WeightFiber(InNotebooks):
         else:
             K, Q = canonical_factors(new_A, w.a, self.tolerance)
         if C is not None:
-            C = self._like(C, np.zeros((w.a, w.a)), "C")
+            C = self._like(C, (w.a, w.a), "C")
             back = inverse(C)
             if back is None:
                 raise InputError("C has no inverse; the gauge (C⁻ᵀK, CQ) needs one")
             K, Q = back.T @ K, C @ Q
         return Weights(K.T @ Q, new_V, K, Q, w.a)
 
-    def _scalar(self, s: Any) -> Any:
-        value = matrix([[s]], "s")
-        return (value if self.weights.is_exact and is_exact(value) else as_floats(value))[0, 0]
-
-    def _like(self, values: Any, shape_of: Array, name: str) -> Array:
+    def _like(self, values: Any, shape: tuple[int, ...], name: str) -> Array:
         array = matrix(values, name)
-        if array.shape != shape_of.shape:
-            raise InputError(f"{name} is {_by(array)}; it must be {_by(shape_of)}")
+        if array.shape != shape:
+            raise InputError(f"{name} is {_by(array)}; it must be {shape[0]} × {shape[1]}")
         return array if self.weights.is_exact else as_floats(array)
 
     def sample(self, seed: int = 0) -> Weights:
         """Random weights of the fiber: a random component, scale, gauge, or free matrix."""
         rng, w = np.random.default_rng(seed), self.weights
-        d = w.A.shape[0]
 
         def draw(rows: int, columns: int) -> Array:
             if w.is_exact:
                 return matrix(rng.integers(-9, 10, (rows, columns)), "the matrix")
             return rng.standard_normal((rows, columns))
 
-        index = int(rng.integers(len(self.components)))
+        index = int(rng.integers(len(self.points)))
         s = Fraction(int(rng.integers(1, 10)), int(rng.integers(1, 10))) * int(rng.choice([-1, 1]))
         options: dict[str, Any] = {"s": s if w.is_exact else float(s)}
-        if self.components[index].name == "A = 0":
+        if self.points[index].name == "A = 0":
             options["V"] = draw(*w.V.shape)
-        elif self.components[index].name == "V = 0":
-            options["A"] = draw(d, min(w.a, d)) @ draw(min(w.a, d), d)
+        elif self.points[index].name == "V = 0":
+            d, alpha = len(w.A), min(w.a, len(w.A))
+            options["A"] = draw(d, alpha) @ draw(alpha, d)
         if w.K is not None:
             C = draw(w.a, w.a)
             while inverse(C) is None:
@@ -345,51 +382,51 @@ class WeightFiber(InNotebooks):
 
     def component_of(self, other: Weights) -> Component | None:
         """The component on which other weights lie, or ``None`` if their function is another one."""
-        _require_same_shape(self.weights, other)
+        w = self.weights
+        if (w.A.shape, w.V.shape) != (other.A.shape, other.V.shape):
+            raise InputError(
+                f"A and V are {_by(w.A)} and {_by(w.V)}, and {_by(other.A)} and {_by(other.V)};"
+                " only layers of the same d and d' can be compared"
+            )
         if self.case == "zero":
             # Of the two components, name the one that the other weights are on.
             wanted = "V = 0" if other.A.any() else "A = 0"
             return next(c for c in self.components if c.name == wanted) if other.is_zero else None
         if other.is_zero:
             return None
-        return next(
-            (c for c in self.components if _scale_between(c, other, self.tolerance) is not None), None
-        )
+        on = (c for c in self.points if _scale_between(c, other, self.tolerance) is not None)
+        return next(on, None)
 
 
-def fiber(w: Weights, tolerance: float = TOLERANCE) -> WeightFiber:
+def fiber(w: Weights, tolerance: float = TOLERANCE) -> Fiber:
     """The fiber through weights, t ≥ 2.
 
     Ranks of exact weights are exact. In floating point singular values below ``tolerance`` times the largest
     are zero, and the fiber says by what margin; weights are zero only if all their entries are.
     """
-    rank_a, rank_v = decide_rank(w.A, tolerance), decide_rank(w.V, tolerance)
+    rank_v, rank_a = decide_rank(w.V, tolerance), decide_rank(w.A, tolerance)
     rank_joint = joint_rank(w.A, w.V, tolerance)
-    d, d_out = w.A.shape[0], len(w.V)
-    alpha = min(w.a, d)
 
-    def answer(case: Case, *components: Component) -> WeightFiber:
-        return WeightFiber(w, case, components, rank_a, rank_v, rank_joint, tolerance)
+    def answer(case: Case, *components: Component) -> Fiber:
+        ranks: Ranks = {"r_v": rank_v, "r_a": rank_a, "r": rank_joint}
+        return Fiber(case, components, "HMK, Theorem 3.2", ranks, tolerance)
 
     if w.is_zero:
-        zero_a = Component("A = 0", d * d_out, "(0, V), V any d' × d matrix", w.A * 0, w.V)
+        d, alpha = len(w.A), min(w.a, len(w.A))
+        other = Weights(w.A * 0, w.V if w.A.any() else w.V * 0, None, None, w.a)
+        at_a, at_v = (other, w) if w.A.any() else (w, other)
         rank = f"rk A ≤ {w.a}" if w.a < d else "A any d × d matrix"
-        zero_v = Component("V = 0", alpha * (2 * d - alpha), f"(A, 0), {rank}", w.A, w.V * 0)
+        zero_a = Component("A = 0", d * len(w.V), "(0, V), V any d' × d matrix", at_a)
+        zero_v = Component("V = 0", alpha * (2 * d - alpha), f"(A, 0), {rank}", at_v)
         return answer("zero", *((zero_v, zero_a) if w.A.any() else (zero_a, zero_v)))
-    line = Component("rescaling", 1, "(sA, V/s), s ≠ 0", w.A, w.V)
+    line = Component(*RESCALING, w)
     if (rank_a.rank, rank_v.rank) != (1, 1):
         return answer("line", line)
     if rank_joint.rank == 1:
         return answer("double line", line)
     (k, q), (h, v) = rank_one(w.A), rank_one(w.V)
-    swapped = Component(
-        "swapped",
-        1,
-        "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = h vᵀ",
-        np.multiply.outer(v, q),
-        np.multiply.outer(h, k),
-    )
-    return answer("two lines", line, swapped)
+    swapped = Weights(np.multiply.outer(v, q), np.multiply.outer(h, k), None, None, w.a)
+    return answer("two lines", line, Component(*SWAPPED, swapped))
 
 
 def joint_rank(A: Array, V: Array, tolerance: float = TOLERANCE) -> RankDecision:
@@ -410,14 +447,6 @@ def rank_one(M: Array) -> tuple[Array, Array]:
         return M[:, j], M[i] / M[i, j]
     U, sigma, W = np.linalg.svd(M)
     return sigma[0] * U[:, 0], W[0]
-
-
-def _require_same_shape(first: Weights, second: Weights) -> None:
-    if (first.A.shape, first.V.shape) != (second.A.shape, second.V.shape):
-        raise InputError(
-            f"A and V are {_by(first.A)} and {_by(first.V)}, and {_by(second.A)} and {_by(second.V)};"
-            " only layers of the same d and d' can be compared"
-        )
 
 
 def _scale_between(component: Component, other: Weights, tolerance: float) -> Any:
@@ -444,25 +473,25 @@ class Equivalence:
 
     Attributes:
         equal: the answer.
+        evidence: ``proved`` or ``numerical``.
+        relative: ‖φ − φ'‖ / ‖φ‖ in floating point; ``None`` for exact weights.
         component: the name of the component of the fiber on which they are both; ``None`` if they differ.
         s: for equal nonzero functions, the second A is s times that of the component's point.
         C: the gauge with K' = C⁻ᵀK·s, Q' = CQ, where both were given by K and Q and there is exactly one.
-        X: if they differ, an input d × 2 on which they do (d × 1 for one token).
+        X: if they differ, an input d × 2 on which they do.
         place: the entry (row, column), from 0, in which the outputs at X differ most.
         difference: by how much.
-        relative: ‖φ − φ'‖ / ‖φ‖ in floating point; ``None`` for exact weights.
-        evidence: ``proved`` or ``numerical``.
     """
 
     equal: bool
-    component: str | None
-    s: Any
-    C: Array | None
-    X: Array | None
-    place: tuple[int, int] | None
-    difference: Any
-    relative: float | None
     evidence: Evidence
+    relative: float | None
+    component: str | None = None
+    s: Any = None
+    C: Array | None = None
+    X: Array | None = None
+    place: tuple[int, int] | None = None
+    difference: Any = None
 
     def __str__(self) -> str:
         if self.equal:
@@ -485,19 +514,17 @@ def equivalent(first: Weights, second: Weights, tolerance: float = TOLERANCE) ->
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     relative = None
     if not exact and not first.is_zero:
-        pairs = [as_floats(M) for M in (first.A, first.V, second.A, second.V)]
-        relative = relative_change(*pairs)
+        relative = relative_change(*(as_floats(M) for M in (first.A, first.V, second.A, second.V)))
     if component is None:
         X, place, difference = _separating_input(first, second)
-        return Equivalence(False, None, None, None, X, place, difference, relative, evidence)
+        return Equivalence(False, evidence, relative, X=X, place=place, difference=difference)
     s = None if through.case == "zero" else _scale_between(component, second, tolerance)
     C = None
     if s is not None and component.name == "rescaling" and first.a == second.a:
-        pairs_of_keys = (first.K, first.Q, second.K, second.Q)
-        if all(M is not None for M in pairs_of_keys):
-            K, Q, K2, Q2 = pairs_of_keys
+        K, Q, K2, Q2 = first.K, first.Q, second.K, second.Q
+        if K is not None and K2 is not None:
             C = gauge_between((K * s, Q), (K2, Q2), tolerance)
-    return Equivalence(True, component.name, s, C, None, None, None, relative, evidence)
+    return Equivalence(True, evidence, relative, component.name, s, C)
 
 
 def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any]:
@@ -506,18 +533,16 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
     The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
     Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
     """
-    d = len(first.A)
     exponent = 0
     if not (first.is_exact and second.is_exact):
         first, second, exponent = _at_unit_scale(first, second)
     best: tuple[Array, tuple[int, int], Any] | None = None
-    for count, (u, w) in enumerate(_probes(d)):
-        difference = second_column(second, u, w) - second_column(first, u, w)
-        if not difference.any():
+    for count, (u, w) in enumerate(_probes(len(first.A))):
+        inputs = [np.stack([start, w], axis=1) for start in (u, u * 0)]
+        gaps = [second(X) - first(X) for X in inputs]
+        if not (gaps[0] - gaps[1])[:, 1].any():
             continue
-        for start in (u, u * 0):
-            X = np.stack([start, w], axis=1)
-            gap = second(X) - first(X)
+        for X, gap in zip(inputs, gaps, strict=True):
             place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
             if best is None or abs(gap[place]) > abs(best[2]):
                 best = X, (int(place[0]), int(place[1])), gap[place]
@@ -534,31 +559,20 @@ def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, i
     pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
     exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
     top = max(exponents)
-    small = [
-        Weights(A, np.ldexp(V, own - top), None, None, w.a)
-        for w, ((A, _), (V, _)), own in zip((first, second), pairs, exponents, strict=True)
-    ]
-    return small[0], small[1], top
+    one, other = (
+        Weights(A, np.ldexp(V, own - top), None, None, first.a)
+        for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
+    )
+    return one, other, top
 
 
 def _probes(d: int) -> Iterator[tuple[Array, Array]]:
+    """Pairs of vectors of 0s and ±1s: for d > 4 first random ones, most of which separate; then all units."""
     if d > 4:
-        # Most random ones separate, all unit vectors together always do, but they are many.
         rng = np.random.default_rng(0)
         for _ in range(32):
-            u, w = (matrix([row], "u")[0] for row in rng.integers(-1, 2, (2, d)))
+            u, w = scalars(rng.integers(-1, 2, (2, d)), "u")
             yield u, w
-    units = [scalars_zero(1, d)[0] for _ in range(d)]
-    for i in range(d):
-        units[i][i] = Fraction(1)
-    points = units + [units[i] + units[k] for i in range(d) for k in range(i)]
-    for u in points:
-        for w in units:
-            yield u, w
-
-
-def second_column(w: Weights, u: Array, token: Array) -> Array:
-    """Y(u)·token: (uᵀA token)·Vu."""
-    u, token = (u, token) if w.is_exact else (as_floats(u), as_floats(token))
-    result: Array = (w.V @ u) * (u @ w.A @ token)
-    return result
+    units = scalars(np.eye(d, dtype=int), "u")
+    points = [*units, *(units[i] + units[k] for i in range(d) for k in range(i))]
+    yield from itertools.product(points, units)
