@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import shlex
 import sys
 from collections import Counter
@@ -17,10 +19,7 @@ from agattn.cli.output import read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.studies.cache import Cache
-    from agattn.studies.jobs import Job, Versions
     from agattn.studies.lines import Line
-    from agattn.studies.schedule import Scheduler
 
 
 def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -45,7 +44,7 @@ def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )  # fmt: skip
 @click.option(
     "--workers", type=click.IntRange(0, 512), metavar="N",
-    help="Worker processes on this machine; 0 for none but this one.  [default: 1]",
+    help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
 )  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786.")
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
@@ -86,7 +85,8 @@ def command(
     from agattn.studies.grid import read_grid
     from agattn.studies.jobs import versions_for
     from agattn.studies.lines import counted, exit_status
-    from agattn.studies.study import cached_line
+    from agattn.studies.study import cached_line, study
+    from agattn.studies.workers import Workers, cluster, in_this_process, local_processes
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
     try:
@@ -103,13 +103,20 @@ def command(
             known = sum(cached_line(cache, job, versions, retry_undecided) is not None for job in jobs)
         click.echo(f"{_jobs(len(jobs))}, {known} of them cached")
         return 0
+    place: Callable[[], Workers] = in_this_process
+    if scheduler is not None:
+        place = functools.partial(cluster, scheduler)
+    elif workers is not None and workers > 1:
+        place = functools.partial(local_processes, workers)
     lines: list[Line] = []
     tally = _Tally(len(jobs))
     statuses: set[int] = set()
+    made = study(
+        jobs, versions, place, cache, fresh=fresh, retry_open=retry_undecided, force=force, finished=tally.add
+    )
     try:
-        with _destination(output) as file, tally.shown(file):
-            do = _scheduler(workers, scheduler, versions, force)
-            for line in _lines(jobs, versions, do, cache, fresh, retry_undecided, tally.add):
+        with _destination(output) as file, tally.shown(file), contextlib.closing(made):
+            for line in made:
                 _write(line, file)
                 statuses.add(line["status"])
                 if report is not None:
@@ -156,39 +163,13 @@ def _destination(output: Path | None) -> Iterator[TextIO]:
 
 
 def _write(line: Line, file: TextIO) -> None:
-    from agattn.studies.lines import written
-
     try:
-        file.write(written(line) + "\n")
+        file.write(json.dumps(line, ensure_ascii=False) + "\n")
         file.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise InputError(f"cannot write the results: {error.strerror}") from error
-
-
-def _scheduler(
-    workers: int | None, address: str | None, versions: Versions, force: bool
-) -> Callable[[], Scheduler]:
-    from agattn.studies.schedule import Cluster, InThisProcess, Workers
-
-    if address is not None:
-        return lambda: Cluster(address, versions, force)
-    if workers == 0:
-        return lambda: InThisProcess(versions, force)
-    return lambda: Workers(workers or 1, versions, force)
-
-
-def _lines(
-    jobs: Sequence[Job], versions: Versions, do: Callable[[], Scheduler], cache: Cache | None, fresh: bool,
-    retry_undecided: bool, finished: Callable[[Line], None],
-) -> Iterator[Line]:  # fmt: skip
-    """The lines; however this ends, the workers stop."""
-    from agattn.studies.study import study
-
-    made = study(jobs, versions, do, cache, fresh=fresh, retry_open=retry_undecided, finished=finished)
-    with contextlib.closing(made):
-        yield from made
 
 
 def _write_report(lines: Sequence[Line], text: str, grid: Path, folder: Path) -> None:

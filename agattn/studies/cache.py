@@ -1,35 +1,32 @@
-"""Finished jobs, kept as one file each.
+"""Finished jobs, kept in a folder: a database of JSON documents that several studies may share (diskcache).
 
-A file is written under another name and then renamed, so that a reader sees all of it or nothing, even when
-several studies share a folder. A file that is damaged, or that is about another job than its name says, is as
-good as none.
+What is read back is checked: a document that is damaged, or about another job than its key says, is as good
+as none. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
-import uuid
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 from agattn.errors import InputError
 from agattn.studies.jobs import canonical, key_of
 
+_DATABASE = "cache.db"
+
 
 def default_folder() -> Path:
     """``$AGATTN_CACHE``, else ``$XDG_CACHE_HOME/agattn``, else ``~/.cache/agattn``."""
     if named := os.environ.get("AGATTN_CACHE"):
         return Path(named)
-    if named := os.environ.get("XDG_CACHE_HOME"):
-        return Path(named, "agattn")
-    return Path("~/.cache/agattn").expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "agattn")
 
 
 class Cache:
-    """A folder of finished jobs.
+    """A folder of finished jobs; it is made when the first is kept.
 
     >>> import tempfile
     >>> from agattn.studies.jobs import key_of
@@ -45,48 +42,75 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._opened: Any = None
 
-    def path(self, key: str) -> Path:
-        """Where the job of a key is kept."""
-        return self.folder / key[:2] / f"{key}.json"
+    def _database(self) -> Any:
+        if self._opened is None:
+            import diskcache
+
+            class OnlyJSON(diskcache.JSONDisk):  # type: ignore[misc]
+                def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+                    """Read a value in the database itself; never a pickle, nor another file."""
+                    if mode != diskcache.core.MODE_RAW:
+                        raise ValueError(f"{filename} is no JSON")
+                    return super().fetch(mode, filename, value, read)
+
+            # Write-ahead logs and mapped files need memory that the machines of a cluster do not share.
+            settings = {"sqlite_journal_mode": "delete", "sqlite_mmap_size": 0, "disk_min_file_size": 2**30}
+            self._opened = diskcache.Cache(self.folder, disk=OnlyJSON, eviction_policy="none", **settings)
+        return self._opened
 
     def get(self, key: str) -> dict[str, Any] | None:
         """What was kept under a key; ``None`` if there is nothing, or nothing sound."""
+        if not (self.folder / _DATABASE).exists():
+            return None
         try:
-            document = json.loads(self.path(key).read_text(encoding="utf-8"))
+            document = self._database().get(key)
             line = document["line"]
             sound = (
                 line["key"] == key == key_of(line["job"], line["architecture"], line["versions"])
                 and document["sha256"] == _checksum(line)
                 and "result" in line
             )
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        except Exception:  # a damaged file has many ways to fail, and none of them matters
             return None
         return dict(line) if sound else None
 
     def put(self, line: dict[str, Any]) -> None:
         """Keep a finished job.
 
+        A database that is damaged is set aside under another name, and a new one begun.
+
         Raises:
             InputError: if the folder cannot be written.
         """
-        path = self.path(line["key"])
-        text = json.dumps({"sha256": _checksum(line), "line": line}, ensure_ascii=False)
+        document = {"sha256": _checksum(line), "line": line}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.stem}-{uuid.uuid4().hex}.part")
             try:
-                temporary.write_text(text, encoding="utf-8")
-                temporary.replace(path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
-                raise
-        except OSError as error:
+                self._database().set(line["key"], document)
+            except Exception as error:
+                if not _is_damage(error):
+                    raise
+                self._opened = None
+                (self.folder / _DATABASE).rename(self.folder / f"{_DATABASE}.damaged")
+                self._database().set(line["key"], document)
+        except Exception as error:  # of the system, of SQLite, or diskcache.Timeout
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise InputError(
-                f"cannot keep results in {self.folder}: {error.strerror}; choose another folder with "
+                f"cannot keep results in {self.folder}: {reason}; choose another folder with "
                 "--cache, or --no-cache"
             ) from error
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether an error comes from what is in the database, rather than from the disk or another process."""
+    if isinstance(error, sqlite3.Error):
+        return error.sqlite_errorcode & 0xFF in (
+            sqlite3.SQLITE_CORRUPT,
+            sqlite3.SQLITE_NOTADB,
+            sqlite3.SQLITE_ERROR,
+        )
+    return not isinstance(error, OSError) and type(error).__name__ != "Timeout"
 
 
 def _checksum(line: dict[str, Any]) -> str:

@@ -1,62 +1,71 @@
 """A study: jobs looked up or done, and their lines in the order of the jobs.
 
 >>> from agattn import SingleLayer
->>> from agattn.studies.jobs import versions_for
->>> from agattn.studies.schedule import InThisProcess
->>> jobs, versions = [Job(SingleLayer(d, 1), "strata") for d in (3, 2)], versions_for("native")
->>> lines = study(jobs, versions, lambda: InThisProcess(versions))
->>> [(line["architecture"]["d"], line["result"]["dimension"], line["cached"]) for line in lines]
+>>> jobs = [Job(SingleLayer(d, 1), "strata") for d in (3, 2)]
+>>> [(line["architecture"]["d"], line["result"]["dimension"], line["cached"]) for line in study(jobs)]
 [(3, 11, False), (2, 5, False)]
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import ExitStack
 
 from agattn.studies.cache import Cache
-from agattn.studies.jobs import Job, Versions
+from agattn.studies.jobs import Job, Outcome, Versions, perform, versions_for
 from agattn.studies.lines import Line, is_open, make_line
-from agattn.studies.schedule import Scheduler
+from agattn.studies.workers import Workers, in_this_process
 
 
 def study(
     jobs: Sequence[Job],
-    versions: Versions,
-    scheduler: Callable[[], Scheduler],
+    versions: Versions | None = None,
+    workers: Callable[[], Workers] = in_this_process,
     cache: Cache | None = None,
     *,
     fresh: bool = False,
     retry_open: bool = False,
+    force: bool = False,
     finished: Callable[[Line], None] = lambda line: None,
 ) -> Generator[Line, None, None]:
     """Do jobs, and yield their lines in order, each as soon as it and all before it are done.
 
     Args:
         jobs: the jobs.
-        versions: of what does them.
-        scheduler: makes what does them; called when there is a first job to do.
+        versions: of what does them; found out here if they are not given.
+        workers: one of :mod:`agattn.studies.workers`; entered when there is a first job to do.
         cache: where finished jobs are looked up and kept; ``None`` for nowhere.
         fresh: look nothing up.
         retry_open: do again what was undecided, or not proved.
+        force: do also what is beyond the limits on size.
         finished: called with each line as soon as it is there, in whatever order.
 
     Raises:
-        InputError: if a result cannot be kept, or the scheduler cannot be reached.
+        InputError: if a result cannot be kept, or the workers cannot be reached.
     """
+    if versions is None:
+        versions = versions_for(jobs[0].engine) if jobs else {}
     ready: dict[int, Line] = {}
     following = 0
-    running: Scheduler | None = None
+    pending: dict[Future[Outcome], tuple[int, float]] = {}
+    place: tuple[Executor, int] | None = None
 
     def done(number: int, line: Line) -> None:
         ready[number] = line
         finished(line)
 
-    def collect(running: Scheduler) -> None:
-        number, outcome = running.collect()
-        line = make_line(jobs[number], versions, outcome)
-        if cache is not None and outcome.is_lasting:
-            cache.put({name: value for name, value in line.items() if name != "cached"})
-        done(number, line)
+    def collect(at_most: int) -> None:
+        """Wait until no more than some jobs are pending."""
+        while len(pending) > at_most:
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                number, started = pending.pop(future)
+                outcome = _outcome(future, started)
+                line = make_line(jobs[number], versions, outcome)
+                if cache is not None and outcome.is_lasting:
+                    cache.put({name: value for name, value in line.items() if name != "cached"})
+                done(number, line)
 
     def in_order() -> Iterator[Line]:
         nonlocal following
@@ -64,25 +73,30 @@ def study(
             yield ready.pop(following)
             following += 1
 
-    try:
+    with ExitStack() as stack:
         for number, job in enumerate(jobs):
             known = None if cache is None or fresh else cached_line(cache, job, versions, retry_open)
             if known is not None:
                 done(number, known)
             else:
-                if running is None:
-                    running = scheduler().__enter__()
-                while running.full:
-                    collect(running)
-                    yield from in_order()
-                running.submit(number, job)
+                executor, at_once = place = place or stack.enter_context(workers())
+                pending[executor.submit(perform, job, versions, force)] = number, time.perf_counter()
+                collect(at_once - 1)
             yield from in_order()
-        while running is not None and running.busy:
-            collect(running)
+        while pending:
+            collect(len(pending) - 1)
             yield from in_order()
-    finally:
-        if running is not None:
-            running.__exit__(None, None, None)
+
+
+def _outcome(future: Future[Outcome], started: float) -> Outcome:
+    """What came of a job; an error if its worker was lost."""
+    try:
+        return future.result()
+    except Exception as error:  # killed workers, lost connections, failing to unpickle: Dask has many
+        kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
+        if kind == "KilledWorker":
+            message = "the workers that did this job died, perhaps as memory ran out; use fewer workers"
+        return Outcome.failed(kind, message, 4, time.perf_counter() - started)
 
 
 def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = False) -> Line | None:

@@ -1,0 +1,155 @@
+"""Where jobs are done: in this process, in processes of this machine, or on a cluster.
+
+Each of the three is a context manager that gives an executor of :mod:`concurrent.futures` and the number of
+jobs it should be given at a time; leaving it stops what still runs. Processes and clusters are Dask's.
+
+>>> with in_this_process() as (executor, at_once):
+...     executor.submit(pow, 2, 10).result(), at_once
+(1024, 1)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import Any
+
+from agattn.errors import InputError
+
+Workers = AbstractContextManager[tuple[Executor, int]]
+
+_CONNECT = 5.0
+_FIRST_WORKER = 15.0
+_IN_FLIGHT = 500  # jobs that the scheduler of a cluster holds at a time
+_NO_DASK = "{} needs Dask; install it with: pip install 'agattn[study]'"
+_SETTINGS = {
+    # A job that has taken two workers with it is given up; its neighbour on one of them is not.
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.nanny.pre-spawn-environ.OPENBLAS_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.MKL_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+}
+
+
+class _Here(Executor):
+    """Does each job at once, in this process."""
+
+    def submit(self, do: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(do(*arguments, **options))
+        return future
+
+
+@contextmanager
+def in_this_process() -> Iterator[tuple[Executor, int]]:
+    """Do one job after the other, here."""
+    yield _Here(), 1
+
+
+@contextmanager
+def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
+    """Processes of this machine, each with one thread, that end with this context.
+
+    Raises:
+        InputError: if Dask is missing.
+    """
+    try:
+        import dask
+        from distributed import Client, LocalCluster, WorkerPlugin
+    except ImportError as error:
+        raise InputError(_NO_DASK.format(f"--workers {number}")) from error
+
+    class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
+        def teardown(self, worker: object) -> None:
+            _end_with_children()
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="agattn-", ignore_cleanup_errors=True)
+        )
+        with _interrupts_held_back(), dask.config.set(_SETTINGS):
+            cluster = stack.enter_context(
+                LocalCluster(
+                    n_workers=number, threads_per_worker=1, memory_limit=None, host="127.0.0.1",
+                    dashboard_address=None, local_directory=folder, env={"TMPDIR": folder},
+                    silence_logs=logging.CRITICAL,
+                    security=importlib.util.find_spec("cryptography") is not None,
+                )
+            )  # fmt: skip
+            client = stack.enter_context(Client(cluster, set_as_default=False))
+            client.register_plugin(EndAtOnce())
+        yield client.get_executor(pure=False), number
+
+
+def _end_with_children() -> None:
+    """End this process now, and the engines that it has started."""
+    import psutil
+
+    def running() -> list[psutil.Process]:
+        children = psutil.Process().children(recursive=True)
+        return [child for child in children if child.status() != psutil.STATUS_ZOMBIE]
+
+    with suppress(psutil.NoSuchProcess):
+        while children := running():
+            for child in children:
+                child.kill()
+    os._exit(0)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Threads and processes begun in here never see the interrupts of a terminal."""
+    resource_tracker.ensure_running()  # when it begins by itself it lets them through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """The workers of a Dask scheduler; agattn itself must be installed where they run.
+
+    Raises:
+        InputError: if Dask is missing, if no scheduler answers within seconds, or if it has no workers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError(_NO_DASK.format("--scheduler")) from error
+    try:
+        asyncio.run(_greet(address))
+        client = Client(address, timeout=_CONNECT, set_as_default=False)
+    except Exception as error:  # nothing, silence, or something else that answers: each fails in its way
+        raise InputError(
+            f"no Dask scheduler answers at {address[:200]!r} within {_CONNECT:g} s; start one with "
+            "dask scheduler, which prints its address"
+        ) from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_FIRST_WORKER)
+        except TimeoutError as error:
+            raise InputError(
+                f"the scheduler at {address} has no workers; start some with: dask worker {address}"
+            ) from error
+        yield client.get_executor(pure=False), _IN_FLIGHT
+    finally:
+        client.close(timeout=_CONNECT)
+
+
+async def _greet(address: str) -> None:
+    """Ask a scheduler who it is. A client that finds none would go on trying when it is thrown away."""
+    from distributed.core import rpc
+
+    async with asyncio.timeout(_CONNECT), rpc(address) as scheduler:
+        if (await scheduler.identity())["type"] != "Scheduler":
+            raise ValueError(address)
