@@ -14,11 +14,10 @@ A conclusion is as strong as the weakest thing it uses:
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-
-from agattn.notebook import InNotebooks, Table, Wide
 
 
 class Evidence(Enum):
@@ -60,8 +59,18 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
     return min(evidence, key=_STRENGTH.__getitem__)
 
 
+class Shown:
+    """A result that notebooks show as tables; :mod:`agattn.display` knows which."""
+
+    def _repr_html_(self) -> str:
+        return str(importlib.import_module("agattn.display").html(self))
+
+    def _repr_latex_(self) -> str:
+        return str(importlib.import_module("agattn.display").latex(self))
+
+
 @dataclass(frozen=True)
-class Verdict(InNotebooks):
+class Verdict(Shown):
     """The status of one claim for one architecture, with everything needed to doubt it.
 
     Attributes:
@@ -114,20 +123,6 @@ class Verdict(InNotebooks):
     def __str__(self) -> str:
         known = f" ({self.known})" if self.evidence else ""
         return f"{self.claim}: {self.status}{known}. {self.witness}"
-
-    def _notebook(self) -> Table:
-        known = f" ({self.known})" if self.evidence else ""
-        return Table(
-            "",
-            (),
-            (
-                ("claim", self.claim),
-                ("verdict", f"{self.status}{known}"),
-                ("computed", "" if self.computed is None else str(self.computed)),
-                (Wide("why"), self.witness),
-                (Wide("engine"), self.engine),
-            ),
-        )
 
     def as_json(self) -> dict[str, object]:
         """Return the verdict with the keys of the command line's contract."""

@@ -25,8 +25,7 @@ from agattn.algebra.exact_rank import BlockProof, EnoughPrimes, Kernel, exact_ra
 from agattn.algebra.matrices import BallMatrix, ExactMatrix, SparseMatrix, as_fmpz_mat, read_matrix
 from agattn.algebra.residues import Minor
 from agattn.errors import InputError
-from agattn.evidence import Evidence, weakest
-from agattn.notebook import Cell, InNotebooks, Table, Wide
+from agattn.evidence import Evidence, Shown, weakest
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -39,7 +38,7 @@ SMALL_MATRIX = 400
 
 
 @dataclass(frozen=True, eq=False)
-class RankResult(InNotebooks):
+class RankResult(Shown):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     Attributes:
@@ -89,20 +88,6 @@ class RankResult(InNotebooks):
         if self.rank is None:
             return f"rank between {self.lower_bound} and {self.upper_bound} ({self.evidence})"
         return f"rank {self.rank} ({self.evidence})"
-
-    def _notebook(self) -> Table:
-        rows: list[tuple[Cell, ...]] = [
-            ("rank", "undecided" if self.rank is None else self.rank),
-            ("at least", f"{self.lower_bound} ({self.lower_evidence})"),
-            ("at most", f"{self.upper_bound} ({self.upper_evidence})"),
-            (Wide("why no larger"), self.reason),
-            ("method", self.method),
-        ]
-        if self.precision_bits is not None:
-            rows.append(("precision", f"{self.precision_bits} bits"))
-        if self.gap is not None:
-            rows.append(("gap", f"{self.gap:.1f} bits"))
-        return Table(f"Rank of a {self.shape[0]} × {self.shape[1]} matrix", (), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The seven keys of the command line's contract."""

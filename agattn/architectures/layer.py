@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.errors import InputError
-from agattn.notebook import Cell, Math, Table
+from agattn.evidence import Shown
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -26,7 +26,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class SingleLayer:
+class SingleLayer(Shown):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
@@ -133,31 +133,6 @@ class SingleLayer:
         ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
         name = f"M({self.d},{self.d_out},{self.a})"
         return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {self._tokens}"
-
-    def _repr_latex_(self) -> str:
-        """The layer in a notebook.
-
-        >>> SingleLayer(2, 1)._repr_latex_()
-        '$\\\\mathcal{M}(2,1,2) \\\\subset \\\\mathbb{R}^{6}, \\\\quad \\\\dim = 5, \\\\quad t \\\\geq 2$'
-        """
-        tokens = self._tokens.replace("≥", r"\geq")
-        return (
-            rf"$\mathcal{{M}}({self.d},{self.d_out},{self.a}) "
-            rf"\subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
-            rf"\quad \dim = {self.expected_dimension}, \quad {tokens}$"
-        )
-
-    def _repr_html_(self) -> str:
-        """The same formula, the map, and the numbers that it needs."""
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("map", Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
-            ("X", Math(rf"{self.d} \times {'t' if self.has_orbits else 1}")),
-            ("K, Q", Math(rf"{self.a} \times {self.d}")),
-            ("V", Math(rf"{self.d_out} \times {self.d}")),
-            ("coordinates", self.ambient_dimension),
-            ("dimension, by HMK", self.expected_dimension),
-        )
-        return Table(Math(self._repr_latex_().strip("$")), (), rows).html()
 
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""

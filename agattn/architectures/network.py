@@ -23,11 +23,11 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.errors import InputError, TooLargeError
-from agattn.notebook import Cell, Math, Table
+from agattn.evidence import Shown
 
 
 @dataclass(frozen=True)
-class DeepNetwork:
+class DeepNetwork(Shown):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
@@ -206,26 +206,6 @@ class DeepNetwork:
         if not self.is_lightning:
             parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
         return ", ".join([*parts, f"t = {self.t}"])
-
-    def _repr_latex_(self) -> str:
-        """The network in a notebook, as it prints, with the letter of the neuromanifold."""
-        name, *others = str(self).split("), ", 1)
-        rest = "".join(others).replace("rank V ≤", r"\operatorname{rk} V \leq")
-        words = [part if " = " in part or "leq" in part else rf"\text{{{part}}}" for part in rest.split(", ")]
-        return rf"$\mathcal{{M}}{name[1:]}), \ {', '.join(words)}$"
-
-    def _repr_html_(self) -> str:
-        """The same formula, and what the network is made of."""
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("widths", ", ".join(map(str, self.dims))),
-            ("attention dimensions", ", ".join(map(str, self.ranks))),
-            ("heads in each layer", ", ".join(map(str, self.heads_by_layer))),
-            ("skip connections", "yes" if self.skip else "no"),
-            ("normalization", self.normalization),
-            ("tokens", self.t),
-            ("parameters", self.parameters),
-        )
-        return Table(Math(self._repr_latex_().strip("$")), (), rows).html()
 
     def as_json(self) -> dict[str, object]:
         """Return everything that defines the network, JSON-ready."""

@@ -19,12 +19,13 @@ import flint
 
 from agattn.algebra.echelon import echelon
 from agattn.architectures import SingleLayer
+from agattn.display.table import Cell, Math, Table
 from agattn.errors import DisagreementError
 from agattn.evidence import Status, Verdict
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import Arc, Entries, TangentBounds, Vector, tangent_bounds
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
-from agattn.reports.document import Attachment, Block, Cell, Math, Section, Table, Text
+from agattn.reports.document import Attachment, Block, Section, Text
 from agattn.verification.certificate import failing_strata
 
 _MOST_ROWS = 80

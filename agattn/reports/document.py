@@ -27,16 +27,25 @@ import base64
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape
 from importlib import resources
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
+from agattn.display.mathml import mathml
+from agattn.display.table import (
+    Cell,
+    Lines,
+    Math,
+    Table,
+    Word,
+    cell_html,
+    cell_markdown,
+    running,
+    text_markdown,
+)
 from agattn.errors import InputError
-from agattn.notebook import with_indices
-from agattn.reports.mathml import mathml
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
@@ -48,64 +57,6 @@ class Text:
     text: str
     note: bool = False
     kind: str = "text"
-
-
-@dataclass(frozen=True)
-class Math:
-    """A formula in LaTeX, on its own line or in a cell."""
-
-    latex: str
-    kind: str = "math"
-
-
-@dataclass(frozen=True)
-class Word:
-    """A verdict or a kind of evidence, coloured where there are colours."""
-
-    word: str
-
-
-@dataclass(frozen=True)
-class Code:
-    """Something to be typed or compared letter by letter."""
-
-    code: str
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Several things in one cell, below each other."""
-
-    parts: tuple[str | Math | Word | Code, ...]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """A long sum in LaTeX, one part for each term with its sign; a page breaks the line between them."""
-
-    parts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, latex: str) -> Terms:
-        """Break a sum before each sign that stands alone.
-
-        >>> Terms.of("x^{2} y - y_{-1} + 2").parts
-        ('x^{2} y', '- y_{-1}', '+ 2')
-        """
-        return cls(tuple(re.split(r"\s+(?=[+-]\s)", latex)))
-
-
-Cell = str | Math | Word | Code | Lines | Terms
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table; every row has as many cells as there are headings. On a page its columns can be sorted."""
-
-    caption: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    kind: str = "table"
 
 
 @dataclass(frozen=True)
@@ -209,7 +160,7 @@ def refuse_another_report(folder: Path, title: str) -> None:
             there = file.readline().removeprefix("# ").strip()
     except (OSError, UnicodeDecodeError):
         return
-    if not there.startswith(_markdown_text(title)):
+    if not there.startswith(text_markdown(title)):
         raise InputError(f"{folder} holds another report, {there!r}; choose another --out, or remove it")
 
 
@@ -235,61 +186,17 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
-    environment.filters["html_cell"] = _html_cell
-    environment.filters["running"] = _running
+    environment.filters["html_cell"] = cell_html
+    environment.filters["running"] = running
     environment.filters["is_wide"] = _is_wide
-    environment.filters["md_cell"] = _markdown_cell
-    environment.filters["md_text"] = _markdown_text
+    environment.filters["md_cell"] = cell_markdown
+    environment.filters["md_text"] = text_markdown
     environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
     return environment
 
 
 def _is_wide(cell: Cell) -> bool:
     """Whether a cell holds several things to be read, not only words."""
-    return isinstance(cell, Terms) or (
+    return (isinstance(cell, Math) and cell.is_sum) or (
         isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
     )
-
-
-def _html_cell(cell: Cell) -> Markup:
-    if isinstance(cell, Math):
-        return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
-    if isinstance(cell, Terms):
-        # An empty group first, or the sign would be set as that of a number.
-        return Markup(" ".join(mathml("{}" * (n > 0) + part) for n, part in enumerate(cell.parts)))
-    if isinstance(cell, Word):
-        return Markup(f'<span class="word {escape(cell.word)}">{escape(cell.word)}</span>')
-    if isinstance(cell, Code):
-        return Markup(f"<code>{escape(cell.code)}</code>")
-    if isinstance(cell, Lines):
-        return Markup().join(Markup("<div>{}</div>").format(_html_cell(part)) for part in cell.parts)
-    # One element, as a cell that is laid out as a grid makes an item of each of its children.
-    return Markup("<span>{}</span>").format(_running(cell)) if cell else Markup("")
-
-
-def _running(text: str) -> Markup:
-    return Markup(with_indices(escape(text)))
-
-
-def _markdown_cell(cell: Cell) -> str:
-    if isinstance(cell, Math):
-        return f"${cell.latex.replace('|', chr(92) + 'vert ')}$"
-    if isinstance(cell, Terms):
-        return f"${' '.join(cell.parts)}$"
-    if isinstance(cell, Word):
-        return f"**{cell.word}**" if cell.word else ""
-    if isinstance(cell, Code):
-        plain = cell.code.translate({ord("`"): "'", ord("|"): r"\|", ord("\n"): " "})
-        return f"`{plain}`"
-    if isinstance(cell, Lines):
-        return " <br> ".join(_markdown_cell(part) for part in cell.parts)
-    return _markdown_text(cell).replace("|", "\\|")
-
-
-def _markdown_text(text: str) -> str:
-    """Text in which Markdown finds neither tags nor links nor a new line.
-
-    >>> _markdown_text("a < d, <b>, [x](y)")
-    'a < d, &lt;b>, [x&#93;(y)'
-    """
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "&#93;(").replace("\n", " ")

@@ -24,27 +24,14 @@ from agattn._version import __version__
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
+from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Status, Verdict
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.strata.table import survey
 from agattn.reports.counterexample import counterexample
-from agattn.reports.document import (
-    Attachment,
-    Block,
-    Cell,
-    Code,
-    Document,
-    Lines,
-    Math,
-    Picture,
-    Section,
-    Table,
-    Terms,
-    Text,
-    Word,
-)
+from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.verify import Report, Settings, verify
 
@@ -336,7 +323,7 @@ def _generator(ideal: Ideal, n: int) -> tuple[Cell, ...]:
     polynomial = module.highest.polynomial()
     equation: Cell = f"{len(polynomial)} terms"
     if len(polynomial) <= _LONGEST_EQUATION:
-        equation = Terms.of(short_latex(polynomial.latex()))
+        equation = Math(short_latex(polynomial.latex()), is_sum=True)
     return str(module.degree), str(module.dimension), module.name, equation
 
 

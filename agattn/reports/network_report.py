@@ -18,9 +18,10 @@ from typing import Any
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.network import CLAIMS
+from agattn.display.table import Cell, Lines, Math, Table, Word
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
-from agattn.reports.document import Block, Cell, Document, Lines, Math, Picture, Section, Table, Text, Word
+from agattn.reports.document import Block, Document, Picture, Section, Text
 from agattn.reports.layer_report import claims_blocks, provenance, scripts, sources, summary
 from agattn.reports.ternary_tree import reading, ternary_tree
 from agattn.verification.verify import Settings, verify

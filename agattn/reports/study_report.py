@@ -24,21 +24,9 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS
+from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
-from agattn.reports.document import (
-    Attachment,
-    Block,
-    Cell,
-    Code,
-    Document,
-    Lines,
-    Math,
-    Picture,
-    Section,
-    Table,
-    Text,
-    Word,
-)
+from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.layer_report import EVIDENCE, PAPER, in_words
 from agattn.studies.audit import describe
 from agattn.studies.jobs import architecture_of

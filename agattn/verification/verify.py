@@ -34,8 +34,7 @@ from agattn.errors import (
     EngineNotFoundError,
     EngineVariableError,
 )
-from agattn.evidence import Evidence, Status, Verdict
-from agattn.notebook import InNotebooks, Table, Wide
+from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
 from agattn.systems.task import Task
 
@@ -73,7 +72,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Report(InNotebooks):
+class Report(Shown):
     """The verdicts for one layer or network, the engine runs behind them, and what went wrong on the way."""
 
     layer: Architecture
@@ -92,10 +91,6 @@ class Report(InNotebooks):
         if Status.UNDECIDED in statuses:
             return 4 if self.engine_failed else 3
         return 0
-
-    def _notebook(self) -> Table:
-        rows = ((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
-        return Table(str(self.layer), ("claim", "verdict", "evidence", Wide("why")), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""

@@ -8,13 +8,14 @@ from click.testing import CliRunner
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import cli
+from agattn.display.table import Math, Table
 from agattn.evidence import Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, singular_by_paper, strata, stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.counterexample import counterexample, tangent_vectors
-from agattn.reports.document import Attachment, Math, Table, Text
+from agattn.reports.document import Attachment, Text
 from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(3, 2, 2)

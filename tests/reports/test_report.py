@@ -13,23 +13,11 @@ from click.testing import CliRunner
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
+from agattn.display.mathml import mathml
+from agattn.display.table import Code, Lines, Math, Table, Word
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.reports.document import (
-    Attachment,
-    Code,
-    Document,
-    Lines,
-    Math,
-    Picture,
-    Section,
-    Table,
-    Text,
-    Word,
-    html,
-    markdown,
-)
+from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown
 from agattn.reports.layer_report import claims_blocks, layer_report, summary
-from agattn.reports.mathml import mathml
 from agattn.reports.network_report import network_report
 from agattn.verification.verify import Settings
 

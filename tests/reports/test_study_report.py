@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.reports.document import Picture, Table, html, markdown
+from agattn.display.table import Table
+from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.studies.grid import read_grid
 from agattn.studies.jobs import Job, Outcome, perform, versions_for

@@ -32,7 +32,7 @@ from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.network import by_name, draw_weights
 from agattn.errors import DisagreementError, TooLargeError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import (
     Bound,
     corollary_3_8,
@@ -43,7 +43,6 @@ from agattn.geometry.dimension.formulas import (
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.softmax_rank import softmax_rank
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_upper_bound
-from agattn.notebook import Cell, InNotebooks, Math, Table, Wide
 
 #: Rows of the Jacobian that are made and eliminated at a time.
 _BLOCK = 384
@@ -78,7 +77,7 @@ class ModularRank:
 
 
 @dataclass(frozen=True)
-class Dimension(InNotebooks):
+class Dimension(Shown):
     """What is known about the dimension of a network's neuromanifold.
 
     Attributes:
@@ -129,22 +128,6 @@ class Dimension(InNotebooks):
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
         return f"{self.network}: dimension {self.dimension} ({known}), expected {self.predicted}"
-
-    def _notebook(self) -> Table:
-        failing = self.paper_hypotheses_failing
-        rows: list[tuple[Cell, ...]] = [
-            ("dimension", self.dimension),
-            ("evidence", str(self.evidence)),
-            ("at least (proved)", self.lower_bound),
-            ("at most (proved)", self.upper_bound),
-            (Wide("upper bound from"), self.upper_bound_reason),
-            ("general formula", self.predicted),
-            ("HMK", self.paper),
-            (Wide("its hypotheses"), f"fail: {'; '.join(failing)}" if failing else "hold"),
-            ("parameters", self.parameters),
-            ("Jacobian", Math(rf"{self.jacobian_shape[0]} \times {self.jacobian_shape[1]}")),
-        ]
-        return Table(str(self.network), (), tuple(rows))
 
     def as_json(self) -> dict[str, object]:
         """Return the document that the command line prints."""

@@ -35,6 +35,7 @@ from agattn.algebra.echelon import echelon, kernel_basis
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
+from agattn.evidence import Shown
 from agattn.geometry.ideal.torus_weights import (
     Monomial,
     TorusWeight,
@@ -47,7 +48,6 @@ from agattn.geometry.ideal.torus_weights import (
     torus_weight,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
-from agattn.notebook import Cell, InNotebooks, Math, Table, Wide, tensor_product
 
 #: The nonzero coordinates of a point, by their indices.
 Point = Mapping[Coordinate, Any]
@@ -58,8 +58,6 @@ MAX_DEGREE = 4
 #: A module with more equations than this is not written out.
 MOST_EQUATIONS = 20000
 
-#: The most terms of an equation that a notebook shows.
-_LONGEST_SHOWN = 12
 
 #: A prime for choosing independent equations; no result depends on it.
 PRIME = 2**61 - 1
@@ -211,7 +209,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class EquationModule(InNotebooks):
+class EquationModule(Shown):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
     Attributes:
@@ -252,19 +250,6 @@ class EquationModule(InNotebooks):
             "equation": str(self.highest),
             "evidence": "proved",
         }
-
-    def notebook_row(self) -> tuple[Cell, ...]:
-        """The module, its dimension, what it says, and its highest weight vector, if that is short."""
-        polynomial = self.highest.polynomial()
-        short = len(polynomial) <= _LONGEST_SHOWN
-        equation: Cell = Math(polynomial.latex()) if short else f"{len(polynomial)} terms"
-        return Math(tensor_product(self.shapes)), self.dimension, self.name, equation
-
-    def _notebook(self) -> Table:
-        names = ("module", "dimension", Wide("what it says"), "highest weight vector")
-        return Table(
-            f"Equations of degree {self.degree}", (), tuple(zip(names, self.notebook_row(), strict=True))
-        )
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.

@@ -32,7 +32,7 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer, positive_integer
 from agattn.errors import EngineError, InputError, TooLargeError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import Equation, EquationModule, Point
 from agattn.geometry.ideal.generators import highest_weight_generators
 from agattn.geometry.ideal.graded import GradedIdeal
@@ -40,7 +40,6 @@ from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.names import name_of
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
-from agattn.notebook import InNotebooks, Math, Table, tensor_product
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
@@ -48,9 +47,6 @@ LARGEST_SPECHT_MODULE = 1500
 LARGEST_DEGREE_PIECE = 200_000
 #: A degree of M̄ with more digits than this is left out: JSON readers refuse such integers.
 MOST_DIGITS = 4000
-
-#: The most modules of generators of which a notebook shows an equation.
-_MOST_SHOWN = 20
 
 _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
@@ -126,7 +122,7 @@ class DegreePiece:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ideal(InNotebooks):
+class Ideal(Shown):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -321,33 +317,6 @@ class Ideal(InNotebooks):
         return f"Ideal of {name}{known}: {', '.join(counts) or 'no equations'}"
 
     __repr__ = __str__
-
-    def _notebook(self) -> Table:
-        headings = ("degree", "Hilbert function", "equations", "minimal generators", "their modules")
-        rows = tuple(
-            (p.degree, p.hilbert_function, p.ideal_dimension, p.minimal_generators, Math(_sum(p)))
-            for p in self.degrees
-        )
-        return Table(f"{self} ({self.degrees[0].evidence})", headings, rows)
-
-    def _repr_html_(self) -> str:
-        """The degrees, and one equation of each module of minimal generators if they are not too many."""
-        text = super()._repr_html_()
-        if 1 <= sum(m.minimal_generators > 0 for p in self.degrees for m in p.modules or ()) <= _MOST_SHOWN:
-            rows = tuple(module.notebook_row() for module in self.generators)
-            headings = ("module", "dimension", "what it says", "highest weight vector")
-            text += Table("One equation of each module of minimal generators", headings, rows).html()
-        return text
-
-
-def _sum(piece: DegreePiece) -> str:
-    """The modules of the minimal generators of one degree, in LaTeX."""
-    terms = [
-        (f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "") + tensor_product(m.shapes)
-        for m in piece.modules or ()
-        if m.minimal_generators
-    ]
-    return r" \oplus ".join(terms) or "0"
 
 
 def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:

@@ -50,14 +50,9 @@ from agattn.algebra.scalars import (
 from agattn.architectures import positive_integer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
-from agattn.notebook import Cell, InNotebooks, Table, Wide
-from agattn.notebook import matrix as table_matrix
-
-#: The most entries of a matrix that a notebook shows.
-_MOST_ENTRIES = 64
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
 Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]
@@ -139,10 +134,6 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
     return Weights(A, V, None, None, rank)
 
 
-def _shown(M: Array) -> Cell:
-    return _by(M) if M.size > _MOST_ENTRIES else table_matrix(M.tolist())
-
-
 def _by(M: Array) -> str:
     return f"{M.shape[0]} × {M.shape[1]}"
 
@@ -180,7 +171,7 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class Fiber(InNotebooks):
+class Fiber(Shown):
     """All weights with one function, over ℂ: what :func:`fiber` finds through weights, and
     :func:`~agattn.geometry.identifiability.preimages.preimages` over a point.
 
@@ -263,22 +254,6 @@ class Fiber(InNotebooks):
         """``proved``, but ``numerical`` for floating weights."""
         exact = all(c.weights is None or c.weights.is_exact for c in self.components)
         return Evidence.PROVED if exact else Evidence.NUMERICAL
-
-    def _notebook(self) -> Table:
-        where = "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
-        caption = (
-            f"{self.number} components over ℂ ({self.case}), {where}, dimension {self.dimension} in (A, V)"
-        )
-        if self.dimension_with_keys is not None:
-            caption += f", {self.dimension_with_keys} in (K, Q, V)"
-        ranks = "".join(f", {name} = {decision.rank}" for name, decision in self.ranks.items())
-        rows = tuple(
-            (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization)
-            + (("", "") if c.weights is None else (_shown(c.A), _shown(c.V)))
-            for c in self.components
-        )
-        headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
-        return Table(f"{caption}{ranks} ({self.evidence}): {self.reason}", headings, rows)
 
     def canonical(self) -> Weights:
         """The canonical representative.

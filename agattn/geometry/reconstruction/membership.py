@@ -52,24 +52,20 @@ from agattn.algebra.scalars import (
 )
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, UndecidedError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
-from agattn.notebook import Cell, InNotebooks, Table, Wide, matrix
 
 RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
-#: The most entries of a matrix that a notebook shows.
-_MOST_ENTRIES = 64
-
 
 @dataclass(frozen=True, eq=False)
-class Identification(InNotebooks):
+class Identification(Shown):
     """What is known about a tensor.
 
     Attributes:
@@ -101,22 +97,6 @@ class Identification(InNotebooks):
     rank_a: RankDecision | None = None
     preimages: int | None = None
     steps: int = 0
-
-    def _notebook(self) -> Table:
-        words = {True: "yes", False: "no", None: "undecided"}
-        rows: list[tuple[Cell, ...]] = [
-            ("in M", words[self.in_neuromanifold]),
-            ("in its Zariski closure", words[self.in_zariski_closure]),
-            ("evidence", str(self.evidence)),
-            (Wide("why"), self.reason),
-            ("relative distance of A, V", f"{float(self.residual):.3g}"),
-        ]
-        for name, weights in (("A", self.A), ("V", self.V)):
-            if weights is not None and weights.size <= _MOST_ENTRIES:
-                rows.append((name, matrix(weights.tolist())))
-        if self.violation is not None:
-            rows.append((Wide("violated equation"), str(self.violation)))
-        return Table(str(self.layer), (), tuple(rows))
 
     def __str__(self) -> str:
         if self.in_neuromanifold:

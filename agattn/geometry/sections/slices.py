@@ -22,8 +22,8 @@ import flint
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.evidence import Shown
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.notebook import InNotebooks, Math, Table
 
 Vector = tuple[Fraction, ...]
 
@@ -98,7 +98,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True)
-class Section(InNotebooks):
+class Section(Shown):
     """A surface in a slice.
 
     Attributes:
@@ -110,13 +110,6 @@ class Section(InNotebooks):
     slice: Slice
     equation: Polynomial
     singular: tuple[Polynomial, ...]
-
-    def _notebook(self) -> Table:
-        rows = (
-            ("surface", Math(f"{self.equation.latex()} = 0")),
-            ("singular points", Math(f"{' = '.join(f.latex() for f in self.singular)} = 0")),
-        )
-        return Table("A surface in a slice", (), rows)
 
     def line(self) -> tuple[Vector, Vector] | None:
         """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""

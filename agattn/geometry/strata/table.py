@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.singularity_types import local_type
@@ -25,27 +25,10 @@ from agattn.geometry.strata.strata import (
     strata,
 )
 from agattn.geometry.strata.tangent import neuromanifold_dimension, tangent_bounds
-from agattn.notebook import Cell, InNotebooks, Table
 
 
-class StrataTable(InNotebooks, dict[str, Any]):
+class StrataTable(Shown, dict[str, Any]):
     """The document about all strata: a dictionary that a notebook shows as a table."""
-
-    def _notebook(self) -> Table:
-        words = {True: "yes", False: "no", None: "–"}
-        headings = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "boundary")
-        rows: list[tuple[Cell, ...]] = []
-        for row in self["strata"]:
-            low, high = row["tangent_bounds"]
-            rows.append((
-                f"({row['r_v']},{row['r_a']},{row['r']})", row["dimension"],
-                words[None] if row["preimages"] is None else row["preimages"], words[row["critical"]],
-                low if low == high else f"{low} to {high}", words[row["singular"]], words[row["boundary"]],
-            ))  # fmt: skip
-        a = self["architecture"]
-        name = f"M({a['d']},{a['d_out']},{a['a']})"
-        caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {self['dimension']}"
-        return Table(f"{caption} ({self['evidence']})", headings, tuple(rows))
 
 
 def survey(layer: SingleLayer) -> StrataTable:

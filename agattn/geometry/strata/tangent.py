@@ -34,7 +34,7 @@ import flint
 
 from agattn.algebra.echelon import Matrix, echelon, rational_matrix
 from agattn.architectures import SingleLayer
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.identifiability.fibers import Component, Fiber
 from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
@@ -48,7 +48,6 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 from agattn.geometry.variety.determinantal import zariski_tangent_dimension
-from agattn.notebook import Cell, InNotebooks, Math, Table
 
 Entries = tuple[tuple[int, int, int, int], ...]
 """A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
@@ -109,7 +108,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class TangentBounds(InNotebooks):
+class TangentBounds(Shown):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:
@@ -150,16 +149,6 @@ class TangentBounds(InNotebooks):
         if self.lower > self.dimension:
             return True
         return False if self.upper == self.dimension else None
-
-    def _notebook(self) -> Table:
-        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
-        rows: tuple[tuple[Cell, ...], ...] = (
-            (Math(r"\dim T_p \geq"), self.lower, self.how_lower),
-            (Math(r"\dim T_p \leq"), self.upper, self.how_upper),
-            (Math(r"\dim \overline{\mathcal{M}}"), self.dimension, f"so the point is {word}"),
-        )
-        name = str(self.layer).split(":")[0]
-        return Table(f"Tangent space of {name} at {self.stratum} ({self.evidence})", (), rows)
 
     def __str__(self) -> str:
         size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"

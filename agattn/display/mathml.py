@@ -15,6 +15,7 @@ from html import escape
 
 _ALPHABETS = {"double-struck": "DOUBLE-STRUCK", "script": "SCRIPT", "fraktur": "FRAKTUR"}
 _LETTER = re.compile(rf'<mi mathvariant="({"|".join(_ALPHABETS)})">([A-Za-z])</mi>')
+_TEXT = re.compile(r"\\text\{[^{}]*\}")
 _SPACE = '<mspace width="0.28em"/>'
 _BAR = r'<mrow style="border-top: 0.07em solid; padding-top: 0.1em">\1</mrow>'
 _MENDED = tuple(
@@ -57,6 +58,7 @@ def mathml(latex: str, display: str = "inline") -> str:
 
     # MathML Core knows no sans-serif letters; a transposition is written with the upright sign.
     plain = latex.replace(r"\mathsf T", r"\top").replace(r"\mathsf{T}", r"\top")
+    plain = _TEXT.sub(lambda match: escape(match[0], quote=False), plain)  # the converter does not
     try:
         converted: str = convert(plain, display=display)
     except Exception:  # the converter raises many kinds of errors

@@ -1,0 +1,28 @@
+"""How values look in notebooks, in papers and on pages.
+
+>>> from agattn import SingleLayer
+>>> print(latex(SingleLayer(2, 1)))
+$\\mathcal{M}(2,1,2) \\subset \\mathbb{R}^{6}, \\quad \\dim = 5, \\quad t \\geq 2$
+>>> html(SingleLayer(2, 1)).count("<tr>")
+9
+"""
+
+from agattn.display.values import tables
+
+
+def html(value: object) -> str:
+    """A value as the HTML tables that a notebook shows; formulas are MathML.
+
+    Raises:
+        TypeError: if no table is known for values of its type.
+    """
+    return "".join(table.html() for table in tables(value))
+
+
+def latex(value: object) -> str:
+    """A value as LaTeX between dollars: its table without running text, or the formula that it is.
+
+    Raises:
+        TypeError: if no table is known for values of its type.
+    """
+    return tables(value)[0].latex()

@@ -1,0 +1,272 @@
+"""How each type of result is shown: its tables.
+
+>>> from agattn import SingleLayer
+>>> [table] = tables(SingleLayer(3, 2, 2))
+>>> [(row[0], row[2]) for row in table.rows][-2:]
+[('coordinates of the ambient space', 36), ('dimension by HMK, Corollary 3.3', 13)]
+"""
+
+from __future__ import annotations
+
+import re
+from functools import singledispatch
+
+from agattn.algebra.arithmetic import Array
+from agattn.algebra.rank import RankResult
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
+from agattn.evidence import Verdict
+from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.ideal.equations import EquationModule
+from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.identifiability.fibers import Fiber
+from agattn.geometry.reconstruction.membership import Identification
+from agattn.geometry.sections.slices import Section
+from agattn.geometry.strata.table import StrataTable
+from agattn.geometry.strata.tangent import TangentBounds
+from agattn.verification.verify import Report
+
+_MOST_ENTRIES = 64  # of a matrix
+_MOST_TERMS = 12  # of an equation
+_MOST_MODULES = 20
+_YES = {True: "yes", False: "no", None: "–"}
+
+
+@singledispatch
+def tables(value: object) -> list[Table]:
+    """The tables that show a value, the most important one first.
+
+    Raises:
+        TypeError: if none is known for values of its type.
+    """
+    raise TypeError(f"a {type(value).__name__} has no table")
+
+
+@tables.register
+def _layer(layer: SingleLayer) -> list[Table]:
+    d, d_out, a = layer.d, layer.d_out, layer.a
+    tokens = "t ≥ 2" if layer.has_orbits else "t = 1"
+    name = (
+        rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{layer.ambient_dimension}}}, "
+        rf"\quad \dim = {layer.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
+    )
+    sizes = (rf"X \in \mathbb{{R}}^{{{d} \times t}}", rf"K, Q \in \mathbb{{R}}^{{{a} \times {d}}}")
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("map", Math(r"X \mapsto V X X^{\top} A X"), Math(r"A = K^{\top} Q")),
+        ("sizes", Lines(tuple(map(Math, sizes))), Math(rf"V \in \mathbb{{R}}^{{{d_out} \times {d}}}")),
+        ("embedding dimension", Math("d"), d),
+        ("output dimension", Math("d'"), d_out),
+        ("attention dimension", Math("a"), a),
+        ("tokens", Math("t"), f"{layer.t} (every t ≥ 2 gives the same)" if layer.has_orbits else 1),
+        ("coordinates of the ambient space", Math("N"), layer.ambient_dimension),
+        ("dimension by HMK, Corollary 3.3", Math(r"\dim \mathcal{M}"), layer.expected_dimension),
+    )
+    return [Table(Math(name), ("quantity", "symbol", "value"), rows)]
+
+
+@tables.register
+def _network(network: DeepNetwork) -> list[Table]:
+    name, _, rest = str(network).partition("), ")
+    words = [
+        part.replace("rank V ≤", r"\operatorname{rk} V \leq") if " = " in part or "≤" in part
+        else rf"\text{{{part}}}"
+        for part in rest.split(", ")
+    ]  # fmt: skip
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, network.dims))),
+        ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, network.ranks))),
+        ("heads in each layer", Math("h"), ", ".join(map(str, network.heads_by_layer))),
+        ("skip connections", "", "yes" if network.skip else "no"),
+        ("normalization", "", network.normalization),
+        ("tokens", Math("t"), network.t),
+        ("parameters", "", network.parameters),
+    )
+    return [
+        Table(Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}"), ("quantity", "symbol", "value"), rows)
+    ]
+
+
+@tables.register
+def _verdict(verdict: Verdict) -> list[Table]:
+    known = f" ({verdict.known})" if verdict.evidence else ""
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("claim", verdict.claim),
+        ("verdict", f"{verdict.status}{known}"),
+        ("computed", "" if verdict.computed is None else str(verdict.computed)),
+        (Wide("why"), verdict.witness),
+        (Wide("engine"), verdict.engine),
+    )
+    return [Table("", (), rows)]
+
+
+@tables.register
+def _report(report: Report) -> list[Table]:
+    rows = tuple((v.claim, str(v.status), v.known, v.witness) for v in report.verdicts)
+    return [Table(str(report.layer), ("claim", "verdict", "evidence", Wide("why")), rows)]
+
+
+@tables.register
+def _rank(rank: RankResult) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        ("rank", "undecided" if rank.rank is None else rank.rank),
+        ("at least", f"{rank.lower_bound} ({rank.lower_evidence})"),
+        ("at most", f"{rank.upper_bound} ({rank.upper_evidence})"),
+        (Wide("why no larger"), rank.reason),
+        ("method", rank.method),
+    ]
+    if rank.precision_bits is not None:
+        rows.append(("precision", f"{rank.precision_bits} bits"))
+    if rank.gap is not None:
+        rows.append(("gap", f"{rank.gap:.1f} bits"))
+    return [Table(f"Rank of a {rank.shape[0]} × {rank.shape[1]} matrix", (), tuple(rows))]
+
+
+@tables.register
+def _dimension(found: Dimension) -> list[Table]:
+    shape = " × ".join(map(str, found.jacobian_shape))
+    failing = found.paper_hypotheses_failing
+    hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
+    bounds: tuple[tuple[Cell, ...], ...] = (
+        ("dimension", found.dimension, Word(str(found.evidence)), "the bounds below, where they meet"),
+        ("at least", found.lower_bound, Word("proved"), f"a nonzero minor of a Jacobian of shape {shape}"),
+        ("at most", found.upper_bound, Word("proved"), found.upper_bound_reason),
+        ("general formula", found.predicted, "", "the count of parameters less symmetries"),
+        (f"HMK, {paper_equation(found.network)}", found.paper, "", hypotheses),
+    )
+    shown = [Table(f"Dimension of {found.network}", ("what", "value", "evidence", Wide("why")), bounds)]
+    if found.ranks:
+        points = tuple((r.rank, r.prime, r.rows, r.columns) for r in found.ranks)
+        headings = ("rank", "modulo", "rows", "columns")
+        shown.append(Table("Ranks of the Jacobian at random points", headings, points))
+    return shown
+
+
+def paper_equation(network: DeepNetwork) -> str:
+    """The equation of HMK that gives a dimension for a network.
+
+    >>> paper_equation(DeepNetwork((3, 3, 3), (1, 2)))
+    'equation 14'
+    """
+    return f"equation {7 if network.layers == 1 else 14 if network.is_lightning else 16}"
+
+
+@tables.register
+def _strata(strata: StrataTable) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+    for row in strata["strata"]:
+        low, high = row["tangent_bounds"]
+        rows.append((
+            f"({row['r_v']},{row['r_a']},{row['r']})", row["dimension"],
+            "–" if row["preimages"] is None else row["preimages"], _YES[row["critical"]],
+            low if low == high else f"{low} to {high}", _YES[row["singular"]],
+            _YES[row["singular_by_paper"]], _YES[row["boundary"]], Lines((row["local_type"]["description"],)),
+        ))  # fmt: skip
+    a = strata["architecture"]
+    headings = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular",
+                "singular by HMK", "boundary", Wide("nearby"))  # fmt: skip
+    name = f"M({a['d']},{a['d_out']},{a['a']})"
+    caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata['dimension']}"
+    return [Table(f"{caption} ({strata['evidence']})", headings, tuple(rows))]
+
+
+@tables.register
+def _ideal(ideal: Ideal) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+    for piece in ideal.degrees:
+        modules = Lines(tuple(
+            Math((f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "")
+                 + rf"{tensor_product(m.shapes)} \quad (\dim {m.dimension})")
+            for m in piece.modules or () if m.minimal_generators
+        ))  # fmt: skip
+        rows.append(
+            (piece.degree, piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators, modules)
+        )
+    headings = ("degree", "equations", "Hilbert function", "minimal generators",
+                "modules of minimal generators")  # fmt: skip
+    shown = [Table(f"{ideal} ({ideal.degrees[0].evidence})", headings, tuple(rows))]
+    if 1 <= sum(m.minimal_generators > 0 for p in ideal.degrees for m in p.modules or ()) <= _MOST_MODULES:
+        equations = tuple(tables(module)[0].rows[0] for module in ideal.generators)
+        caption = "One equation of each module of minimal generators: its highest weight vector"
+        shown.append(Table(caption, _MODULE, equations))
+    return shown
+
+
+_MODULE = ("module", "degree", "dimension", Wide("what it says"), "highest weight vector")
+
+
+@tables.register
+def _module(module: EquationModule) -> list[Table]:
+    polynomial = module.highest.polynomial()
+    equation: Cell = f"{len(polynomial)} terms"
+    if len(polynomial) <= _MOST_TERMS:
+        equation = Math(short_latex(polynomial.latex()), is_sum=True)
+    row = (Math(tensor_product(module.shapes)), module.degree, module.dimension, module.name, equation)
+    return [Table("A module of equations", _MODULE, (row,))]
+
+
+def short_latex(latex: str) -> str:
+    """Coordinates with one-digit indices without most commas.
+
+    >>> short_latex("y_{1,1,1,2}^{2} y_{1,2,2,2}")
+    'y_{11,12}^{2} y_{12,22}'
+    """
+    return re.sub(r"y_\{(\d),(\d),(\d),(\d)\}", r"y_{\1\2,\3\4}", latex)
+
+
+@tables.register
+def _fiber(fiber: Fiber) -> list[Table]:
+    where = "in M" if fiber.is_real else "in M̄, not in M" if fiber.components else "not in M̄"
+    caption = (
+        f"{fiber.number} components over ℂ ({fiber.case}), {where}, dimension {fiber.dimension} in (A, V)"
+    )
+    if fiber.dimension_with_keys is not None:
+        caption += f", {fiber.dimension_with_keys} in (K, Q, V)"
+    ranks = "".join(f", {name} = {decision.rank}" for name, decision in fiber.ranks.items())
+    rows: list[tuple[Cell, ...]] = []
+    for c in fiber.components:
+        known = ("", "") if c.weights is None else (_entries(c.A), _entries(c.V))
+        rows.append((c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known))
+    headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
+    return [Table(f"{caption}{ranks} ({fiber.evidence}): {fiber.reason}", headings, tuple(rows))]
+
+
+def _entries(M: Array) -> Cell:
+    return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
+
+
+@tables.register
+def _identification(found: Identification) -> list[Table]:
+    words = {**_YES, None: "undecided"}
+    rows: list[tuple[Cell, ...]] = [
+        ("in M", words[found.in_neuromanifold]),
+        ("in its Zariski closure", words[found.in_zariski_closure]),
+        ("evidence", str(found.evidence)),
+        (Wide("why"), found.reason),
+        ("relative distance of A, V", f"{float(found.residual):.3g}"),
+    ]
+    rows += [(name, _entries(M)) for name, M in (("A", found.A), ("V", found.V)) if M is not None]
+    if found.violation is not None:
+        rows.append((Wide("violated equation"), str(found.violation)))
+    return [Table(str(found.layer), (), tuple(rows))]
+
+
+@tables.register
+def _tangent(bounds: TangentBounds) -> list[Table]:
+    word = {True: "singular", False: "smooth", None: "undecided"}[bounds.singular]
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (Math(r"\dim T_p \geq"), bounds.lower, bounds.how_lower),
+        (Math(r"\dim T_p \leq"), bounds.upper, bounds.how_upper),
+        (Math(r"\dim \overline{\mathcal{M}}"), bounds.dimension, f"so the point is {word}"),
+    )
+    name = str(bounds.layer).split(":")[0]
+    return [Table(f"Tangent space of {name} at {bounds.stratum} ({bounds.evidence})", (), rows)]
+
+
+@tables.register
+def _section(section: Section) -> list[Table]:
+    singular = " = ".join(f.latex() for f in section.singular)
+    rows = (
+        ("surface", Math(f"{section.equation.latex()} = 0")),
+        ("singular points", Math(f"{singular} = 0")),
+    )
+    return [Table("A surface in a slice", (), rows)]
