@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.identities import BASIS_CHANGE, RECURSION, UNROLLED
+from agattn.claims.identities import BASIS_CHANGE, RECURSION, UNROLLED, IdentityCheck
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.identifiability.deep_identities import IdentityCheck
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.systems.network_tasks import (
     BASIS_FIBER,

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork
+from agattn.claims import identities
 from agattn.claims.claim import Finding, Findings
 from agattn.claims.identities import RECURSION
 from agattn.claims.network import CLAIMS
 from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
-from agattn.geometry.identifiability import deep_identities, softmax
+from agattn.geometry.identifiability import softmax
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.systems.network_tasks import (
     BASIS_FIBER,
@@ -176,13 +177,13 @@ def test_an_open_interval_is_not_decided_by_what_was_observed(monkeypatch):
 @pytest.mark.parametrize("claim", ["lemma-3.6", "equation-12"])
 @pytest.mark.parametrize("network", [SMALL, BOTTLENECK], ids=str)
 def test_a_false_identity_is_refuted(claim, network, monkeypatch):
-    right = deep_identities.deep.virtual_weights
+    right = identities.deep.virtual_weights
 
     def wrong(A, V, *arithmetic):
         M, L = right(A, V, *arithmetic)
         return [m.T for m in M], L
 
-    monkeypatch.setattr(deep_identities.deep, "virtual_weights", wrong)
+    monkeypatch.setattr(identities.deep, "virtual_weights", wrong)
     found = verdict(claim, network)
     assert (found.status, found.evidence, found.computed) == (REFUTED, PROVED, "no identity")
 

@@ -3,10 +3,10 @@
 import pytest
 
 from agattn.algebra.residues import random_residues
+from agattn.claims import identities
+from agattn.claims.identities import equation_9, equation_12, lemma_3_6
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability import deep_identities
 from agattn.geometry.identifiability import virtual_weights as deep
-from agattn.geometry.identifiability.deep_identities import equation_9, equation_12, lemma_3_6
 
 
 @pytest.mark.parametrize("check", [lemma_3_6, equation_12])
@@ -52,7 +52,7 @@ def test_the_change_of_basis_is_independent_of_the_weights(monkeypatch):
         drawn.append(random_residues(generator, shape, p))
         return drawn[-1]
 
-    monkeypatch.setattr(deep_identities, "random_residues", record)
+    monkeypatch.setattr(identities, "random_residues", record)
     assert equation_9((3, 3, 3)).holds
     values = [x for matrix in drawn for x in matrix.ravel().tolist()]
     assert len(set(values)) > len(values) - 3
