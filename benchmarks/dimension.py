@@ -24,7 +24,7 @@ import numpy as np
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_prime, random_residues
-from agattn.architectures.network import draw_weights
+from agattn.architectures import draw_parameters
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns
@@ -93,7 +93,7 @@ def growth(networks: list[DeepNetwork], repeats: int) -> None:
         def draw(shape: tuple[int, ...], g: np.random.Generator = generator, p: int = p) -> np.ndarray:
             return random_residues(g, shape, p)
 
-        weights = draw_weights(net, draw)
+        weights = draw_parameters(net, draw)
         rows = ours.jacobian_shape[0]
         X, c = draw((rows, net.dims[0], net.t)), draw((rows, 1, net.dims[-1], net.t))
         J = jacobian(net, weights, X, ModularArithmetic(p), c)

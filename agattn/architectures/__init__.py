@@ -2,7 +2,14 @@
 
 from agattn.architectures.layer import OneTokenLayer, SingleLayer
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.protocol import LARGEST_SIZE, Acted, Architecture, Symmetry, positive_integer
+from agattn.architectures.protocol import (
+    LARGEST_SIZE,
+    Acted,
+    Architecture,
+    Symmetry,
+    draw_parameters,
+    positive_integer,
+)
 
 __all__ = [
     "LARGEST_SIZE",
@@ -12,5 +19,6 @@ __all__ = [
     "OneTokenLayer",
     "SingleLayer",
     "Symmetry",
+    "draw_parameters",
     "positive_integer",
 ]

@@ -122,7 +122,7 @@ class SingleLayer(Shown):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs X, (n, d, t), as (n, d', t)."""
-        stacked = {f"{name}_1": parameters[name][None] for name in self.shapes}
+        stacked = {f"{name}_1": parameters[name][..., None, :, :] for name in self.shapes}
         return self.as_network().evaluate(arithmetic, stacked, X)
 
     @property

@@ -1,29 +1,30 @@
-"""Networks of attention layers, and their evaluation.
+"""Networks of attention layers.
 
-Every function takes the :class:`~agattn.algebra.arithmetic.Arithmetic` of its scalars, so that one text
-evaluates a network over ℚ, over 𝔽_p, in floating point, in balls and on polynomials:
+A network evaluates itself over the scalars of any :class:`~agattn.algebra.arithmetic.Arithmetic`: ℚ, 𝔽_p,
+floating point, balls, polynomials.
 
 >>> import numpy as np
 >>> from agattn.algebra.arithmetic import RingArithmetic
 >>> network = DeepNetwork((2, 1), (1,), t=2)
->>> K, Q, V = ([[1, 0]], [[0, 1]], [[1, 1]])
->>> weights = [LayerWeights(*(np.array([w], dtype=object) for w in (K, Q, V)))]
->>> forward(network, weights, np.array([[1, 2], [3, 4]], dtype=object), RingArithmetic())
-array([[48, 64]], dtype=object)
+>>> weights = {"K_1": [[[1, 0]]], "Q_1": [[[0, 1]]], "V_1": [[[1, 1]]]}
+>>> weights = {name: np.array(array, dtype=object) for name, array in weights.items()}
+>>> network.evaluate(RingArithmetic(), weights, np.array([[[1, 2], [3, 4]]], dtype=object))
+array([[[48, 64]]], dtype=object)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from math import prod
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Shown
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,7 @@ class DeepNetwork(Shown):
     @property
     def parameters(self) -> int:
         """The number of entries of all K, Q and V (or O and P where ``value_rank`` is given)."""
-        total = 0
-        for d, d_out, a, h in zip(self.dims, self.dims[1:], self.ranks, self.heads_by_layer, strict=False):
-            value = d * d_out if self.value_rank is None else self.value_rank * (d + d_out)
-            total += h * (2 * a * d + value)
-        return total
+        return sum(map(prod, self.shapes.values()))
 
     @property
     def input_shape(self) -> tuple[int, int]:
@@ -141,13 +138,16 @@ class DeepNetwork(Shown):
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of K_i, Q_i, V_i, or O_i, P_i with V_i = O_i P_i, stacked over the heads of layer i."""
-        values = ("V",) if self.value_rank is None else ("O", "P")
-        layers = enumerate(weight_shapes(self), 1)
-        return {
-            f"{letter}_{i}": shape
-            for i, layer in layers
-            for letter, shape in zip(("K", "Q", *values), layer.arrays, strict=True)
-        }
+        result: dict[str, tuple[int, ...]] = {}
+        sizes = zip(self.dims, self.dims[1:], self.ranks, self.heads_by_layer, strict=False)
+        for i, (d, d_out, a, h) in enumerate(sizes, 1):
+            result |= {f"K_{i}": (h, a, d), f"Q_{i}": (h, a, d)}
+            beta = self.value_rank
+            if beta is None:
+                result[f"V_{i}"] = (h, d_out, d)
+            else:
+                result |= {f"O_{i}": (h, d_out, beta), f"P_{i}": (h, beta, d)}
+        return result
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -178,10 +178,24 @@ class DeepNetwork(Shown):
         """φ on a stack of inputs X, (n, d_0, t), as (n, d_l, t).
 
         Raises:
+            ValueError: if X does not have the network's shape.
             TypeError: if the network is normalized and the scalars have no softmax.
         """
-        arrays = iter(parameters[name] for name in self.shapes)
-        return forward_states(self, draw_weights(self, lambda shape: next(arrays)), X, arithmetic)[-1].out
+        if X.shape[1:] != self.input_shape:
+            raise ValueError(f"X has shape {X.shape[1:]}; the network takes {self.input_shape}")
+        mul, clean = arithmetic.matmul, arithmetic.clean
+        for i in range(1, self.layers + 1):
+            stacked = X[:, None]  # for all heads
+            keys, queries = mul(parameters[f"K_{i}"], stacked), mul(parameters[f"Q_{i}"], stacked)
+            W = mul(keys.swapaxes(-1, -2), queries)
+            if not self.is_lightning:
+                W = arithmetic.softmax(W if self.temperature == 1 else W / self.temperature)
+            Y = mul(stacked, W)
+            for letter in ("V",) if self.value_rank is None else ("P", "O"):
+                Y = mul(parameters[f"{letter}_{i}"], Y)
+            out = clean(Y.sum(axis=1))
+            X = clean(out + X) if self.skip else out
+        return X
 
     @property
     def bottleneck(self) -> int | None:
@@ -221,53 +235,6 @@ class DeepNetwork(Shown):
         }
 
 
-class LayerWeights(NamedTuple):
-    """The weights of one layer, stacked over its h heads.
-
-    K and Q have shape (h, a, d). The value matrices are V_h = O_h, of shape (h, d', d), or V_h = O_h P_h with
-    O of shape (h, d', β) and P of shape (h, β, d).
-    """
-
-    K: Array
-    Q: Array
-    O: Array  # the usual letter of a transformer's output projection
-    P: Array | None = None
-
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        """K, Q, O and, where there is one, P: the order in which parameters are counted."""
-        return self.K, self.Q, self.O, *(() if self.P is None else (self.P,))
-
-
-Weights = Sequence[LayerWeights]
-
-
-def weight_shapes(network: DeepNetwork) -> list[LayerWeights]:
-    """The shapes of all weights, each in the place of its array.
-
-    >>> weight_shapes(DeepNetwork((3, 2), (1,), t=2))
-    [LayerWeights(K=(1, 1, 3), Q=(1, 1, 3), O=(1, 2, 3), P=None)]
-    """
-    beta = network.value_rank
-    shapes = []
-    for d, d_out, a, h in zip(
-        network.dims, network.dims[1:], network.ranks, network.heads_by_layer, strict=False
-    ):
-        value = ((h, d_out, d), None) if beta is None else ((h, d_out, beta), (h, beta, d))
-        shapes.append(LayerWeights((h, a, d), (h, a, d), *value))
-    return shapes
-
-
-def draw_weights(network: DeepNetwork, draw: Callable[[tuple[int, ...]], Array]) -> list[LayerWeights]:
-    """Weights whose arrays are what ``draw`` returns for each shape, in the order of the parameters."""
-    return [LayerWeights(*map(draw, shapes.arrays)) for shapes in weight_shapes(network)]
-
-
-def by_name(network: DeepNetwork, weights: Weights) -> dict[str, Array]:
-    """The arrays of all layers, by the names in :attr:`DeepNetwork.shapes`."""
-    return dict(zip(network.shapes, (array for layer in weights for array in layer.arrays), strict=True))
-
-
 # So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
 LARGEST_ARRAY = 10**8
 _INPUTS = 384
@@ -292,73 +259,3 @@ def check_tokens(network: DeepNetwork) -> None:
         raise TooLargeError(
             f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or --force"
         )
-
-
-def transpose(a: Array) -> Array:
-    """Transpose every matrix of a stack."""
-    return np.swapaxes(a, -1, -2)
-
-
-@dataclass(frozen=True)
-class LayerState:
-    """What one layer computes on the way from X to its output, for a stack of n inputs.
-
-    Attributes:
-        X: the input, (n, d, t).
-        B: K X, (n, h, a, t).
-        C: Q X, (n, h, a, t).
-        W: the weights of the tokens, XᵀAX or its column-wise softmax, (n, h, t, t).
-        Y: X W, (n, h, d, t).
-        U: P Y where there is a P, else Y.
-        out: the output, (n, d', t).
-    """
-
-    X: Array
-    B: Array
-    C: Array
-    W: Array
-    Y: Array
-    U: Array
-    out: Array
-
-
-def layer_forward(
-    network: DeepNetwork, weights: LayerWeights, X: Array, arithmetic: Arithmetic
-) -> LayerState:
-    """One layer on a stack of inputs X, (n, d, t).
-
-    Raises:
-        TypeError: if the network is normalized and the scalars have no softmax.
-    """
-    mul, clean = arithmetic.matmul, arithmetic.clean
-    stacked = X[:, None]
-    B, C = mul(weights.K, stacked), mul(weights.Q, stacked)
-    W = mul(transpose(B), C)
-    if not network.is_lightning:
-        W = arithmetic.softmax(W if network.temperature == 1 else W / network.temperature)
-    Y = mul(stacked, W)
-    U = Y if weights.P is None else mul(weights.P, Y)
-    out = clean(mul(weights.O, U).sum(axis=1))
-    return LayerState(X, B, C, W, Y, U, clean(out + X) if network.skip else out)
-
-
-def forward_states(
-    network: DeepNetwork, weights: Weights, X: Array, arithmetic: Arithmetic
-) -> list[LayerState]:
-    """All layers in order, on a stack of inputs X, (n, d_0, t)."""
-    states: list[LayerState] = []
-    for layer in weights:
-        states.append(layer_forward(network, layer, X, arithmetic))
-        X = states[-1].out
-    return states
-
-
-def forward(network: DeepNetwork, weights: Weights, X: Array, arithmetic: Arithmetic) -> Array:
-    """φ(X) for one input X, (d_0, t), as an array of shape (d_l, t).
-
-    Raises:
-        ValueError: if X does not have the network's shape.
-    """
-    if X.shape != (network.dims[0], network.t):
-        raise ValueError(f"X has shape {X.shape}; the network takes {(network.dims[0], network.t)}")
-    return forward_states(network, weights, X[None], arithmetic)[-1].out[0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -87,10 +87,20 @@ class Architecture(Protocol):
         """The known linear symmetries of θ ↦ φ_θ."""
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
-        """φ_θ on a stack of inputs X, (n, d_0, t), as (n, d_l, t); scalars are the arithmetic's."""
+        """φ_θ on a stack of inputs X, (n, d_0, t), as (n, d_l, t); scalars are the arithmetic's.
+
+        Each parameter has its shape, or a first axis more of length n: one value for each input. Besides the
+        arithmetic's operations only sums, differences, ``swapaxes``, ``sum(axis)`` and indices may be used,
+        as arrays may be traced (:mod:`agattn.geometry.dimension.jacobian`).
+        """
 
     def as_json(self) -> Mapping[str, object]:
         """Everything that defines the architecture."""
+
+
+def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:
+    """Parameters whose arrays are what ``draw`` returns for each shape, in their order."""
+    return {name: draw(shape) for name, shape in architecture.shapes.items()}
 
 
 #: No size is larger: nothing could be computed, and formulas would fill the memory with digits.

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import FloatArithmetic
-from agattn.architectures import DeepNetwork
-from agattn.architectures.network import LayerWeights, draw_weights
+from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
 
@@ -65,7 +64,7 @@ def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int
     def draw(shape: tuple[int, ...]) -> NDArray[np.float32]:
         return generator.standard_normal(shape).astype(np.float32)
 
-    weights: list[LayerWeights] = draw_weights(net, draw)
+    weights = draw_parameters(net, draw)
     cotangents = np.eye(net.dims[-1] * net.t, dtype=np.float32).reshape(1, -1, net.dims[-1], net.t)
     X = draw((inputs, net.dims[0], net.t))
     everything = np.broadcast_to(cotangents, (inputs, *cotangents.shape[1:]))

@@ -3,7 +3,6 @@
 import pytest
 
 from agattn import DeepNetwork
-from agattn.architectures.network import weight_shapes
 from agattn.errors import InputError
 
 
@@ -37,8 +36,11 @@ def test_heads_are_one_value_for_equality():
 @pytest.mark.parametrize("value_rank", [None, 2])
 def test_parameters_are_the_entries_of_the_weights(value_rank):
     network = DeepNetwork((4, 3, 5), (2, 6), heads=(2, 3), value_rank=value_rank)
-    shapes = [shape for layer in weight_shapes(network) for shape in layer.arrays]
-    assert network.parameters == sum(h * m * n for h, m, n in shapes)
+    counted = sum(
+        h * (2 * a * d + (d * e if value_rank is None else 2 * (d + e)))
+        for d, e, a, h in [(4, 3, 2, 2), (3, 5, 6, 3)]
+    )
+    assert network.parameters == counted == sum(h * m * n for h, m, n in network.shapes.values())
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,19 @@ from agattn.algebra.arithmetic import (
     RingArithmetic,
     to_balls,
 )
-from agattn.architectures.network import LayerWeights, draw_weights, forward
+from agattn.architectures import draw_parameters
 from agattn.geometry.identifiability import virtual_weights as deep
 
 LARGEST = 1073741789
 
 
+def evaluate(network, weights, X, arithmetic):
+    """The output at one input."""
+    return network.evaluate(arithmetic, weights, X[None])[0]
+
+
 def integer_weights(network, generator):
-    return draw_weights(network, lambda shape: generator.integers(-3, 4, shape).astype(object))
+    return draw_parameters(network, lambda shape: generator.integers(-3, 4, shape).astype(object))
 
 
 @settings(max_examples=25, deadline=None)
@@ -31,9 +36,9 @@ def test_residues_are_the_integers_modulo_p(seed, skip, value_rank, heads):
     network = DeepNetwork((3, 3, 3), (2, 1), 2, heads=heads, skip=skip, value_rank=value_rank)
     weights = integer_weights(network, generator)
     X = generator.integers(-3, 4, (3, 2)).astype(object)
-    exact = forward(network, weights, X, RingArithmetic())
-    reduced = [LayerWeights(*((w % LARGEST).astype(float) for w in layer.arrays)) for layer in weights]
-    modular = forward(network, reduced, (X % LARGEST).astype(float), ModularArithmetic(LARGEST))
+    exact = evaluate(network, weights, X, RingArithmetic())
+    reduced = {name: (w % LARGEST).astype(float) for name, w in weights.items()}
+    modular = evaluate(network, reduced, (X % LARGEST).astype(float), ModularArithmetic(LARGEST))
     assert (modular.astype(np.int64) == (exact % LARGEST).astype(np.int64)).all()
 
 
@@ -42,23 +47,23 @@ def test_one_head_is_the_papers_formula():
     network = DeepNetwork((4, 2, 3), (2, 3), 3)
     weights = integer_weights(network, generator)
     X = generator.integers(-3, 4, (4, 3)).astype(object)
-    A = [layer.K[0].T @ layer.Q[0] for layer in weights]
-    V = [layer.O[0] for layer in weights]
-    assert (forward(network, weights, X, RingArithmetic()) == deep.lightning(A, V, X)).all()
+    A = [weights[f"K_{i}"][0].T @ weights[f"Q_{i}"][0] for i in (1, 2)]
+    V = [weights[f"V_{i}"][0] for i in (1, 2)]
+    assert (evaluate(network, weights, X, RingArithmetic()) == deep.lightning(A, V, X)).all()
 
 
 def test_softmax_by_the_definition_and_in_balls():
     generator = np.random.default_rng(1)
     network = DeepNetwork((3, 2), (2,), 3, normalization="softmax", temperature=0.7)
-    weights = draw_weights(network, generator.standard_normal)
+    weights = draw_parameters(network, generator.standard_normal)
     X = generator.standard_normal((3, 3))
-    K, Q, V = (w[0] for w in weights[0].arrays)
+    K, Q, V = (w[0] for w in weights.values())
     S = np.exp(X.T @ K.T @ Q @ X / 0.7)
     expected = V @ X @ (S / S.sum(axis=0))
-    assert np.allclose(forward(network, weights, X, FloatArithmetic()), expected, rtol=1e-12)
-    exact = [LayerWeights(*map(to_balls, weights[0].arrays))]
+    assert np.allclose(evaluate(network, weights, X, FloatArithmetic()), expected, rtol=1e-12)
+    exact = {name: to_balls(array) for name, array in weights.items()}
     with flint.ctx.workprec(100):
-        balls = forward(network, exact, to_balls(X), BallArithmetic())
+        balls = evaluate(network, exact, to_balls(X), BallArithmetic())
         assert all(
             abs(ball - flint.arb(x)) < 1e-12 for ball, x in zip(balls.ravel(), expected.ravel(), strict=True)
         )
@@ -69,10 +74,10 @@ def test_softmax_by_the_definition_and_in_balls():
 def test_softmax_needs_an_exponential(arithmetic):
     network = DeepNetwork((1, 1), (1,), 1, normalization="softmax")
     with pytest.raises(TypeError, match="softmax"):
-        forward(network, draw_weights(network, np.ones), np.ones((1, 1)), arithmetic)
+        evaluate(network, draw_parameters(network, np.ones), np.ones((1, 1)), arithmetic)
 
 
 def test_wrong_input_shape():
     network = DeepNetwork((2, 1), (1,), 3)
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
-        forward(network, draw_weights(network, np.ones), np.ones((2, 2)), FloatArithmetic())
+        evaluate(network, draw_parameters(network, np.ones), np.ones((2, 2)), FloatArithmetic())

@@ -13,7 +13,7 @@ Where the two meet the dimension is ``proved``. Elsewhere the interval stands, a
 rank observed at several points and primes, ``modular`` evidence: the inequality of Schwartz and Zippel bounds
 the probability that all of them fell below the generic rank over 𝔽_p.
 
->>> from agattn.architectures import DeepNetwork
+>>> from agattn.architectures import DeepNetwork, draw_parameters
 >>> print(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
 M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
 >>> print(dimension(DeepNetwork((5, 1), (3,), t=2, heads=2)))
@@ -29,8 +29,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import DeepNetwork
-from agattn.architectures.network import by_name, draw_weights
+from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import (
@@ -247,10 +246,8 @@ def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 
     def draw(shape: tuple[int, ...]) -> np.ndarray:
         return random_residues(generator, shape, p)
 
-    weights = draw_weights(network, draw)
-    columns = np.setdiff1d(
-        np.arange(network.parameters), gauge_columns(network, by_name(network, weights), p)
-    )
+    weights = draw_parameters(network, draw)
+    columns = np.setdiff1d(np.arange(network.parameters), gauge_columns(network, weights, p))
     space = RowSpace(len(columns), p)
     rows = 0
     wanted = target + _SURPLUS

@@ -20,7 +20,7 @@ change under Π_{0<i<l} GL(e_i). If the e_i coordinates of layer i are linearly 
 All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
 network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
 
->>> from agattn.architectures import DeepNetwork
+>>> from agattn.architectures import DeepNetwork, draw_parameters
 >>> network = DeepNetwork((3, 3, 3), (1, 2), t=3)
 >>> corollary_3_8(network), network_dimension(network)
 (20, 18)
@@ -36,8 +36,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import DeepNetwork
-from agattn.architectures.network import draw_weights, layer_forward
+from agattn.architectures import DeepNetwork, draw_parameters
 
 
 class Bound(NamedTuple):
@@ -270,9 +269,9 @@ def _independent_outputs(layer: DeepNetwork) -> int:
     """The rank of the values of one random lightning layer's outputs modulo a prime."""
     generator = np.random.default_rng(0)
     p = random_prime(generator)
-    weights = draw_weights(layer, lambda shape: random_residues(generator, shape, p))
+    weights = draw_parameters(layer, lambda shape: random_residues(generator, shape, p))
     inputs = random_residues(generator, (2 * layer.dims[1] + 2, layer.dims[0], layer.t), p)
-    out = layer_forward(layer, weights[0], inputs, ModularArithmetic(p)).out
+    out = layer.evaluate(ModularArithmetic(p), weights, inputs)
     values = out.transpose(1, 0, 2).reshape(layer.dims[1], -1)
     return RowSpace(values.shape[1], p).add(values)
 

@@ -1,6 +1,6 @@
-"""The Jacobian of (K, Q, V) ↦ (φ(X_1), ..., φ(X_n)) at given weights, over any scalars.
+"""The Jacobian of θ ↦ (φ_θ(X_1), ..., φ_θ(X_n)) at given parameters, over any scalars, for any architecture.
 
-Its rank, over enough inputs and at generic weights, is the dimension of the neuromanifold. The columns are
+Its rank, over enough inputs and at generic parameters, is the dimension of the neuromanifold. The columns are
 the parameters. A row belongs to an input X and a cotangent c ∈ ℝ^{d_l×t}: the gradient of ⟨c, φ(X)⟩. With all
 d_l t unit cotangents at each input one gets the full Jacobian; but its rows at one input repeat much of what
 other inputs say (φ(X) = L X P says only t² numbers about P once L is known), and any number of inputs that
@@ -9,40 +9,35 @@ some combination of parameter directions that changes φ is not yet excluded, a 
 one more, so that n rows have rank min(n, dim) with probability close to 1.
 
 There are far fewer rows than directions in parameter space at which one would push forward, so the rows are
-built by the chain rule from the last layer backwards, for all inputs at once; every operation is a product
-of stacks of matrices.
+built by the chain rule backwards: the architecture evaluates itself on values that remember how they came
+about, and the cotangents are pulled back through that record, for all inputs at once.
 
 >>> import numpy as np
 >>> from agattn.algebra.arithmetic import FloatArithmetic
+>>> from agattn.architectures import DeepNetwork
 >>> network = DeepNetwork((2, 1), (2,), t=2)
 >>> draw = np.random.default_rng(0).standard_normal
->>> weights = draw_weights(network, draw)
->>> J = jacobian(network, weights, draw((5, 2, 2)), FloatArithmetic())
+>>> parameters = {name: draw(shape) for name, shape in network.shapes.items()}
+>>> J = jacobian(network, parameters, draw((5, 2, 2)), FloatArithmetic())
 >>> J.shape, int(np.linalg.matrix_rank(J))
 ((10, 10), 5)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
-from agattn.architectures import DeepNetwork
-from agattn.architectures.network import (
-    LayerState,
-    LayerWeights,
-    Weights,
-    draw_weights,
-    forward_states,
-    transpose,
-)
-
-__all__ = ["draw_weights", "jacobian"]
+from agattn.architectures import Architecture
 
 
 def jacobian(
-    network: DeepNetwork,
-    weights: Weights,
+    architecture: Architecture,
+    parameters: Mapping[str, Array],
     X: Array,
     arithmetic: Arithmetic,
     cotangents: Array | None = None,
@@ -50,73 +45,176 @@ def jacobian(
     """The derivatives of all outputs, or of some combinations of them, by all parameters.
 
     Args:
-        network: the architecture.
-        weights: one :class:`LayerWeights` for each layer, with scalars of the arithmetic's kind.
+        architecture: what is differentiated.
+        parameters: an array for each of its ``shapes``, with scalars of the arithmetic's kind.
         X: a stack of inputs, (n, d_0, t).
         arithmetic: that of the scalars.
         cotangents: the combinations of outputs, (n, m, d_l, t); all m = d_l·t single outputs by default.
 
     Returns:
         An array of shape (n·m, parameters). Rows are ordered by input, then cotangent (output coordinate,
-        then token, by default); columns by layer, then K, Q, O and P, then head, row and column.
+        then token, by default); columns as the parameters in ``shapes``.
 
     Raises:
-        TypeError: if the network is normalized and the scalars have no softmax.
+        TypeError: if the architecture is normalized and the scalars have no softmax.
     """
-    states = forward_states(network, weights, X, arithmetic)
+    tracing = _Tracing(arithmetic)
+    # A copy of the parameters for each input makes the gradient for each input a gradient by its copy.
+    copies = {
+        name: tracing.record(np.broadcast_to(parameters[name], (len(X), *shape)))
+        for name, shape in architecture.shapes.items()
+    }
+    out = architecture.evaluate(tracing, copies, X)
     if cotangents is None:
-        shape = (network.dims[-1] * network.t, network.dims[-1], network.t)
-        cotangents = np.broadcast_to(arithmetic.identity(shape[0]).reshape(shape), (len(X), *shape))
-    rows = len(X) * cotangents.shape[1]
-    G = cotangents
-    blocks: list[Array] = []
-    for i in reversed(range(network.layers)):
-        gradients, G = _layer_gradients(network, weights[i], states[i], G, arithmetic, last=i == 0)
-        blocks = [g.reshape(rows, -1) for g in gradients] + blocks
+        size = out.value[0].size
+        units = arithmetic.identity(size).reshape(size, *out.value.shape[1:])
+        cotangents = np.broadcast_to(units, (len(X), *units.shape))
+    gradients = tracing.pull_back(out, np.moveaxis(cotangents, 1, 0))
+    rows = cotangents.shape[0] * cotangents.shape[1]
+    blocks = [np.moveaxis(gradients[copy.number], 0, 1).reshape(rows, -1) for copy in copies.values()]
     return np.concatenate(blocks, axis=1)
 
 
-def _layer_gradients(
-    network: DeepNetwork,
-    weights: LayerWeights,
-    state: LayerState,
-    G: Array,
-    arithmetic: Arithmetic,
-    last: bool,
-) -> tuple[list[Array], Array]:
-    """The gradients by one layer's parameters, and the cotangents of its input, given those of its output.
+Pullback = Callable[[Array], Array]  # from (m, *shape of the result) to (m, *shape of the argument)
 
-    G has shape (n, m, d', t) for m cotangents; a gradient by a parameter of shape s has shape (n, m, *s).
-    ``last`` says that nobody needs the cotangents of the input.
-    """
-    mul, clean = arithmetic.matmul, arithmetic.clean
 
-    def per_output(a: Array) -> Array:
-        """Insert the axis of the m cotangents behind that of the n inputs."""
-        return a[:, None]
+@dataclass(eq=False)
+class _Traced:
+    """An array, (n, ...), and the arguments it was computed from, each with its pullback."""
 
-    heads = G[:, :, None]
-    grad_O = mul(heads, per_output(transpose(state.U)))
-    grad_Y = mul(transpose(weights.O), heads)
-    gradients = [grad_O]
-    if weights.P is not None:
-        gradients.append(mul(grad_Y, per_output(transpose(state.Y))))
-        grad_Y = mul(transpose(weights.P), grad_Y)
-    X = state.X[:, None, None]
-    grad_S = mul(transpose(X), grad_Y)
-    if not network.is_lightning:
-        # d softmax(s/T)_j = w_j (ds_j − Σ_k w_k ds_k) / T in each column, which is its own transpose.
-        W = per_output(state.W)
-        weighted = arithmetic.times(W, grad_S)
-        grad_S = weighted - arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
-        if network.temperature != 1:
-            grad_S = grad_S / network.temperature
-    grad_B = mul(per_output(state.C), transpose(grad_S))
-    grad_C = mul(per_output(state.B), grad_S)
-    gradients = [mul(grad_B, transpose(X)), mul(grad_C, transpose(X)), *gradients]
-    if last:
-        return gradients, G
-    by_head = mul(grad_Y, per_output(transpose(state.W)))
-    by_head = by_head + mul(transpose(weights.K), grad_B) + mul(transpose(weights.Q), grad_C)
-    grad_X = by_head.sum(axis=2)
-    return gradients, clean(grad_X + G if network.skip else grad_X)
+    value: Array
+    number: int
+    tracing: _Tracing
+    arguments: list[tuple[_Traced, Pullback]] = field(default_factory=list)
+    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.value.shape)
+
+    def __add__(self, other: Any) -> _Traced:
+        return self.tracing.apply(_value(self) + _value(other), (self, _same), (other, _same))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> _Traced:
+        return self.tracing.apply(-self.value, (self, lambda G: -G))
+
+    def __sub__(self, other: Any) -> _Traced:
+        return self.__add__(-other)
+
+    def __truediv__(self, number: float) -> _Traced:
+        return self.tracing.apply(self.value / number, (self, lambda G: G / number))
+
+    def __getitem__(self, key: Any) -> _Traced:
+        keys = key if isinstance(key, tuple) else (key,)
+
+        def pull(G: Array) -> Array:
+            back = np.zeros((len(G), *self.shape), dtype=G.dtype)
+            back[(slice(None), *keys)] = G
+            return back
+
+        return self.tracing.apply(self.value[key], (self, pull))
+
+    def swapaxes(self, one: int, other: int) -> _Traced:
+        axes = [axis if axis < 0 else axis + 1 for axis in (one, other)]
+        return self.tracing.apply(self.value.swapaxes(one, other), (self, lambda G: G.swapaxes(*axes)))
+
+    def sum(self, axis: int, keepdims: bool = False) -> _Traced:
+        behind = axis if axis < 0 else axis + 1
+
+        def pull(G: Array) -> Array:
+            return np.broadcast_to(G if keepdims else np.expand_dims(G, behind), (len(G), *self.shape))
+
+        return self.tracing.apply(self.value.sum(axis=axis, keepdims=keepdims), (self, pull))
+
+
+def _value(a: Any) -> Array:
+    return a.value if isinstance(a, _Traced) else a
+
+
+def _same(G: Array) -> Array:
+    return G
+
+
+class _Tracing:
+    """An arithmetic on traced arrays; plain arrays among them are constants."""
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        self.arithmetic = arithmetic
+        self.tape: list[_Traced] = []
+
+    def record(self, value: Array) -> _Traced:
+        """A traced array with this value."""
+        self.tape.append(_Traced(value, len(self.tape), self))
+        return self.tape[-1]
+
+    def apply(self, value: Array, *arguments: tuple[Any, Pullback]) -> _Traced:
+        """The result of an operation on arguments with these pullbacks."""
+        result = self.record(value)
+        result.arguments = [(a, pull) for a, pull in arguments if isinstance(a, _Traced)]
+        return result
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        """Stacks of matrices."""
+        one, other, multiply = _value(a), _value(b), self.arithmetic.matmul
+        return self._product(
+            a, b, multiply(one, other),
+            lambda G: multiply(G, other.swapaxes(-1, -2)), lambda G: multiply(one.swapaxes(-1, -2), G),
+        )  # fmt: skip
+
+    def times(self, a: Any, b: Any) -> Any:
+        """Entrywise product."""
+        one, other, multiply = _value(a), _value(b), self.arithmetic.times
+        return self._product(
+            a, b, multiply(one, other), lambda G: multiply(G, other), lambda G: multiply(one, G)
+        )
+
+    def _product(self, a: Any, b: Any, value: Array, by_a: Pullback, by_b: Pullback) -> Any:
+        if not isinstance(a, _Traced) and not isinstance(b, _Traced):
+            return value
+        return self.apply(
+            value, (a, lambda G: self._fit(by_a(G), a.shape)), (b, lambda G: self._fit(by_b(G), b.shape))
+        )
+
+    def _fit(self, G: Array, shape: tuple[int, ...]) -> Array:
+        """Add up a gradient, (m, ...), over the axes along which an argument of this shape was repeated."""
+        extra = G.ndim - 1 - len(shape)
+        axes = [*range(1, 1 + extra)]
+        axes += [n + 1 + extra for n, size in enumerate(shape) if size == 1 != G.shape[n + 1 + extra]]
+        if not axes:
+            return G
+        return self.arithmetic.clean(G.sum(axis=tuple(axes), keepdims=True)).reshape(len(G), *shape)
+
+    def clean(self, a: Any) -> Any:
+        """Normal form, which changes no derivative."""
+        value = self.arithmetic.clean(_value(a))
+        return self.apply(value, (a, _same)) if isinstance(a, _Traced) else value
+
+    def softmax(self, a: Any) -> Any:
+        """The softmax of every column: dw_j = w_j (da_j − Σ_k w_k da_k), its own transpose."""
+        W = self.arithmetic.softmax(_value(a))
+
+        def pull(G: Array) -> Array:
+            weighted = self.arithmetic.times(W, G)
+            return weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
+
+        return self.apply(W, (a, pull)) if isinstance(a, _Traced) else W
+
+    def identity(self, n: int) -> Array:
+        """A constant."""
+        return self.arithmetic.identity(n)
+
+    def pull_back(self, out: _Traced, cotangents: Array) -> dict[int, Array]:
+        """The gradients by what was recorded without arguments, by number, from cotangents (m, n, ...)."""
+        gradients = {out.number: cotangents}
+        for node in reversed(self.tape):
+            if not node.arguments or node.number not in gradients:
+                continue
+            G = gradients.pop(node.number)
+            for argument, pull in node.arguments:
+                part = pull(G)
+                if argument.number in gradients:
+                    part = self.arithmetic.clean(gradients[argument.number] + part)
+                gradients[argument.number] = part
+        return gradients

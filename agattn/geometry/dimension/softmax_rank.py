@@ -6,7 +6,7 @@ square submatrix at these pivots again in ball arithmetic, from the exact weight
 nonsingular. If B encloses the submatrix and C is any matrix, ‖1 − CB‖ < 1 is such a proof; C is the inverse
 of the midpoints.
 
->>> from agattn.architectures import DeepNetwork
+>>> from agattn.architectures import DeepNetwork, draw_parameters
 >>> network = DeepNetwork((2, 2), (1,), t=2, normalization="softmax")
 >>> softmax_rank(network, target=7, seed=0).proved
 7
@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, to_balls
-from agattn.architectures import DeepNetwork
-from agattn.architectures.network import LayerWeights, Weights, draw_weights
+from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.geometry.dimension.jacobian import jacobian
 
 _FIRST_PRECISION = 96
@@ -83,21 +82,21 @@ def softmax_rank(network: DeepNetwork, target: int, seed: int = 0, attempts: int
 
 def _draw(
     network: DeepNetwork, rows: int, generator: np.random.Generator
-) -> tuple[list[LayerWeights], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[dict[str, Array], NDArray[np.float64], NDArray[np.float64]]:
     """Gaussian weights, inputs and cotangents, scaled so that XᵀAX stays of moderate size in every layer."""
 
     def weight(shape: tuple[int, ...]) -> NDArray[np.float64]:
         scale: float = 1 / np.sqrt(shape[-1])
         return scale * generator.standard_normal(shape)
 
-    weights = draw_weights(network, weight)
+    weights = draw_parameters(network, weight)
     X = generator.standard_normal((rows, network.dims[0], network.t))
     cotangents = generator.standard_normal((rows, 1, network.dims[-1], network.t))
     return weights, X, cotangents
 
 
-def _ball_rows(network: DeepNetwork, weights: Weights, X: Array, cotangents: Array) -> Array:
-    exact = [LayerWeights(*(to_balls(w) for w in layer.arrays)) for layer in weights]
+def _ball_rows(network: DeepNetwork, weights: dict[str, Array], X: Array, cotangents: Array) -> Array:
+    exact = {name: to_balls(array) for name, array in weights.items()}
     return jacobian(network, exact, to_balls(X), BallArithmetic(), to_balls(cotangents))
 
 

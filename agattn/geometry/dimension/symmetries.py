@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
-from agattn.architectures import Acted, Architecture, DeepNetwork
+from agattn.architectures import Acted, Architecture, DeepNetwork, draw_parameters
 
 _BLOCK = 512
 
@@ -59,7 +59,7 @@ def _tangents(architecture: Architecture, parameters: Parameters) -> Iterator[Re
 
 def symmetry_rank(architecture: Architecture, p: int, generator: np.random.Generator) -> int:
     """The rank modulo p of the tangent vectors at random parameters: at most the dimension of the fibers."""
-    parameters = {name: random_residues(generator, shape, p) for name, shape in architecture.shapes.items()}
+    parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     tangents = symmetry_tangents(architecture, parameters, p)
     space = RowSpace(tangents.shape[1], p)
     for start in range(0, len(tangents), _BLOCK):

@@ -36,7 +36,6 @@ from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, Ring
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.architectures.network import LayerWeights, transpose
 from agattn.errors import InputError
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.gauge import rational_inverse
@@ -234,7 +233,7 @@ def _differential(A: list[Array], V: list[Array], k: int, which: str, arithmetic
     for i, (A_i, V_i) in enumerate(zip(A, V, strict=True)):
         dA = units if (which, i) == ("A", k) else np.zeros((1, *A_i.shape))
         dV = units if (which, i) == ("V", k) else np.zeros((1, *V_i.shape))
-        dM = mul(transpose(dL), mul(A_i, L_i)) + mul(L_i.T, mul(A_i, dL)) + mul(L_i.T, mul(dA, L_i))
+        dM = mul(dL.swapaxes(-1, -2), mul(A_i, L_i)) + mul(L_i.T, mul(A_i, dL)) + mul(L_i.T, mul(dA, L_i))
         rows.append(np.broadcast_to(dM, (len(units), *dM.shape[1:])).reshape(len(units), -1))
         dL = arithmetic.clean(mul(dV, L_i) + mul(V_i, dL))
         L_i = mul(V_i, L_i)
@@ -313,10 +312,9 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     d, d_out, l = L.shape[1], L.shape[0], len(M)
     # As a network: K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L; only Q_1, ..., Q_l and V_l vary.
     network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
-    one = np.eye(d)[None]
-    residues = [(np.asarray(m) % p).astype(float)[None] for m in (*M, L)]
-    weights = [LayerWeights(one, Q, one) for Q in residues[: l - 1]]
-    weights.append(LayerWeights(one, residues[l - 1], residues[l]))
+    weights = {name: np.eye(d)[None] for name in network.shapes}
+    weights |= {f"Q_{i}": (np.asarray(m) % p).astype(float)[None] for i, m in enumerate(M, 1)}
+    weights[f"V_{l}"] = (np.asarray(L) % p).astype(float)[None]
     columns = [3 * d * d * i + d * d + n for i in range(l) for n in range(d * d)]
     columns += range(3 * d * d * l - d * d, 3 * d * d * l - d * d + d * d_out)
     rows = len(columns) + 10

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agattn import DeepNetwork, Evidence
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures.network import draw_weights
+from agattn.architectures import draw_parameters
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.geometry.dimension.dimension import dimension, modular_rank
 from agattn.geometry.dimension.jacobian import jacobian
@@ -66,7 +66,7 @@ def test_the_trap():
     for seed in range(3):
         generator = np.random.default_rng(seed)
         p = random_prime(generator)
-        weights = draw_weights(network, lambda shape, g=generator, p=p: random_residues(g, shape, p))
+        weights = draw_parameters(network, lambda shape, g=generator, p=p: random_residues(g, shape, p))
         ranks = []
         for inputs in (3, 4, 8, 16):  # 34 parameters, 16 outputs for each input
             X = random_residues(generator, (inputs, 8, 2), p)

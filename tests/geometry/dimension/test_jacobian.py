@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agattn import DeepNetwork
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import RowSpace, matmul, random_prime, random_residues
-from agattn.architectures.network import LayerWeights, by_name, draw_weights, forward
+from agattn.architectures import draw_parameters
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_rank, symmetry_tangents
 
@@ -25,23 +25,23 @@ NETWORKS = [
 
 
 def flatten(weights):
-    return np.concatenate([array.ravel() for layer in weights for array in layer.arrays])
+    return np.concatenate([array.ravel() for array in weights.values()])
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 def test_difference_quotients(network):
     generator = np.random.default_rng(2)
-    weights = draw_weights(network, lambda shape: generator.standard_normal(shape) / 2)
+    weights = draw_parameters(network, lambda shape: generator.standard_normal(shape) / 2)
     X = generator.standard_normal((2, network.dims[0], network.t))
     J = jacobian(network, weights, X, FloatArithmetic())
     theta, h = flatten(weights), 1e-6
 
     def outputs(vector):
         entries = iter(vector)
-        moved = draw_weights(
+        moved = draw_parameters(
             network, lambda s: np.array([next(entries) for _ in range(int(np.prod(s)))]).reshape(s)
         )
-        return np.concatenate([forward(network, moved, x, FloatArithmetic()).ravel() for x in X])
+        return network.evaluate(FloatArithmetic(), moved, X).ravel()
 
     for k in range(len(theta)):
         step = np.zeros(len(theta))
@@ -53,7 +53,7 @@ def test_difference_quotients(network):
 def test_cotangents_combine_rows():
     network = NETWORKS[0]
     generator = np.random.default_rng(3)
-    weights = draw_weights(network, generator.standard_normal)
+    weights = draw_parameters(network, generator.standard_normal)
     X, c = generator.standard_normal((4, 3, 2)), generator.standard_normal((4, 1, 2, 2))
     J = jacobian(network, weights, X, FloatArithmetic()).reshape(4, 4, -1)
     combined = jacobian(network, weights, X, FloatArithmetic(), c)
@@ -63,10 +63,10 @@ def test_cotangents_combine_rows():
 def test_balls_contain_the_float_jacobian():
     network = NETWORKS[5]
     generator = np.random.default_rng(4)
-    weights = draw_weights(network, generator.standard_normal)
+    weights = draw_parameters(network, generator.standard_normal)
     X = generator.standard_normal((2, 2, 3))
     floats = jacobian(network, weights, X, FloatArithmetic())
-    exact = [LayerWeights(*map(to_balls, layer.arrays)) for layer in weights]
+    exact = {name: to_balls(array) for name, array in weights.items()}
     with flint.ctx.workprec(80):
         balls = jacobian(network, exact, to_balls(X), BallArithmetic())
         assert balls.shape == floats.shape
@@ -98,14 +98,14 @@ def test_symmetries_and_gauge(network, seed):
     """The Jacobian kills every symmetry, and without the gauge's columns it has the same rank."""
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
-    weights = draw_weights(network, lambda shape: random_residues(generator, shape, p))
+    weights = draw_parameters(network, lambda shape: random_residues(generator, shape, p))
     rows = network.parameters + 2
     X = random_residues(generator, (rows, network.dims[0], network.t), p)
     c = random_residues(generator, (rows, 1, network.dims[-1], network.t), p)
     J = jacobian(network, weights, X, ModularArithmetic(p), c)
-    tangents = symmetry_tangents(network, by_name(network, weights), p)
+    tangents = symmetry_tangents(network, weights, p)
     assert not matmul(J, tangents.T.copy(), p).any()
-    left_out = gauge_columns(network, by_name(network, weights), p)
+    left_out = gauge_columns(network, weights, p)
     rest = np.setdiff1d(np.arange(network.parameters), left_out)
     assert len(set(left_out)) == len(left_out)
     rank = RowSpace(network.parameters, p).add(J)
@@ -117,8 +117,8 @@ def test_symmetries_of_a_normalized_network_leave_it_unchanged_to_first_order():
     network = DeepNetwork((3, 2, 3), (2, 1), 2, heads=2, normalization="softmax")
     generator = np.random.default_rng(0)
     p = 101
-    weights = draw_weights(network, lambda shape: generator.integers(0, 3, shape).astype(float))
-    tangents = symmetry_tangents(network, by_name(network, weights), p)
+    weights = draw_parameters(network, lambda shape: generator.integers(0, 3, shape).astype(float))
+    tangents = symmetry_tangents(network, weights, p)
     signed = np.where(tangents > p / 2, tangents - p, tangents)  # the integers before reduction
     X = generator.standard_normal((20, 3, 2)) / 4
     J = jacobian(network, weights, X, FloatArithmetic())
