@@ -16,6 +16,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import Findings
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import Stratum, strata
+from agattn.geometry.strata.tangent import is_singular, source_tangent_dimension
 from agattn.systems.layer_tasks import CRITICAL, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
 
 
@@ -97,7 +98,7 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
         lower = upper = exact
         reasons.append(f"the gradients of the ideal leave a tangent space of dimension {exact}")
     if not stratum.is_zero and _is_local_isomorphism(stratum, findings):
-        source = _source_tangent_dimension(layer, stratum)
+        source = source_tangent_dimension(layer, stratum)
         if not lower <= source <= upper:
             raise DisagreementError(
                 f"{layer} at {stratum}: the fiber is one reduced point, so the tangent space has dimension "
@@ -110,10 +111,11 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
             reasons.append(
                 f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions"
             )
-    if lower > dim or upper == dim:
+    singular = is_singular(dim, lower, upper)
+    if singular is not None:
         if not reasons:  # curves and equations, or curves and the source, leave one dimension
             reasons.append(f"the tangent space has dimension {lower}, by bounds from both sides that meet")
-        return StratumFacts(stratum, lower > dim, lower, upper, " and ".join(reasons))
+        return StratumFacts(stratum, singular, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
 
 
@@ -124,10 +126,3 @@ def _is_local_isomorphism(stratum: Stratum, findings: Findings) -> bool:
         return False
     fiber = fibers.value[stratum]
     return bool(fiber.points == fiber.length == 1 and not critical.value[stratum])
-
-
-def _source_tangent_dimension(layer: SingleLayer, stratum: Stratum) -> int:
-    """The tangent dimension, modulo scaling, of the variety of pairs; D_α has d² where it is singular."""
-    d = layer.d
-    attention = layer.alpha * (2 * d - layer.alpha) if stratum.r_a == layer.alpha else d * d
-    return attention + d * layer.d_out - 1

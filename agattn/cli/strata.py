@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,9 @@ from agattn.architectures import SingleLayer
 from agattn.cli import output
 from agattn.cli.options import force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
+
+if TYPE_CHECKING:
+    from agattn.claims.strata_table import StrataTable
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")
@@ -29,7 +32,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn.geometry.strata.table import survey
+    from agattn.claims.strata_table import strata_table
     from agattn.systems.catalogue import check_size
 
     if not force:
@@ -37,7 +40,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     if hasse is not None:
         check_drawing(hasse)
     with progress(f"{architecture}: strata") as update:
-        document = survey(architecture)
+        found = strata_table(architecture)
         if hasse is not None:
             from agattn.reports.hasse import draw_hasse_diagram
 
@@ -46,12 +49,12 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     if hasse is not None:
         click.echo(f"wrote {hasse}", err=True)
     if as_json:
-        print_json(document)
+        print_json(found.as_json())
     else:
-        _print_table(architecture, document)
+        _print_table(found)
 
 
-def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
+def _print_table(found: StrataTable) -> None:
     from rich import box
     from rich.table import Table
 
@@ -60,43 +63,28 @@ def _print_table(architecture: SingleLayer, document: dict[str, Any]) -> None:
     headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
     for heading in headings:
         table.add_column(heading, justify="right" if heading.startswith("dim") else "left", no_wrap=True)
-    words = {True: "yes", False: "no", None: "-"}
-    for row in document["strata"]:
-        low, high = row["tangent_bounds"]
-        longest = max(row["preimage_lengths"] or [1], key=lambda length: length or 0)
-        multiple = "" if longest == 1 else f" (×{longest or '?'})"
+    for row in found.rows:
+        cells = row.cells("-", "..")
+        lengths = [] if row.tangent.fiber is None else [p.length for p in row.tangent.fiber.points]
+        longest = max((n for n in lengths if n), default=None)
+        if lengths and longest != 1:
+            cells["preimages"] = f"{cells['preimages']} (×{longest or '?'})"
+        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
         table.add_row(
-            f"({row['r_v']},{row['r_a']},{row['r']})",
-            str(row["dimension"]),
-            "-" if row["preimages"] is None else f"{row['preimages']}{multiple}",
-            words[row["critical"]],
-            str(low) if low == high else f"{low}..{high}",
-            words[row["singular"]],
-            words[row["singular_by_paper"]] + (" !" if _differs(row) else ""),
-            words[row["boundary"]],
-            row["local_type"]["name"],
-            style="bold" if _differs(row) else None,
+            *map(str, cells.values()), row.local_type.name, style="bold" if row.contradicts_paper else None
         )
-    console.print(f"{architecture}; strata (rk V, rk A, rk [V; Aᵀ])\n")
+    console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n")
     output.print_table(console, table)
     console.print(
         "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
         "Zariski tangent space; HMK: singular by Theorem 3.4."
     )
-    outside = document["outside"]
-    if outside is not None:
+    if found.outside is not None:
         console.print(
             f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
-            f"Q a definite form of rank 2; dim {outside['dimension']}."
+            f"Q a definite form of rank 2; dim {found.outside['dimension']}."
         )
-    if any(map(_differs, document["strata"])):
+    if any(row.contradicts_paper for row in found.rows):
         console.print(
             "! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular."
         )
-
-
-def _differs(row: dict[str, Any]) -> bool:
-    """Whether the paper's answer is a different one, where both are known."""
-    return None not in (row["singular_by_paper"], row["singular"]) and bool(
-        row["singular_by_paper"] != row["singular"]
-    )

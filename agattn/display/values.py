@@ -14,6 +14,7 @@ from functools import singledispatch
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.strata_table import StrataTable
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.evidence import Verdict
 from agattn.geometry.dimension.dimension import Dimension
@@ -22,7 +23,6 @@ from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
-from agattn.geometry.strata.table import StrataTable
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.verification.verify import Report
 
@@ -152,21 +152,12 @@ def paper_equation(network: DeepNetwork) -> str:
 
 @tables.register
 def _strata(strata: StrataTable) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = []
-    for row in strata["strata"]:
-        low, high = row["tangent_bounds"]
-        rows.append((
-            f"({row['r_v']},{row['r_a']},{row['r']})", row["dimension"],
-            "–" if row["preimages"] is None else row["preimages"], _YES[row["critical"]],
-            low if low == high else f"{low} to {high}", _YES[row["singular"]],
-            _YES[row["singular_by_paper"]], _YES[row["boundary"]], Lines((row["local_type"]["description"],)),
-        ))  # fmt: skip
-    a = strata["architecture"]
-    headings = ("stratum", "dimension", "preimages", "critical", "tangent space", "singular",
-                "singular by HMK", "boundary", Wide("nearby"))  # fmt: skip
-    name = f"M({a['d']},{a['d_out']},{a['a']})"
-    caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata['dimension']}"
-    return [Table(f"{caption} ({strata['evidence']})", headings, tuple(rows))]
+    cells = [row.cells() for row in strata.rows]
+    near = (Lines((row.local_type.description,)) for row in strata.rows)
+    rows = tuple((*words.values(), last) for words, last in zip(cells, near, strict=True))
+    name = str(strata.layer).split(":")[0]
+    caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata.dimension}"
+    return [Table(f"{caption} ({strata.evidence})", (*cells[0], Wide("nearby")), rows)]
 
 
 @tables.register

@@ -8,7 +8,7 @@ from typing import Any
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.strata.boundary import boundary
-from agattn.geometry.strata.strata import Stratum, closure_order, definite_stratum, image_dimension
+from agattn.geometry.strata.strata import Stratum, closure_order, image_dimension, stratum_outside
 from agattn.geometry.strata.tangent import tangent_bounds
 
 SMOOTH, SINGULAR, UNDECIDED = "#dcebf7", "#f6c6b6", "#eeeeee"
@@ -45,7 +45,7 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
     # Across: r_V − r_A, and a little more for r, so that no edge runs through a third stratum.
     at = {s: (s.r_v - s.r_a + 0.31 * (s.r - max(s.r_v, s.r_a)), float(heights[size(s)])) for s in order}
     left, right = min(x for x, _ in at.values()), max(x for x, _ in at.values())
-    outside = definite_stratum(layer)
+    outside = stratum_outside(layer)
     settings: Any = {"svg.hashsalt": "agattn", "svg.fonttype": "none", "font.size": 9}
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=(1.9 * (right - left) + 3.6, 0.7 * len(heights) + 1.0))
@@ -61,8 +61,8 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
                 x, y, "0" if stratum.is_zero else str(stratum), ha="center", va="center", bbox=box, zorder=2
             )
         if outside is not None:
-            height, x = float(heights[outside.dimension]), left - 1.0
-            below = at[outside.closure()[-1]]
+            height, x = float(heights[size(outside)]), left - 1.0
+            below = at[Stratum(1, 1, 1)]
             axes.plot(*zip((x, height), below, strict=True), color="#888888", linestyle=":", zorder=1)
             box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "black", "linestyle": ":"}
             axes.text(x, height, "Q definite", ha="center", va="center", bbox=box, zorder=2)

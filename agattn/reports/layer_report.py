@@ -24,12 +24,12 @@ from agattn._version import __version__
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.single_layer import CLAIMS
+from agattn.claims.strata_table import StrataTable, strata_table
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Status, Verdict
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
-from agattn.geometry.strata.table import survey
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.verification.certificate import dump, make_certificate
@@ -203,22 +203,9 @@ def in_words(value: object) -> str:
 
 
 def _strata(layer: SingleLayer, pictures: bool) -> Section:
-    document = survey(layer)
-    words = {True: "yes", False: "no", None: "–"}
-    rows: list[tuple[Cell, ...]] = []
-    for row in document["strata"]:
-        low, high = row["tangent_bounds"]
-        rows.append((
-            f"({row['r_v']},{row['r_a']},{row['r']})",
-            str(row["dimension"]),
-            "–" if row["preimages"] is None else str(row["preimages"]),
-            words[row["critical"]],
-            str(low) if low == high else f"{low} to {high}",
-            words[row["singular"]],
-            words[row["singular_by_paper"]],
-            words[row["boundary"]],
-            Lines((row["local_type"]["description"],)),
-        ))  # fmt: skip
+    table = strata_table(layer)
+    cells = [(row.cells(), row.local_type.description) for row in table.rows]
+    rows = tuple((*row.values(), Lines((near,))) for row, near in cells)
     blocks: list[Block] = [
         Text(
             "Base changes of outputs, columns of A and the inner index act on M with finitely many orbits, "
@@ -231,14 +218,9 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             "Zariski: "
             "a stratum is singular where its dimension exceeds dim M̄. Nearby: what M̄ looks like there."
         ),
-        Table(
-            f"Strata of M, of dimension {document['dimension']} (proved)",
-            ("stratum", "dimension", "preimages", "critical", "tangent space", "singular", "singular by HMK",
-             "boundary", "nearby"),
-            tuple(rows),
-        ),
-    ]  # fmt: skip
-    outside = document["outside"]
+        Table(f"Strata of M, of dimension {table.dimension} (proved)", (*cells[0][0], "nearby"), rows),
+    ]
+    outside = table.outside
     if outside is not None:
         blocks.append(Text(f"Outside M: {outside['description']}. Dimension {outside['dimension']}."))
     if pictures:
@@ -248,20 +230,17 @@ def _strata(layer: SingleLayer, pictures: bool) -> Section:
             path = Path(folder, "strata.svg")
             draw_hasse_diagram(layer, path)
             blocks.append(
-                Picture("strata.svg", path.read_bytes(), _hasse_in_words(document),
+                Picture("strata.svg", path.read_bytes(), _hasse_in_words(table),
                         "The closure order of the strata. Red: singular; blue: smooth; thick outline: "
                         "boundary of M; dotted outline: in the real Zariski closure, not in M.")
             )  # fmt: skip
     return Section("Strata", tuple(blocks))
 
 
-def _hasse_in_words(document: dict[str, Any]) -> str:
+def _hasse_in_words(table: StrataTable) -> str:
     """The Hasse diagram for those who cannot see it."""
-    parts = []
-    for row in document["strata"]:
-        below = ", ".join(f"({','.join(map(str, s))})" for s in row["closure"])
-        parts.append(f"({row['r_v']},{row['r_a']},{row['r']}) above {below}" if below else "")
-    return f"Hasse diagram of the closure order: {'; '.join(filter(None, parts))}."
+    parts = [f"{row.stratum} above {', '.join(map(str, row.below))}" for row in table.rows if row.below]
+    return f"Hasse diagram of the closure order: {'; '.join(parts)}."
 
 
 def _equations(layer: SingleLayer, max_degree: int, settings: Settings) -> Section:

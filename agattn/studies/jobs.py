@@ -230,8 +230,8 @@ def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
         found = dimension(layer, job.seed, force=force)
         return found.as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
     if job.ask == "strata" and isinstance(layer, SingleLayer):
-        from agattn.geometry.strata.table import survey
+        from agattn.claims.strata_table import strata_table
 
-        table = dict(survey(layer))
+        table = strata_table(layer).as_json()
         return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
     raise InputError(f"{job.ask} is not asked about {layer}")

@@ -7,11 +7,10 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.sections.slices import Slice
-from agattn.geometry.strata.critical import zero_pairs
+from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.problem import Matrix, Point, matrix
@@ -42,11 +41,9 @@ def zero_points(layer: SingleLayer) -> tuple[Point, ...]:
     >>> [p.label for p in zero_points(SingleLayer(2, 1))]
     ['0,0,0', '1,0,1', '0,1,1', '0,2,2']
     """
-    points = []
-    for A, V in zero_pairs(layer):
-        r_v, r_a = (rational_matrix(rows, layer.d).rank() for rows in (V, A))
-        points.append(Point(matrix(A), matrix(V), ranks=Stratum(r_v, r_a, r_v + r_a)))
-    return tuple(points)
+    orbits = orbits_over_zero(layer)
+    pairs = [map(matrix, representative(layer, ranks)) for ranks in orbits]
+    return tuple(Point(A, V, ranks=ranks) for ranks, (A, V) in zip(orbits, pairs, strict=True))
 
 
 def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.strata_table import strata_table
 from agattn.display.mathml import mathml
 from agattn.display.table import Math, Table, Wide, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
@@ -20,7 +21,6 @@ from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
 from agattn.geometry.strata.strata import Stratum
-from agattn.geometry.strata.table import survey
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.figure1 import compute_figure_1
 from agattn.verification.verify import Settings, verify
@@ -52,7 +52,7 @@ def objects():
             verify(SingleLayer(3, 2, 2), ("theorem-3.4.singular", "lemma-A.3"), Settings(engine="native")),
             ["theorem-3.4.singular", "refuted", "proved", "confirmed"],
         ),
-        "strata": (survey(SingleLayer(3, 2, 2)), ["(2,1,2)", "14", "yes", "36"]),
+        "strata": (strata_table(SingleLayer(3, 2, 2)), ["(2,1,2)", "14", "yes", "36"]),
         "ideal": (ideal, ["45", "621", "1700", "6736", "136"]),
         "module": (ideal.generators[0], ["45"]),
         "fiber": (both, ["2", "in M"]),
@@ -139,11 +139,11 @@ def test_numbers_stand_in_the_right_places():
     strata = objects()["strata"][0]
     body = ElementTree.fromstring(strata._repr_html_()).find("tbody")
     assert [["".join(cell.itertext()) for cell in row][:2] for row in body] == [
-        [f"({s['r_v']},{s['r_a']},{s['r']})", str(s["dimension"])] for s in strata["strata"]
+        [str(row.stratum), str(row.dimension)] for row in strata.rows
     ]
     latex = strata._repr_latex_()
-    for s in strata["strata"]:
-        assert rf"\text{{({s['r_v']},{s['r_a']},{s['r']})}} & {s['dimension']} & " in latex
+    for row in strata.rows:
+        assert rf"\text{{{row.stratum}}} & {row.dimension} & " in latex
 
 
 def test_what_is_hostile_is_shown_as_text():

@@ -7,11 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from agattn.architectures import SingleLayer
+from agattn.claims.strata_table import singular_by_paper
 from agattn.cli.main import cli
 from agattn.display.table import Math, Table
 from agattn.evidence import Status
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.strata.strata import Stratum, singular_by_paper, strata, stratum_of
+from agattn.geometry.strata.strata import Stratum, strata, stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.counterexample import counterexample, tangent_vectors

@@ -266,7 +266,7 @@ def test_figure_1_on_the_command_line(tmp_path):
 
 
 def test_in_notebooks():
-    from agattn.geometry.strata.table import survey
+    from agattn.claims.strata_table import strata_table
 
     assert SingleLayer(3, 2, 2)._repr_latex_().startswith(r"$\mathcal{M}(3,2,2) \subset \mathbb{R}^{36}")
     assert (
@@ -278,7 +278,7 @@ def test_in_notebooks():
         .count("&lt;")
         == 2
     )
-    assert survey(SingleLayer(2, 1))._repr_html_().count("<tr>") == 5
+    assert strata_table(SingleLayer(2, 1))._repr_html_().count("<tr>") == 5
 
 
 def test_reports_of_two_things_are_not_mixed(tmp_path):

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.strata_table import strata_table
 from agattn.cli.output import schema_text
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.strata.table import survey
 from agattn.studies import jobs as jobs_module
 from agattn.studies.cache import Cache, default_folder
 from agattn.studies.jobs import Job, Outcome, architecture_of, key_of, perform, versions_for
@@ -105,7 +105,10 @@ def test_results_are_those_of_the_commands():
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
     assert timeless(found.result) == json.loads(json.dumps(timeless(dimension(NETWORK, 4).as_json())))
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
-    assert table.result == json.loads(json.dumps(survey(SingleLayer(3, 2, 2)))) and table.status == 0
+    assert (
+        table.result == json.loads(json.dumps(strata_table(SingleLayer(3, 2, 2)).as_json()))
+        and table.status == 0
+    )
 
 
 def test_statuses():

@@ -20,7 +20,6 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,10 +27,10 @@ from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
 from agattn.geometry.strata.strata import (
     Stratum,
-    definite_stratum,
     representative,
     require_stratum,
     stratum_fiber,
+    stratum_outside,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates
 
@@ -47,22 +46,22 @@ class BoundarySequence:
     """
 
     layer: SingleLayer
-    constant: tuple[tuple[Coordinate, int], ...]
-    linear: tuple[tuple[Coordinate, int], ...]
+    constant: dict[Coordinate, int]
+    linear: dict[Coordinate, int]
 
     def point(self, epsilon: Fraction | int) -> list[Fraction]:
         """All N coordinates of the point at ε."""
-        constant, linear = dict(self.constant), dict(self.linear)
-        names: Sequence[Coordinate] = coordinates(self.layer)
-        return [Fraction(constant.get(name, 0)) + epsilon * linear.get(name, 0) for name in names]
+        return [
+            Fraction(self.constant.get(name, 0)) + epsilon * self.linear.get(name, 0)
+            for name in coordinates(self.layer)
+        ]
 
     def __str__(self) -> str:
-        def show(part: tuple[tuple[Coordinate, int], ...]) -> str:
-            return " + ".join(f"y_{{{c},{b},{{{i},{k}}}}}" for (c, b, i, k), _ in part)
-
-        moving = show(self.linear)
-        head = f"{show(self.constant)} + " if self.constant else ""
-        return f"y(ε) = {head}ε·{f'({moving})' if len(self.linear) > 1 else moving}, ε → 0+"
+        constant, linear = (
+            [f"y_{{{c},{b},{{{i},{k}}}}}" for c, b, i, k in part] for part in (self.constant, self.linear)
+        )
+        moving = linear[0] if len(linear) == 1 else f"({' + '.join(linear)})"
+        return f"y(ε) = {' + '.join([*constant, f'ε·{moving}'])}, ε → 0+"
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,17 @@ class BoundaryAnswer:
     """Whether a stratum lies on the boundary of M relative to M̄(ℝ); proved either way.
 
     Attributes:
-        on_boundary: the answer.
         sequence: points outside M that converge to the representative; ``None`` if there are none.
         reason: in words.
     """
 
-    on_boundary: bool
     sequence: BoundarySequence | None
     reason: str
+
+    @property
+    def on_boundary(self) -> bool:
+        """The answer."""
+        return self.sequence is not None
 
 
 def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
@@ -88,22 +90,19 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         DisagreementError: if neither argument of this module applies; no stratum is known where that happens.
     """
     require_stratum(layer, stratum)
-    outside = definite_stratum(layer)
-    if outside is None:
-        return BoundaryAnswer(False, None, "M̄(ℝ) = M for d = 1: every real point of M̄ has a real preimage")
-    first, second = outside.representative().items()
+    if stratum_outside(layer) is None:
+        return BoundaryAnswer(None, "M̄(ℝ) = M for d = 1: every real point of M̄ has a real preimage")
+    # e_1 ⊗ e_1 ⊗ (u_1² + u_2²) is outside M.
+    first: dict[Coordinate, int] = {(1, 1, 1, 1): 1}
+    second: dict[Coordinate, int] = {(1, 1, 2, 2): 1}
     if stratum.is_zero:
-        sequence = BoundarySequence(layer, (), (first, second))
-        return BoundaryAnswer(True, sequence, "M̄ is a cone that contains points outside M")
+        sequence = BoundarySequence(layer, {}, first | second)
+        return BoundaryAnswer(sequence, "M̄ is a cone that contains points outside M")
     fiber = stratum_fiber(layer, stratum)
     if fiber.discriminant is None and all(point.length == 1 for point in fiber.points):
-        reason = (
-            "its only preimage is real and reduced"
-            if fiber.number == 1
-            else f"its {fiber.number} preimages are real and reduced"
-        )
-        return BoundaryAnswer(False, None, f"{reason}, so the map is injective near each")
-    sequence = BoundarySequence(layer, (first,), (second,))
+        which = "only preimage is" if fiber.number == 1 else f"{fiber.number} preimages are"
+        return BoundaryAnswer(None, f"its {which} real and reduced, so the map is injective near each")
+    sequence = BoundarySequence(layer, first, second)
     if sequence.point(0) != list(coefficients(layer, *representative(layer, stratum))):
         raise DisagreementError(f"stratum {stratum} of {layer} is ramified but not reached by {sequence}")
-    return BoundaryAnswer(True, sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")
+    return BoundaryAnswer(sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")

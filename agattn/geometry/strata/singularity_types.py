@@ -76,7 +76,7 @@ def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
         size = layer.d - 1
         what = f"symmetric {size} × {size} matrices of rank ≤ 1 at 0"
         return LocalType("determinantal", f"{what}, {_times(bounds.dimension - size)}")
-    smooth_source = all(source_tangent_dimension(layer, p) == bounds.dimension for p in points)
+    smooth_source = source_tangent_dimension(layer, stratum) == bounds.dimension
     if len(points) == 2:
         return _crossing(layer, stratum, bounds, smooth_source)
     return _pinch(bounds, points[0], smooth_source)

@@ -34,7 +34,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
-from agattn.geometry.variety.coordinates import Coordinate, coefficients
+from agattn.geometry.variety.coordinates import coefficients
 
 if TYPE_CHECKING:
     import networkx
@@ -52,8 +52,8 @@ class Stratum:
 
     @property
     def is_zero(self) -> bool:
-        """Whether this is the single point 0."""
-        return self.r_v == 0
+        """Whether the functions are 0: A = 0 or V = 0."""
+        return not (self.r_v and self.r_a)
 
     @property
     def common(self) -> int:
@@ -68,6 +68,10 @@ class Stratum:
         """
         return other.r_v <= self.r_v and other.r_a <= self.r_a and other.r <= self.r
 
+    def as_json(self) -> list[int]:
+        """The three ranks."""
+        return [self.r_v, self.r_a, self.r]
+
     def __str__(self) -> str:
         return f"({self.r_v},{self.r_a},{self.r})"
 
@@ -81,7 +85,7 @@ def require_two_tokens(layer: SingleLayer) -> None:
     Raises:
         InputError: if the layer has one token.
     """
-    if layer.t < 2:
+    if not layer.has_orbits:
         raise InputError(
             "t is 1; the strata need t ≥ 2, because one token sees only V and A + Aᵀ, which have other orbits"
         )
@@ -109,29 +113,32 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
 
 
 def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
-    """Check that ``stratum`` is one of the layer's.
+    """Check that these are the ranks of a pair (A, V) of the layer.
 
     Raises:
-        InputError: if it is not, or if t = 1.
+        InputError: if they are not, or if t = 1.
     """
     require_two_tokens(layer)
     r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
-    nonzero = 1 <= r_v <= min(layer.d_out, layer.d) and 1 <= r_a <= layer.alpha
-    if not stratum.is_zero and not (nonzero and max(r_v, r_a) <= r <= min(layer.d, r_v + r_a)):
+    sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
+    if not (sizes and max(r_v, r_a) <= r <= min(layer.d, r_v + r_a)):
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 
 def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
-    """A pair (A, V) of 0/1 matrices in the stratum, with r_V·r_A nonzero coordinates y, all equal to 1.
+    """A pair (A, V) of 0/1 matrices with these ranks, and r_V·r_A nonzero coordinates y, all equal to 1.
 
     A has ones at (j, j) for j ≤ r_A and V at (c, r − r_V + c) for c ≤ r_V, so V_c(u)·A_b(u) is a monomial
-    or 0.
+    or 0. The ranks may be those of any pair, also of one with A = 0 or V = 0.
 
     >>> representative(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
     (((1, 0, 0), (0, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 1)))
     """
     require_stratum(layer, stratum)
-    return diagonal_representative(layer, stratum)
+    d, first = layer.d, stratum.r - stratum.r_v
+    A = tuple(tuple(int(i == j < stratum.r_a) for j in range(d)) for i in range(d))
+    V = tuple(tuple(int(c < stratum.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
+    return A, V
 
 
 @lru_cache(maxsize=4096)
@@ -142,27 +149,6 @@ def stratum_fiber(layer: SingleLayer, stratum: Stratum) -> Fiber:
     2
     """
     return preimages(layer, list(coefficients(layer, *representative(layer, stratum))))
-
-
-def diagonal_representative(layer: SingleLayer, ranks: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
-    """The same for any three ranks that a pair can have, so also for pairs with A = 0 or V = 0."""
-    d, first = layer.d, ranks.r - ranks.r_v
-    A = tuple(tuple(int(i == j < ranks.r_a) for j in range(d)) for i in range(d))
-    V = tuple(tuple(int(c < ranks.r_v and i == first + c) for i in range(d)) for c in range(layer.d_out))
-    return A, V
-
-
-def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
-    """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
-
-    ``None`` outside the hypotheses t ≥ 2, d ≥ 2, and a > 1 or d' > 1.
-
-    >>> singular_by_paper(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
-    False
-    """
-    if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
-        return None
-    return stratum.r_a <= 1 and stratum.r_v <= 1
 
 
 def stratum_of(A: Matrix, V: Matrix) -> Stratum:
@@ -182,29 +168,32 @@ def stratum_of(A: Matrix, V: Matrix) -> Stratum:
     return Stratum(r_v, r_a, rational_matrix([*V, *columns], d).rank())
 
 
-def parameter_dimension(layer: SingleLayer, stratum: Stratum) -> int:
-    """The dimension of the set of pairs (A, V) that give functions of this stratum.
-
-    For a nonzero stratum: choose the s-dimensional intersection of the row space of V and the column space of
-    A, then the two spaces, then V and A with these spaces. For 0 it is that of {A = 0} ∪ {V = 0}.
-    """
-    require_stratum(layer, stratum)
-    d, d_out = layer.d, layer.d_out
-    if stratum.is_zero:
-        return max(d * d_out, layer.alpha * (2 * d - layer.alpha))
-    r_v, r_a, s = stratum.r_v, stratum.r_a, stratum.common
-    return s * (d - s) + (r_v - s) * (d - r_v) + (r_a - s) * (d - r_a) + d_out * r_v + d * r_a
-
-
 def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
-    """The dimension of the stratum in ℂ^N: one less than that of the parameters, for (sA, V/s); 0 for 0.
+    """The dimension of the stratum in ℂ^N: one less than that of its pairs (A, V), for (sA, V/s); 0 for 0.
 
-    Fibers over nonzero points are one or two such rescaling curves (HMK, Theorem 3.2).
+    For the pairs choose the s-dimensional intersection of the row space of V and the column space of A, then
+    the two spaces, then V and A with these spaces. Fibers over nonzero points are one or two rescaling curves
+    (HMK, Theorem 3.2).
 
     >>> image_dimension(SingleLayer(3, 2, 2), Stratum(2, 2, 3))
     13
     """
-    return 0 if stratum.is_zero else parameter_dimension(layer, stratum) - 1
+    require_stratum(layer, stratum)
+    if stratum.is_zero:
+        return 0
+    d, r_v, r_a, s = layer.d, stratum.r_v, stratum.r_a, stratum.common
+    pairs = s * (d - s) + (r_v - s) * (d - r_v) + (r_a - s) * (d - r_a) + layer.d_out * r_v + d * r_a
+    return pairs - 1
+
+
+@lru_cache(maxsize=256)
+def neuromanifold_dimension(layer: SingleLayer) -> int:
+    """The dimension of M̄: that of its open stratum, the one which is in the closure of no other.
+
+    >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
+    13
+    """
+    return max(image_dimension(layer, stratum) for stratum in strata(layer))
 
 
 def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[Stratum, int]:
@@ -238,54 +227,20 @@ def closure_order(layer: SingleLayer) -> networkx.DiGraph[Stratum]:
 
     order: networkx.DiGraph[Stratum] = networkx.DiGraph()
     order.add_nodes_from(strata(layer))
-    # What is above comes first here, so that what is below a cover found already is no cover.
-    descending = sorted(order, key=lambda s: -(s.r_v + s.r_a + s.r))
-    for place, upper in enumerate(descending):
-        covers: list[Stratum] = []
-        for s in descending[place + 1 :]:
-            if upper.closure_contains(s) and not any(t.closure_contains(s) for t in covers):
-                covers.append(s)
-        order.add_edges_from((upper, s) for s in sorted(covers))
-    return order
+    order.add_edges_from(
+        (upper, s) for upper in order for s in order if upper != s and upper.closure_contains(s)
+    )
+    return networkx.transitive_reduction(order)
 
 
-@dataclass(frozen=True)
-class DefiniteStratum:
-    """The one stratum of M̄(ℝ) outside M, for d ≥ 2: {h ⊗ q ⊗ Q} with Q = ±(m² + n²), m and n independent.
+def stratum_outside(layer: SingleLayer) -> Stratum | None:
+    """The complex stratum (1,1,2) of the real points of M̄ outside M, for d ≥ 2; ``None`` for d = 1.
 
     A real point of M̄ that is not in M has a preimage (A, V) which no rescaling makes real. Its complex
     conjugate is a second preimage, so the point is of type (1,1,2): y = h ⊗ q ⊗ k·v with h and q real and v
-    conjugate to k up to scale, that is, k·v = ±(m² + n²). Being a real form of the complex orbit (1,1,2), it
-    has the same dimension, d' + 3d − 3.
-    """
-
-    layer: SingleLayer
-
-    @property
-    def dimension(self) -> int:
-        """d' + 3d − 3."""
-        return image_dimension(self.layer, Stratum(1, 1, 2))
-
-    def representative(self) -> dict[Coordinate, int]:
-        """The nonzero coordinates of the point e_1 ⊗ e_1 ⊗ (u_1² + u_2²)."""
-        return {(1, 1, 1, 1): 1, (1, 1, 2, 2): 1}
-
-    def closure(self) -> tuple[Stratum, ...]:
-        """The strata of M in its closure: those with Q of rank at most 1.
-
-        M is closed, so no closure of a stratum of M contains a point of this one.
-        """
-        return (ZERO, Stratum(1, 1, 1))
-
-    def __str__(self) -> str:
-        return "definite"
-
-
-def definite_stratum(layer: SingleLayer) -> DefiniteStratum | None:
-    """The stratum of M̄(ℝ) outside M; ``None`` for d = 1, where M̄(ℝ) = M.
-
-    >>> definite_stratum(SingleLayer(2, 1)).dimension
-    4
+    conjugate to k up to scale, that is, k·v = Q = ±(m² + n²), with m and n independent. These points are one
+    stratum of M̄(ℝ) more, a second real form of (1,1,2), of the same dimension d' + 3d − 3. In its closure
+    are, of the strata of M, those with Q of rank at most 1: (1,1,1) and 0.
     """
     require_two_tokens(layer)
-    return DefiniteStratum(layer) if layer.d >= 2 else None
+    return Stratum(1, 1, 2) if layer.d >= 2 else None

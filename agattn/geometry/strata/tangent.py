@@ -36,18 +36,16 @@ from agattn.algebra.echelon import Matrix, echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.identifiability.fibers import Component, Fiber
+from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
 from agattn.geometry.strata.strata import (
     Stratum,
-    image_dimension,
+    neuromanifold_dimension,
     representative,
     require_stratum,
-    strata,
     stratum_fiber,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
-from agattn.geometry.variety.determinantal import zariski_tangent_dimension
 
 Entries = tuple[tuple[int, int, int, int], ...]
 """A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
@@ -102,10 +100,6 @@ class Arc:
         k = next((power for power in range(1, len(terms)) if terms[power]), len(terms))
         return [(power, vector) for power, vector in enumerate(terms) if k <= power < 2 * k and vector]
 
-    def tangent_vectors(self) -> list[Vector]:
-        """The same without the powers."""
-        return [vector for _, vector in self.tangent_terms()]
-
 
 @dataclass(frozen=True)
 class TangentBounds(Shown):
@@ -146,9 +140,7 @@ class TangentBounds(Shown):
     @property
     def singular(self) -> bool | None:
         """Whether p is a singular point of M̄; ``None`` if the bounds leave it open."""
-        if self.lower > self.dimension:
-            return True
-        return False if self.upper == self.dimension else None
+        return is_singular(self.dimension, self.lower, self.upper)
 
     def __str__(self) -> str:
         size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"
@@ -172,16 +164,6 @@ def representative_point(layer: SingleLayer, stratum: Stratum) -> Vector:
     return {name: value for name, value in zip(coordinates(layer), y, strict=True) if value}
 
 
-@lru_cache(maxsize=256)
-def neuromanifold_dimension(layer: SingleLayer) -> int:
-    """The dimension of M̄: that of its open stratum, the one which is in the closure of no other.
-
-    >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
-    13
-    """
-    return max(image_dimension(layer, stratum) for stratum in strata(layer))
-
-
 @lru_cache(maxsize=4096)
 def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_DEGREE) -> TangentBounds:
     """Bound dim T_p M̄ from both sides at a stratum; equations are searched up to degree ``max_degree``.
@@ -193,13 +175,13 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     9
     """
     require_stratum(layer, stratum)
-    if stratum.is_zero:
-        fiber, how, arcs = None, "lines", tuple(arcs_through_zero(layer))
+    ambient = layer.ambient_dimension
+    fiber = None if stratum.is_zero else stratum_fiber(layer, stratum)
+    if fiber is None:
+        how, arcs = "lines", tuple(arcs_through_zero(layer))
         lower = len(arcs)  # one along each coordinate
     else:
-        fiber = stratum_fiber(layer, stratum)
-        how = "first-order arcs"
-        candidates: list[Arc] = []
+        how, candidates = "first-order arcs", list[Arc]()
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))
             if kernel_modulo_scaling(point.A, point.V):
@@ -208,10 +190,31 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
         lower, arcs = _span(layer, candidates)
-    upper, how_upper, equations = _upper_bound(layer, stratum, fiber, lower, max_degree)
+    equations: tuple[Equation, ...] = ()
+    if fiber is not None and is_one_reduced_point(fiber):
+        upper, how_upper = source_tangent_dimension(layer, stratum), "one reduced preimage"
+    elif lower == ambient:
+        upper, how_upper = ambient, "the ambient space"
+    else:
+        point_of = representative_point(layer, stratum)
+        equations = independent_gradients(layer, point_of, ambient - lower, max_degree)
+        upper, how_upper = ambient - len(equations), "gradients of verified equations"
     return TangentBounds(
         layer, stratum, neuromanifold_dimension(layer), lower, upper, how, how_upper, arcs, equations, fiber
     )
+
+
+def is_singular(dimension: int, lower: int, upper: int) -> bool | None:
+    """Whether a variety of this dimension is singular at a point whose tangent space has these bounds.
+
+    ``None`` if the bounds leave it open.
+
+    >>> is_singular(13, 14, 20), is_singular(13, 13, 13), is_singular(13, 13, 14)
+    (True, False, None)
+    """
+    if lower > dimension:
+        return True
+    return False if upper == dimension else None
 
 
 def is_one_reduced_point(fiber: Fiber) -> bool:
@@ -219,33 +222,25 @@ def is_one_reduced_point(fiber: Fiber) -> bool:
     return fiber.number == 1 and [p.length for p in fiber.points] == [1]
 
 
-def source_tangent_dimension(layer: SingleLayer, point: Component) -> int:
-    """dim T_A D_α + d'd − 1, the dimension of the Zariski tangent space of the source modulo scaling."""
-    return zariski_tangent_dimension(point.A, layer.alpha) + layer.d_out * layer.d - 1
+def source_tangent_dimension(layer: SingleLayer, stratum: Stratum) -> int:
+    """The dimension of the Zariski tangent space of the source, modulo scaling, at preimages of a stratum.
 
-
-def _upper_bound(
-    layer: SingleLayer, stratum: Stratum, fiber: Fiber | None, lower: int, max_degree: int
-) -> tuple[int, str, tuple[Equation, ...]]:
-    ambient = layer.ambient_dimension
-    if fiber is not None and is_one_reduced_point(fiber):
-        return source_tangent_dimension(layer, fiber.points[0]), "one reduced preimage", ()
-    if lower == ambient:
-        return ambient, "the ambient space", ()
-    point = representative_point(layer, stratum)
-    equations, rank = independent_gradients(layer, point, ambient - lower, max_degree)
-    return ambient - rank, "gradients of verified equations", equations
+    It is dim T_A D_α + d'd − 1; T_A D_α is everything at A of rank below α, and D_α is smooth elsewhere.
+    """
+    d, alpha = layer.d, layer.alpha
+    attention = alpha * (2 * d - alpha) if stratum.r_a == alpha else d * d
+    return attention + layer.d_out * d - 1
 
 
 def independent_gradients(
     layer: SingleLayer, point: Vector, enough: int, max_degree: int = MAX_DEGREE
-) -> tuple[tuple[Equation, ...], int]:
-    """Verified equations with linearly independent gradients at a sparse point, and their number.
+) -> tuple[Equation, ...]:
+    """Verified equations with linearly independent gradients at a sparse point.
 
     The search goes up by degree, and stops at ``enough`` of them or at ``max_degree``.
 
     >>> layer = SingleLayer(3, 1, 3)
-    >>> equations, rank = independent_gradients(layer, {(1, 1, 1, 2): 1}, enough=3)
+    >>> equations = independent_gradients(layer, {(1, 1, 1, 2): 1}, enough=3)
     >>> [equation.degree for equation in equations]
     [3, 3, 3]
     """
@@ -270,7 +265,7 @@ def independent_gradients(
                     row.pop(name, None)
         if len(kept) == enough:
             break
-    return tuple(kept), len(kept)
+    return tuple(kept)
 
 
 def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc, ...]]:
@@ -279,7 +274,7 @@ def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc
     The rank is taken modulo a prime, which can only be too small: a lower bound over ℚ in any case.
     """
     index = coordinate_index(layer)
-    columns = [(arc, vector) for arc in candidates for vector in arc.tangent_vectors()]
+    columns = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
     if not columns:
         return 0, ()
     matrix = flint.nmod_mat(len(index), len(columns), _PRIME)
@@ -308,15 +303,10 @@ def _entries(matrix: Matrix, power: int = 0) -> Entries:
     Raises:
         ValueError: if an entry is not an integer; representatives have integer entries.
     """
-    found = []
-    for row, line in enumerate(matrix, start=1):
-        for column, value in enumerate(line, start=1):
-            if value:
-                number = int(value) if int(value) == value else None
-                if number is None:
-                    raise ValueError("arcs are written with integers; scale the matrices first")
-                found.append((row, column, power, number))
-    return tuple(found)
+    found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
+    if any(int(x) != x for *_, x in found):
+        raise ValueError("arcs are written with integers; scale the matrices first")
+    return tuple((i, k, power, int(x)) for i, k, x in found)
 
 
 def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:

@@ -111,7 +111,7 @@ def test_equations_alone_prove_the_smooth_strata_smooth(shape):
     point = representative_point(layer, Stratum(1, 2, 2) if layer.alpha > 1 else Stratum(1, 1, 2))
     if layer.alpha == 1 and layer.d_out > 1:
         point = representative_point(layer, Stratum(2, 1, 2))
-    assert independent_gradients(layer, point, codimension)[1] == codimension
+    assert len(independent_gradients(layer, point, codimension)) == codimension
 
 
 def test_relabelling_needs_no_order():

@@ -12,13 +12,12 @@ from agattn.geometry.strata.strata import (
     ZERO,
     Stratum,
     closure_order,
-    definite_stratum,
     image_dimension,
     irreducible_components,
-    parameter_dimension,
     representative,
     strata,
     stratum_of,
+    stratum_outside,
 )
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, differential
@@ -71,7 +70,7 @@ def test_orbit_dimension_is_the_rank_of_the_infinitesimal_action(layer):
             E = [[int((p, q) == (i, j)) for q in range(d_out)] for p in range(d_out)]
             rows.append([0] * (d * d) + flat(multiply(E, V)))
         tangent = rational_matrix(rows, d * d + d_out * d)
-        assert tangent.rank() == parameter_dimension(layer, stratum)
+        assert tangent.rank() == image_dimension(layer, stratum) + 1
         assert (tangent * differential(A, V).transpose()).rank() == image_dimension(layer, stratum)
 
 
@@ -107,11 +106,10 @@ def test_every_pair_lies_in_a_stratum_that_the_group_preserves(data):
     assert stratum_of(multiply(multiply(transposed, A), shear), multiply(V, shear)) == stratum
 
 
-def test_the_definite_stratum():
-    assert definite_stratum(SingleLayer(1, 3)) is None
-    extra = definite_stratum(SingleLayer(3, 2, 2))
-    assert extra.dimension == 8
-    assert extra.closure() == (ZERO, Stratum(1, 1, 1))
+def test_the_stratum_outside():
+    assert stratum_outside(SingleLayer(1, 3)) is None
+    layer = SingleLayer(3, 2, 2)
+    assert image_dimension(layer, stratum_outside(layer)) == 8
 
 
 def test_one_token_is_refused_by_name():

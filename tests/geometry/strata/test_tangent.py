@@ -8,12 +8,11 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import equations_of_weight
-from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.strata.strata import ZERO, Stratum, neuromanifold_dimension, representative, strata
 from agattn.geometry.strata.tangent import (
     Arc,
     arcs_through_zero,
     first_order_arcs,
-    neuromanifold_dimension,
     rank_factorization,
     representative_point,
     second_order_arcs,
@@ -90,7 +89,7 @@ def test_arcs_and_equations_agree(layer):
             assert arc.rows <= layer.alpha
             terms = arc.coefficients()
             assert (terms[0] if terms else {}) == point
-            vectors.extend(arc.tangent_vectors())
+            vectors.extend(vector for _, vector in arc.tangent_terms())
         index = {name: n for n, name in enumerate(coordinates(layer))}
         rows = [[v.get(name, 0) for name in index] for v in vectors]
         assert rational_matrix(rows, len(index)).rank() == bounds.lower
@@ -107,7 +106,7 @@ def test_the_leading_coefficient_alone_misses_the_pinch():
     names = coordinates(SingleLayer(2, 1))
     leading, all_of_them = [], []
     for arc in [*first_order_arcs(layer, A, V), *second_order_arcs(layer, A, V)]:
-        vectors = arc.tangent_vectors()
+        vectors = [vector for _, vector in arc.tangent_terms()]
         leading.extend(vectors[:1])
         all_of_them.extend(vectors)
 
@@ -125,7 +124,7 @@ def test_first_order_arcs_span_the_image_of_the_tangent_space(layer):
         rows = [
             [v.get(n, 0) for n in names]
             for arc in first_order_arcs(layer, A, V)
-            for v in arc.tangent_vectors()
+            for _, v in arc.tangent_terms()
         ]
         span = rational_matrix(rows, len(names))
         image = differential(A, V)
@@ -178,7 +177,7 @@ def test_rank_factorization():
 
 def test_lines_through_zero_span_everything():
     layer = SingleLayer(3, 2, 1)
-    assert len({tuple(v) for arc in arcs_through_zero(layer) for v in arc.tangent_vectors()}) == 36
+    assert len({tuple(v) for arc in arcs_through_zero(layer) for _, v in arc.tangent_terms()}) == 36
 
 
 def test_a_limit_on_the_degree_gives_an_interval_never_a_wrong_value():

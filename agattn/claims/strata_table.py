@@ -1,0 +1,182 @@
+"""Everything known about each stratum of a layer, beside what the paper says of it.
+
+>>> from agattn import SingleLayer
+>>> table = strata_table(SingleLayer(3, 2, 2))
+>>> [row] = [row for row in table.rows if row.stratum == Stratum(2, 1, 2)]
+>>> row.tangent.value, table.dimension, row.tangent.singular, row.singular_by_paper
+(14, 13, True, False)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from agattn.architectures import SingleLayer
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.strata.boundary import BoundaryAnswer, boundary
+from agattn.geometry.strata.critical import stratum_criticality
+from agattn.geometry.strata.singularity_types import LocalType, local_type
+from agattn.geometry.strata.strata import (
+    Stratum,
+    closure_order,
+    image_dimension,
+    neuromanifold_dimension,
+    strata,
+    stratum_outside,
+)
+from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
+
+_WORDS = {True: "yes", False: "no"}
+
+
+def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
+    """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
+
+    ``None`` outside the hypotheses t ≥ 2, d ≥ 2, and a > 1 or d' > 1.
+
+    >>> singular_by_paper(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+    False
+    """
+    if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
+        return None
+    return stratum.r_a <= 1 and stratum.r_v <= 1
+
+
+@dataclass(frozen=True)
+class StratumRow:
+    """One stratum.
+
+    Attributes:
+        stratum: its ranks.
+        dimension: its dimension.
+        tangent: the Zariski tangent space, with the preimages; these are ``None`` at 0.
+        critical: whether the pairs (A, V) over it are critical points.
+        singular_by_paper: see :func:`singular_by_paper`.
+        local_type: what M̄ looks like nearby.
+        boundary: whether it is on the boundary of M relative to M̄(ℝ).
+        below: the strata directly below it in the closure order.
+    """
+
+    stratum: Stratum
+    dimension: int
+    tangent: TangentBounds
+    critical: bool | None
+    singular_by_paper: bool | None
+    local_type: LocalType
+    boundary: BoundaryAnswer
+    below: tuple[Stratum, ...]
+
+    @property
+    def contradicts_paper(self) -> bool:
+        """Whether the paper's answer is a different one, where both are known."""
+        return None not in (found := (self.singular_by_paper, self.tangent.singular)) and len(set(found)) > 1
+
+    def cells(self, unknown: str = "–", to: str = " to ") -> dict[str, str | int]:
+        """The row in words: ``unknown`` stands for what is not known, ``to`` between two bounds."""
+
+        def word(answer: bool | None) -> str:
+            return unknown if answer is None else _WORDS[answer]
+
+        tangent = self.tangent
+        return {
+            "stratum": str(self.stratum),
+            "dimension": self.dimension,
+            "preimages": unknown if tangent.fiber is None else tangent.fiber.number,
+            "critical": word(self.critical),
+            "tangent space": tangent.value or f"{tangent.lower}{to}{tangent.upper}",
+            "singular": word(tangent.singular),
+            "singular by HMK": word(self.singular_by_paper),
+            "boundary": word(self.boundary.on_boundary),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The row, JSON-ready; ``preimages`` is ``None`` at 0, whose fiber is {A = 0} ∪ {V = 0}."""
+        tangent, fiber = self.tangent, self.tangent.fiber
+        return {
+            "r_v": self.stratum.r_v,
+            "r_a": self.stratum.r_a,
+            "r": self.stratum.r,
+            "dimension": self.dimension,
+            "preimages": None if fiber is None else fiber.number,
+            "preimage_lengths": None if fiber is None else [p.length for p in fiber.points],
+            "critical": self.critical,
+            "tangent_dimension": tangent.value,
+            "tangent_bounds": [tangent.lower, tangent.upper],
+            "tangent_reason": f"from below: {tangent.how_lower}; from above: {tangent.how_upper}",
+            "singular": tangent.singular,
+            "singular_by_paper": self.singular_by_paper,
+            "local_type": {"name": self.local_type.name, "description": self.local_type.description},
+            "boundary": self.boundary.on_boundary,
+            "boundary_reason": self.boundary.reason,
+            "boundary_sequence": None if self.boundary.sequence is None else str(self.boundary.sequence),
+            "closure": [s.as_json() for s in self.below],
+        }
+
+
+@dataclass(frozen=True)
+class StrataTable(Shown):
+    """All strata of a layer, 0 first.
+
+    Attributes:
+        layer: the layer.
+        rows: one for each stratum.
+        evidence: always proved.
+    """
+
+    layer: SingleLayer
+    rows: tuple[StratumRow, ...]
+    evidence: Evidence = Evidence.PROVED
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of M̄."""
+        return neuromanifold_dimension(self.layer)
+
+    @property
+    def outside(self) -> dict[str, Any] | None:
+        """What is known of the points of M̄(ℝ) outside M, JSON-ready; ``None`` if there are none."""
+        stratum = stratum_outside(self.layer)
+        if stratum is None:
+            return None
+        return {
+            "description": "h ⊗ q ⊗ Q with Q definite of rank 2: in the real Zariski closure of M, not in M",
+            "dimension": image_dimension(self.layer, stratum),
+            "closure": [Stratum(1, 1, 1).as_json()],
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The table, JSON-ready."""
+        return {
+            "architecture": self.layer.as_json(),
+            "dimension": self.dimension,
+            "ambient": self.layer.ambient_dimension,
+            "evidence": self.evidence.value,
+            "strata": [row.as_json() for row in self.rows],
+            "outside": self.outside,
+        }
+
+
+def strata_table(layer: SingleLayer) -> StrataTable:
+    """Ranks, dimension, preimages, tangent space, boundary and closure of every stratum.
+
+    Raises:
+        InputError: if t = 1.
+    """
+    order = closure_order(layer)
+    return StrataTable(
+        layer,
+        tuple(
+            StratumRow(
+                stratum,
+                image_dimension(layer, stratum),
+                tangent_bounds(layer, stratum),
+                stratum_criticality(layer, stratum).critical,
+                singular_by_paper(layer, stratum),
+                local_type(layer, stratum),
+                boundary(layer, stratum),
+                tuple(sorted(order.successors(stratum))),
+            )
+            for stratum in strata(layer)
+        ),
+    )
