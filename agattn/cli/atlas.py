@@ -23,45 +23,25 @@ from agattn.cli.output import check_destination, print_json, write_file
 )
 @seed
 @json_flag
-def command(max_width, max_depth, max_heads, limit, output, seed, as_json):  # type: ignore[no-untyped-def]
+def command(
+    max_width: int, max_depth: int, max_heads: int, limit: int, output: Path | None, seed: int, as_json: bool
+) -> None:
     """Survey small networks: where equation 14, the general formula and the multi-head bounds are met."""
     one_blas_thread()
-    from agattn.reports.atlas_page import atlas_page
-    from agattn.studies.atlas import standard_families, survey_family
+    from agattn.reports.pages import atlas_page
+    from agattn.studies.atlas import standard_families, survey
 
     if output is not None:
         check_destination(output)
     surveys = []
     for family in standard_families(max_width, max_depth, max_heads, limit, seed):
         click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
-        surveys.append(survey_family(family, seed))
+        surveys.append(survey(family, seed))
     sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
     page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
     if output is not None:
         write_file(output, page)
     if as_json:
-        families = [
-            {
-                "title": s.family.title,
-                "networks": len(s.entries),
-                "total": s.family.total,
-                "proved": s.proved,
-                "formula_missed": [_entry(e) for e in s.formula_missed],
-                "paper_applies": len(s.paper_applies),
-                "paper_missed": [_entry(e) for e in s.paper_missed],
-            }
-            for s in surveys
-        ]
-        print_json({"seed": seed, "limit": limit, "families": families})
+        print_json({"seed": seed, "limit": limit, "families": [found.as_json() for found in surveys]})
     elif output is None:
         click.echo(page, nl=False)
-
-
-def _entry(result) -> dict[str, object]:  # type: ignore[no-untyped-def]
-    return {
-        "architecture": result.network.as_json(),
-        "dimension": result.dimension,
-        "evidence": result.evidence.value,
-        "upper_bound": result.upper_bound,
-        "paper": result.paper,
-    }

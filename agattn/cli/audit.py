@@ -28,7 +28,8 @@ def command(
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
     from agattn.architectures import SingleLayer, positive_integer
-    from agattn.studies.audit import audit, markdown
+    from agattn.reports.pages import audit_page
+    from agattn.studies.audit import audit
     from agattn.systems.catalogue import check_size
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))
@@ -40,10 +41,10 @@ def command(
     with progress("audit") as update:
         table = audit(largest_d, largest_out, claims, update)
     if path is not None:
-        write_file(path, markdown(table))
+        write_file(path, audit_page(table))
         click.echo(f"wrote {path}", err=True)
     if as_json:
         print_json(table.as_json())
     elif path is None:
-        click.echo(markdown(table), nl=False)
+        click.echo(audit_page(table), nl=False)
     return table.exit_status

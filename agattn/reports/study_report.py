@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim
 from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
 from agattn.claims.single_layer import CLAIMS
@@ -29,8 +28,7 @@ from agattn.errors import InputError
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.layer_report import EVIDENCE, PAPER, in_words
 from agattn.studies.audit import describe
-from agattn.studies.jobs import architecture_of
-from agattn.studies.lines import Line, counted, words, written
+from agattn.studies.lines import Entry, Line, counted, words, written
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10
@@ -41,31 +39,12 @@ Row = tuple[Cell, ...]
 _EVERY_CLAIM: dict[str, Claim[Any]] = {**CLAIMS, **NETWORK_CLAIMS}
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A line of the study, and the architecture it is about."""
-
-    architecture: Architecture
-    line: Line
-
-    @property
-    def name(self) -> str:
-        """The architecture in a few letters; t only where it is not 2, as every t ≥ 2 gives the same M."""
-        if isinstance(self.architecture, DeepNetwork):
-            return str(self.architecture)
-        t = self.architecture.t
-        return str(self.architecture).split(":")[0] + (f", t = {t}" if t != 2 else "")
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """What came out; nothing where there was an error."""
-        found: dict[str, Any] = self.line.get("result", {})
-        return found
-
-    @property
-    def claims(self) -> dict[str, dict[str, Any]]:
-        """The verdicts by claim."""
-        return {claim["id"]: claim for claim in self.result.get("claims", [])}
+def _name(entry: Entry) -> str:
+    """The architecture in a few letters; t only where it is not 2, as every t ≥ 2 gives the same M."""
+    if isinstance(entry.architecture, DeepNetwork):
+        return str(entry.architecture)
+    t = entry.architecture.t
+    return str(entry.architecture).split(":")[0] + (f", t = {t}" if t != 2 else "")
 
 
 def study_report(
@@ -79,7 +58,7 @@ def study_report(
         command: the command line that makes this report.
         pictures: whether to draw, which needs matplotlib; without it the report says so.
     """
-    entries = [_Entry(architecture_of(line["architecture"]), line) for line in lines]
+    entries = [Entry.of(line) for line in lines]
     ask = lines[0]["job"]["ask"]
     body = {"verify": _verify, "dimension": _dimension, "strata": _strata}[ask]
     sections = [_question(entries, grid), *body(entries, pictures), _errors(entries), _source(lines, command)]
@@ -97,13 +76,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _number_of(entries: Sequence[_Entry]) -> str:
+def _number_of(entries: Sequence[Entry]) -> str:
     layers = sum(isinstance(entry.architecture, SingleLayer) for entry in entries)
     numbers = ((layers, "layer"), (len(entries) - layers, "network"))
     return " and ".join(_count(number, noun) for number, noun in numbers if number)
 
 
-def _refuted_somewhere(entries: Sequence[_Entry]) -> str:
+def _refuted_somewhere(entries: Sequence[Entry]) -> str:
     ids = dict.fromkeys(
         name for entry in entries for name, claim in entry.claims.items() if claim["verdict"] == "refuted"
     )
@@ -114,7 +93,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _question(entries: Sequence[_Entry], grid: str) -> Section:
+def _question(entries: Sequence[Entry], grid: str) -> Section:
     asked = {
         "verify": "Which claims are true, and how is that known?",
         "dimension": "What is the dimension of the neuromanifold, and do the formulas give it?",
@@ -137,12 +116,12 @@ def _question(entries: Sequence[_Entry], grid: str) -> Section:
 # Verdicts ---------------------------------------------------------------------------------------------------
 
 
-def _verify(entries: Sequence[_Entry], pictures: bool) -> Iterator[Section]:
+def _verify(entries: Sequence[Entry], pictures: bool) -> Iterator[Section]:
     yield Section("Refuted", tuple(_refuted(entries)))
     yield Section("Claims", (_claims(entries), Text(EVIDENCE), Text(PAPER)))
     yield Section("Verdicts", tuple(_verdicts(entries, pictures)))
     rows: list[Row] = [
-        (entry.name, name, _one_line(claim["witness"]))
+        (_name(entry), name, _one_line(claim["witness"]))
         for entry in entries
         for name, claim in entry.claims.items()
         if claim["verdict"] == "undecided"
@@ -151,13 +130,13 @@ def _verify(entries: Sequence[_Entry], pictures: bool) -> Iterator[Section]:
     yield Section("Undecided", (table,) if rows else ())
 
 
-def _ids(entries: Sequence[_Entry]) -> list[str]:
+def _ids(entries: Sequence[Entry]) -> list[str]:
     """The claims that were judged, in the order of the paper."""
     judged = {name for entry in entries for name in entry.claims}
     return [*(name for name in _EVERY_CLAIM if name in judged), *sorted(judged - set(_EVERY_CLAIM))]
 
 
-def _refuted(entries: Sequence[_Entry]) -> Iterator[Block]:
+def _refuted(entries: Sequence[Entry]) -> Iterator[Block]:
     """Each refuted claim: where it fails, and with which witness."""
     for name in _ids(entries):
         refuted = [entry for entry in entries if _verdict(entry, name) == "refuted"]
@@ -179,14 +158,14 @@ def _refuted(entries: Sequence[_Entry]) -> Iterator[Block]:
         )
 
 
-def _verdict(entry: _Entry, claim: str) -> str:
+def _verdict(entry: Entry, claim: str) -> str:
     found = entry.claims.get(claim)
     return "" if found is None else str(found["verdict"])
 
 
-def _refutation(entry: _Entry, claim: dict[str, Any]) -> Row:
+def _refutation(entry: Entry, claim: dict[str, Any]) -> Row:
     return (
-        entry.name,
+        _name(entry),
         Word(claim["evidence"]),
         _one_line(claim["witness"]),
         _one_line(in_words(claim["predicted"])),
@@ -194,7 +173,7 @@ def _refutation(entry: _Entry, claim: dict[str, Any]) -> Row:
     )
 
 
-def _where(failing: Sequence[_Entry], holding: Sequence[_Entry]) -> str:
+def _where(failing: Sequence[Entry], holding: Sequence[Entry]) -> str:
     """The shortest condition on d, d', a that tells the layers where a claim fails from the others."""
     inside = [e.architecture for e in failing if isinstance(e.architecture, SingleLayer)]
     outside = [e.architecture for e in holding if isinstance(e.architecture, SingleLayer)]
@@ -210,7 +189,7 @@ def _where(failing: Sequence[_Entry], holding: Sequence[_Entry]) -> str:
     return f" Of these it fails exactly where {condition}."
 
 
-def _claims(entries: Sequence[_Entry]) -> Table:
+def _claims(entries: Sequence[Entry]) -> Table:
     verdicts = ("confirmed", "refuted", "undecided", "inapplicable")
     rows: list[Row] = []
     for name in _ids(entries):
@@ -224,7 +203,7 @@ def _claims(entries: Sequence[_Entry]) -> Table:
     return Table("How often each claim came out which way", headings, tuple(rows))
 
 
-def _verdicts(entries: Sequence[_Entry], pictures: bool) -> Iterator[Block]:
+def _verdicts(entries: Sequence[Entry], pictures: bool) -> Iterator[Block]:
     for kind, noun, file in (
         (SingleLayer, "layers", "layers.svg"),
         (DeepNetwork, "networks", "networks.svg"),
@@ -238,7 +217,7 @@ def _verdicts(entries: Sequence[_Entry], pictures: bool) -> Iterator[Block]:
         yield Table(
             f"Verdict and evidence for the {noun}",
             ("architecture", *ids),
-            tuple((entry.name, *(_cell(entry, name) for name in ids)) for entry in mine),
+            tuple((_name(entry), *(_cell(entry, name) for name in ids)) for entry in mine),
         )
 
 
@@ -249,7 +228,7 @@ def _known(claim: Mapping[str, Any]) -> str:
     )
 
 
-def _cell(entry: _Entry, name: str) -> Cell:
+def _cell(entry: Entry, name: str) -> Cell:
     claim = entry.claims.get(name)
     if claim is None:
         return Word("failed") if "error" in entry.line else ""
@@ -259,7 +238,7 @@ def _cell(entry: _Entry, name: str) -> Cell:
     return Lines(tuple(parts))
 
 
-def _heat_map(entries: Sequence[_Entry], ids: Sequence[str], noun: str, file: str) -> Block:
+def _heat_map(entries: Sequence[Entry], ids: Sequence[str], noun: str, file: str) -> Block:
     found = [[_verdict(entry, name) or "failed" for name in ids] for entry in entries]
     if len(entries) > _MOST_DRAWN:
         return Text(f"Not drawn: {len(entries)} {noun} are more than {_MOST_DRAWN}.")
@@ -274,7 +253,7 @@ def _heat_map(entries: Sequence[_Entry], ids: Sequence[str], noun: str, file: st
     def draw() -> bytes:
         from agattn.reports.study_figures import as_svg, draw_verdicts
 
-        return as_svg(draw_verdicts([entry.name for entry in entries], ids, found))
+        return as_svg(draw_verdicts([_name(entry) for entry in entries], ids, found))
 
     return _picture(file, draw, alternative, f"The verdicts on the {noun}: architectures below each other.")
 
@@ -289,7 +268,7 @@ def _picture(file: str, draw: Callable[[], bytes], alternative: str, caption: st
 # Dimensions -------------------------------------------------------------------------------------------------
 
 
-def _dimension(entries: Sequence[_Entry], pictures: bool) -> Iterator[Section]:
+def _dimension(entries: Sequence[Entry], pictures: bool) -> Iterator[Section]:
     found = [entry for entry in entries if entry.result]
     blocks: list[Block] = [*_missed(found, "paper"), *_missed(found, "predicted")]
     yield Section("Where a formula fails", tuple(blocks))
@@ -313,13 +292,13 @@ def _dimension(entries: Sequence[_Entry], pictures: bool) -> Iterator[Section]:
         if result["evidence"] != "proved":
             interval = f"{result['lower_bound']} to {result['upper_bound']}"
             chance = f"{result['error_probability']:.1e}" if result["evidence"] == "modular" else ""
-            rows.append((entry.name, str(result["dimension"]), Word(result["evidence"]), interval, chance))
+            rows.append((_name(entry), str(result["dimension"]), Word(result["evidence"]), interval, chance))
     headings = ("network", "observed", "evidence", "proved interval", "chance of an error")
     table = Table("Dimensions that are observed, not proved", headings, tuple(rows))
     yield Section("Not proved", (table,) if rows else ())
 
 
-def _missed(entries: Sequence[_Entry], formula: str) -> Iterator[Block]:
+def _missed(entries: Sequence[Entry], formula: str) -> Iterator[Block]:
     """The networks whose dimension is proved not to be what a formula that applies gives."""
     rows: list[Row] = []
     for entry in entries:
@@ -328,7 +307,7 @@ def _missed(entries: Sequence[_Entry], formula: str) -> Iterator[Block]:
         applies = formula != "paper" or result["paper"]["hypotheses_hold"]
         if applies and not result["lower_bound"] <= value <= result["upper_bound"]:
             interval = f"{result['lower_bound']} to {result['upper_bound']}"
-            rows.append((entry.name, str(value), interval, _one_line(result["upper_bound_reason"])))
+            rows.append((_name(entry), str(value), interval, _one_line(result["upper_bound_reason"])))
     if rows:
         title = "HMK's formula, where its hypotheses hold" if formula == "paper" else "The general formula"
         number = _count(len(rows), "network")
@@ -337,12 +316,12 @@ def _missed(entries: Sequence[_Entry], formula: str) -> Iterator[Block]:
         yield Table(f"{title}, refuted", headings, tuple(rows))
 
 
-def _dimension_row(entry: _Entry) -> Row:
+def _dimension_row(entry: Entry) -> Row:
     result = entry.result
     paper = result["paper"]
     failing = "; ".join(paper["failing"])
     return (
-        entry.name,
+        _name(entry),
         str(result["parameters"]),
         str(result["dimension"]),
         Word(result["evidence"]),
@@ -353,7 +332,7 @@ def _dimension_row(entry: _Entry) -> Row:
     )
 
 
-def _scatter(entries: Sequence[_Entry]) -> Block:
+def _scatter(entries: Sequence[Entry]) -> Block:
     points: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         result = entry.result
@@ -382,7 +361,7 @@ def _scatter(entries: Sequence[_Entry]) -> Block:
 # Strata -----------------------------------------------------------------------------------------------------
 
 
-def _strata(entries: Sequence[_Entry], _: bool) -> Iterator[Section]:
+def _strata(entries: Sequence[Entry], _: bool) -> Iterator[Section]:
     found = [entry for entry in entries if entry.result]
     differing = [entry for entry in found if _differing(entry)]
     agreeing = [entry for entry in found if not _differing(entry) and _paper_applies(entry)]
@@ -417,14 +396,14 @@ def _strata(entries: Sequence[_Entry], _: bool) -> Iterator[Section]:
     yield Section("Strata", (table, Text(PAPER)) if rows else ())
 
 
-def _paper_applies(entry: _Entry) -> bool:
+def _paper_applies(entry: Entry) -> bool:
     return all(row["singular_by_paper"] is not None for row in entry.result["strata"])
 
 
-def _differing(entry: _Entry) -> list[Row]:
+def _differing(entry: Entry) -> list[Row]:
     return [
         (
-            entry.name, _triple(row), in_words(row["tangent_bounds"][0]), str(entry.result["dimension"]),
+            _name(entry), _triple(row), in_words(row["tangent_bounds"][0]), str(entry.result["dimension"]),
             in_words(row["singular"]), in_words(row["singular_by_paper"]),
         )
         for row in entry.result["strata"]
@@ -437,14 +416,14 @@ def _triple(row: dict[str, Any]) -> str:
     return f"({row['r_v']},{row['r_a']},{row['r']})"
 
 
-def _strata_row(entry: _Entry) -> Row:
+def _strata_row(entry: Entry) -> Row:
     rows = entry.result["strata"]
 
     def those(name: str, value: bool | None = True) -> str:
         return " ".join(_triple(row) for row in rows if row[name] is value)
 
     return (
-        entry.name,
+        _name(entry),
         str(entry.result["dimension"]),
         str(entry.result["ambient"]),
         str(len(rows)),
@@ -458,9 +437,9 @@ def _strata_row(entry: _Entry) -> Row:
 # For all ----------------------------------------------------------------------------------------------------
 
 
-def _errors(entries: Sequence[_Entry]) -> Section:
+def _errors(entries: Sequence[Entry]) -> Section:
     rows: list[Row] = [
-        (entry.name, error["type"], _one_line(error["message"]))
+        (_name(entry), error["type"], _one_line(error["message"]))
         for entry in entries
         if (error := entry.line.get("error")) is not None
     ]

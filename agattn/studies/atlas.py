@@ -2,8 +2,8 @@
 
 A family is a list of networks that vary in one way; its survey computes every dimension and compares.
 
->>> survey = survey_family(family(depth=2, max_width=2, t=3))
->>> survey.proved, len(survey.entries), survey.formula_missed
+>>> found = survey(family(depth=2, max_width=2, t=3))
+>>> found.proved, len(found.entries), found.formula_missed
 (18, 18, [])
 """
 
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from agattn.architectures import DeepNetwork
-from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
+from agattn.studies.jobs import Job
+from agattn.studies.lines import Entry
+from agattn.studies.study import answers
 
 
 @dataclass(frozen=True)
@@ -84,40 +85,65 @@ class Survey:
 
     Attributes:
         family: the family.
-        entries: one for each network.
+        entries: what came out for each network.
     """
 
     family: Family
-    entries: tuple[Dimension, ...]
+    entries: tuple[Entry, ...]
 
     @property
     def proved(self) -> int:
         """How many dimensions are proved."""
-        return sum(e.evidence is Evidence.PROVED for e in self.entries)
+        return sum(e.result["evidence"] == "proved" for e in self.entries)
 
     @property
-    def formula_missed(self) -> list[Dimension]:
+    def formula_missed(self) -> list[Entry]:
         """The networks whose dimension, as observed, is not that of the general formula."""
-        return [e for e in self.entries if e.dimension != e.predicted]
+        return [e for e in self.entries if e.result["dimension"] != e.result["predicted"]]
 
     @property
-    def paper_applies(self) -> list[Dimension]:
+    def paper_applies(self) -> list[Entry]:
         """The networks that satisfy the hypotheses of the paper's equation."""
-        return [e for e in self.entries if not e.paper_hypotheses_failing]
+        return [e for e in self.entries if e.result["paper"]["hypotheses_hold"]]
 
     @property
-    def paper_missed(self) -> list[Dimension]:
+    def paper_missed(self) -> list[Entry]:
         """The networks whose dimension is not that of the paper's equation, inside its hypotheses or not."""
-        return [e for e in self.entries if e.defect]
+        return [e for e in self.entries if e.result["paper"]["defect"]]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its networks have one head, and no skip connections."""
+        first = self.family.networks[0]
+        return set(first.heads_by_layer) == {1} and not first.skip
 
     def reasons(self) -> dict[str, tuple[int, int]]:
         """For each reason why equation 14 may fail: how many networks it concerns, how many of them fail."""
         counts: dict[str, tuple[int, int]] = {}
         for entry in self.entries:
-            reason = defect_reason(entry.network)
+            reason = defect_reason(entry.architecture)
             concerned, failing = counts.get(reason, (0, 0))
-            counts[reason] = (concerned + 1, failing + bool(entry.defect))
+            counts[reason] = (concerned + 1, failing + bool(entry.result["paper"]["defect"]))
         return dict(sorted(counts.items()))
+
+    def as_json(self) -> dict[str, object]:
+        """The counts, and the networks that miss a formula, JSON-ready."""
+
+        def those(entries: Sequence[Entry]) -> list[dict[str, object]]:
+            keys = ("architecture", "dimension", "evidence", "upper_bound")
+            return [
+                {key: e.result[key] for key in keys} | {"paper": e.result["paper"]["value"]} for e in entries
+            ]
+
+        return {
+            "title": self.family.title,
+            "networks": len(self.entries),
+            "total": self.family.total,
+            "proved": self.proved,
+            "formula_missed": those(self.formula_missed),
+            "paper_applies": len(self.paper_applies),
+            "paper_missed": those(self.paper_missed),
+        }
 
 
 def defect_reason(network: DeepNetwork) -> str:
@@ -139,29 +165,24 @@ def defect_reason(network: DeepNetwork) -> str:
     return "none"
 
 
-def survey_family(networks: Family, seed: int = 0) -> Survey:
+def survey(networks: Family, seed: int = 0) -> Survey:
     """Compute the dimension of every network of a family."""
-    return Survey(networks, tuple(dimension(network, seed) for network in networks.networks))
+    return Survey(networks, answers([Job(network, "dimension", seed=seed) for network in networks.networks]))
 
 
 def standard_families(
     max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000, seed: int = 0
 ) -> list[Family]:
     """The families of the atlas: one to ``max_depth`` layers; heads, skip connections, one token."""
-    families = [
-        family(depth, max_width, 2 if depth == 1 else 3, heads, limit=limit, seed=seed)
-        for heads in range(1, max_heads + 1)
-        for depth in range(1, max_depth + 1)
-    ]
-    families += [
-        family(depth, max_width, 2, heads, skip=True, limit=limit, seed=seed)
-        for heads in range(1, max_heads + 1)
-        for depth in range(1, max_depth + 1)
-    ]
-    families += [family(depth, max_width, 1, limit=limit, seed=seed) for depth in range(1, max_depth + 1)]
-    return families
+    heads, depths = range(1, max_heads + 1), range(1, max_depth + 1)
+    kinds = [(depth, 2 if depth == 1 else 3, h, False) for h in heads for depth in depths]
+    kinds += [(depth, 2, h, True) for h in heads for depth in depths]
+    kinds += [(depth, 1, 1, False) for depth in depths]
+    return [family(depth, max_width, t, h, skip, limit, seed) for depth, t, h, skip in kinds]
 
 
-def smallest(entries: Sequence[Dimension], count: int) -> list[Dimension]:
+def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
     """The entries with the fewest parameters."""
-    return sorted(entries, key=lambda e: (e.parameters, e.network.dims, e.network.ranks))[:count]
+    return sorted(entries, key=lambda e: (e.result["parameters"], e.architecture.dims, e.architecture.ranks))[
+        :count
+    ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -38,6 +39,30 @@ def make_line(job: Job, versions: Versions, outcome: Outcome) -> Line:
         "seconds": round(outcome.seconds, 3),
         "cached": False,
     }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line, and the architecture it is about."""
+
+    line: Line
+    architecture: Any
+
+    @classmethod
+    def of(cls, line: Line) -> Entry:
+        """Read the architecture of a line."""
+        return cls(line, architecture_of(line["architecture"]))
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """What came out; nothing where there was an error."""
+        found: dict[str, Any] = self.line.get("result", {})
+        return found
+
+    @property
+    def claims(self) -> dict[str, dict[str, Any]]:
+        """The verdicts by claim."""
+        return {claim["id"]: claim for claim in self.result.get("claims", [])}
 
 
 def written(line: Line) -> str:

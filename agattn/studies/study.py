@@ -13,9 +13,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import ExitStack
 
+from agattn import errors
 from agattn.studies.cache import Cache
 from agattn.studies.jobs import Job, Outcome, Versions, perform, versions_for
-from agattn.studies.lines import Line, is_open, make_line
+from agattn.studies.lines import Entry, Line, is_open, make_line
 from agattn.studies.workers import Workers, in_this_process
 
 
@@ -86,6 +87,28 @@ def study(
         while pending:
             collect(len(pending) - 1)
             yield from in_order()
+
+
+def answers(
+    jobs: Sequence[Job], *, force: bool = False, progress: Callable[[str], None] = lambda message: None
+) -> tuple[Entry, ...]:
+    """Do jobs in this process, and return what came out; nothing is looked up or kept.
+
+    Args:
+        jobs: the jobs.
+        force: do also what is beyond the limits on size.
+        progress: called with the architecture of each job when it is done.
+
+    Raises:
+        AgattnError: if a job ends in an error.
+    """
+    found = []
+    for line in study(jobs, force=force):
+        if "error" in line:
+            raise getattr(errors, line["error"]["type"], errors.AgattnError)(line["error"]["message"])
+        found.append(Entry.of(line))
+        progress(str(found[-1].architecture))
+    return tuple(found)
 
 
 def _outcome(future: Future[Outcome], started: float) -> Outcome:

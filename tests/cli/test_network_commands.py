@@ -89,12 +89,12 @@ def test_atlas(capsys, tmp_path):
 
 
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
-    from agattn.reports.atlas_page import family_section
-    from agattn.studies.atlas import family, survey_family
+    from agattn.reports.pages import family_section
+    from agattn.studies.atlas import family, survey
 
     page = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
     for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
-        assert family_section(survey_family(part)).strip() in page
+        assert family_section(survey(part)).strip() in page
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])

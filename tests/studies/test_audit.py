@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from agattn import SingleLayer
 from agattn.cli.main import cli
 from agattn.cli.output import schema_text
-from agattn.studies.audit import audit, describe, markdown
+from agattn.reports.pages import audit_page
+from agattn.studies.audit import audit, describe, words
 
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 GRID = [SingleLayer(d, o, a) for d in (1, 2, 3, 4) for o in (1, 2, 3) for a in range(1, d + 1)]
@@ -25,7 +26,7 @@ def table_rows(text):
 
 
 def test_a_part_of_the_published_table_is_regenerated():
-    rows = table_rows(markdown(audit(2, 2)))
+    rows = table_rows(audit_page(audit(2, 2)))
     shapes = ["1,1,1", "1,2,1", "2,1,1", "2,1,2", "2,2,1", "2,2,2"]
     assert [row.split(" |")[0] for row in rows] == [f"| ({shape})" for shape in shapes]
     published = table_rows(PAGE.read_text(encoding="utf-8"))
@@ -45,13 +46,13 @@ def test_the_published_page_is_what_the_command_writes(tmp_path):
 def test_where_the_paper_fails():
     table = audit(4, 2, ["theorem-3.4.singular", "agattn.singular-locus"])
     for row in table.rows:
-        layer = row.layer
-        if row.words["theorem-3.4.singular"] == "inapplicable":
+        layer = row.architecture
+        if words(row)["theorem-3.4.singular"] == "inapplicable":
             assert layer.d == 1 or layer.a == layer.d_out == 1
             continue
         fails = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
-        assert row.words["theorem-3.4.singular"] == ("fails" if fails else "holds")
-        assert row.words["agattn.singular-locus"] == "holds"
+        assert words(row)["theorem-3.4.singular"] == ("fails" if fails else "holds")
+        assert words(row)["agattn.singular-locus"] == "holds"
     assert table.exit_status == 1
 
 

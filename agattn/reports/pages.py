@@ -1,0 +1,115 @@
+"""The audit and the atlas as pages of Markdown, from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from itertools import pairwise
+from typing import Any
+
+import jinja2
+
+from agattn.claims.single_layer import CLAIMS
+from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.studies.atlas import Survey, smallest
+from agattn.studies.audit import Audit, cells, words
+from agattn.studies.lines import Entry
+
+_MARKS = {"holds": "✓", "fails": "✗", "inapplicable": "–", "undecided": "?"}
+
+
+def audit_page(table: Audit) -> str:
+    """The table of an audit, with the command that wrote it."""
+    command = f"agattn audit --max-d {table.max_d} --max-out {table.max_out}"
+    if table.claims != tuple(CLAIMS):
+        command += "".join(f" --claim {claim}" for claim in table.claims)
+    patterns: dict[str, list[str]] = {}
+    for claim in table.claims:
+        patterns.setdefault(_pattern(table, claim), []).append(claim)
+    rows = []
+    for row in table.rows:
+        layer = row.architecture
+        rows.append((f"({layer.d},{layer.d_out},{layer.a})", words(row), cells(row)))
+    return _rendered(
+        "audit.md.j2",
+        table=table,
+        command=command,
+        patterns=patterns,
+        rows=rows,
+        applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
+        failing=[claim for claim in table.claims if any(found[claim] == "fails" for _, found, _ in rows)],
+        marks=_MARKS,
+    )
+
+
+def _pattern(table: Audit, claim: str) -> str:
+    """Where a claim fails, is undecided or does not apply, in words."""
+    parts = []
+    for word in ("fails", "undecided", "inapplicable"):
+        found = table.pattern(claim, word)
+        if found is None:
+            continue
+        where = f"{found.where} of {found.rows} rows{' where it applies' * (word == 'fails')}"
+        if found.condition is None:
+            parts.append(f"{word} in {where}, by no short pattern")
+        else:
+            parts.append(f"{word} exactly where {found.condition}: {where}, and no row is an exception")
+    if not any(part.startswith(("fails", "undecided")) for part in parts):
+        parts.insert(0, "holds wherever it applies")
+    return "; ".join(parts)
+
+
+def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed: int) -> str:
+    """The page of the atlas: what it shows in all, then each family."""
+    plain = [e for s in surveys if s.is_plain for e in s.entries]
+    skip = [e for s in surveys for e in s.entries if e.architecture.skip]
+    heads = [
+        e
+        for s in surveys
+        for e in s.entries
+        if not e.architecture.skip and e.architecture.heads_by_layer[0] > 1
+    ]
+    applicable = [e for s in surveys for e in s.paper_applies]
+    counted = [s.reasons().get("none", (0, 0)) for s in surveys if s.is_plain]
+    no_reason = sum(number for number, _ in counted)
+    missed = [e for e in heads if not _met(e)]
+    exceptions = ""
+    if missed:
+        rest = [e for e in missed if not _widens(e)]
+        exceptions = (
+            f"Of the {len(missed)} others, {len(missed) - len(rest)} have an inner layer that widens"
+            " (e_i > e_(i-1)); why the count is not attained there is open."
+        )
+        if rest:
+            shown = "; ".join(str(e.architecture) for e in smallest(rest, 4))
+            exceptions += f" The smallest of the rest: {shown}."
+    met = {
+        name: sum(map(_met, found)) for name, found in (("plain", plain), ("skip", skip), ("heads", heads))
+    }
+    met["paper"] = sum(not e.result["paper"]["defect"] for e in applicable)
+    met["no_reason"] = no_reason - sum(failing for _, failing in counted)
+    return _rendered(
+        "atlas.md.j2", whole=True, command=command, limit=limit, seed=seed, surveys=surveys, met=met,
+        applicable=len(applicable), plain=plain, skip=skip, heads=heads, no_reason=no_reason,
+        exceptions=exceptions, proved=sum(e.result["lower_bound"] == e.result["upper_bound"] for e in plain),
+    )  # fmt: skip
+
+
+def family_section(survey: Survey) -> str:
+    """The section of one family: counts, reasons, and the smallest exceptions."""
+    return _rendered("atlas.md.j2", whole=False, surveys=[survey])
+
+
+def _met(entry: Entry) -> bool:
+    return bool(entry.result["dimension"] == entry.result["predicted"])
+
+
+def _widens(entry: Entry) -> bool:
+    return any(after > before for before, after in pairwise(reduced_widths(entry.architecture)[:-1]))
+
+
+def _rendered(name: str, **values: Any) -> str:
+    """A template of this package, filled in."""
+    text = resources.files("agattn.reports").joinpath("templates", name).read_text(encoding="utf-8")
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text).render(smallest=smallest, **values).rstrip() + "\n"
