@@ -15,7 +15,7 @@ Matrix = Sequence[Sequence[Any]] | npt.NDArray[Any]
 
 def rational(x: Any) -> flint.fmpq:
     """An int, Fraction, or FLINT number as a FLINT rational."""
-    return flint.fmpq(x.numerator, x.denominator) if isinstance(x, Fraction) else flint.fmpq(x)
+    return flint.fmpq(x.numerator, x.denominator) if type(x) is Fraction else flint.fmpq(x)
 
 
 def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:

@@ -42,7 +42,7 @@ from agattn.geometry.ideal.torus_weights import (
     generic_coordinates,
     letters,
     monomials_of_weight,
-    relabel,
+    relabeling,
     smallest_layer,
     sort_weight,
     torus_weight,
@@ -136,11 +136,6 @@ class Equation:
                 rest = monomial[:place] + monomial[place + 1 :]
                 result[monomial[place]] += coefficient * prod(point[index] for index in rest)
         return {index: value for index, value in sorted(result.items()) if value}
-
-    def relabel(self, orders: Sequence[Sequence[int]]) -> Equation:
-        """The equation with letter r of each group replaced by ``orders[group][r - 1]``, again one of M̄."""
-        moved = {relabel(m, orders, self.kind.gl_degrees): value for m, value in self.terms.items()}
-        return Equation(dict(sorted(moved.items())), self.kind)
 
     def move(self, factor: int, start: int, end: int) -> Equation:
         """Apply the matrix unit that sends the basis vector ``start`` to ``end`` in one factor of the group.
@@ -304,8 +299,10 @@ def equations_of_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equati
     1
     """
     dominant, orders = sort_weight(weight)
+    move = relabeling(orders, layer.gl_degrees)
     found = _equations_of_dominant_weight(smallest_layer(dominant, layer), dominant)
-    return tuple(equation.relabel(orders) for equation in found)
+    moved = ([(move(monomial), value) for monomial, value in equation.terms.items()] for equation in found)
+    return tuple(Equation(dict(sorted(terms)), type(layer)) for terms in moved)
 
 
 @cache

@@ -32,7 +32,7 @@ from agattn.geometry.ideal.torus_weights import (
     generic_coordinates,
     list_coordinates,
     monomials_of_weight,
-    relabel,
+    relabeling,
     sort_weight,
 )
 
@@ -115,7 +115,7 @@ class GradedIdeal:
             dominant, orders = sort_weight(rest)
             if not dominant[0] or not (kernel := self.kernel(dominant)):
                 continue
-            moved = (relabel(monomial, orders, degrees) for monomial in self.monomials(dominant))
+            moved = map(relabeling(orders, degrees), self.monomials(dominant))
             block = np.zeros((len(kernel), len(columns)), dtype=np.int64)
             block[:, [columns[tuple(sorted([*monomial, index]))] for monomial in moved]] = kernel
             rows += block.tolist()

@@ -11,7 +11,7 @@ not depend on the size of the layer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, product
 from typing import Any
@@ -85,18 +85,19 @@ def sort_weight(weight: TorusWeight) -> tuple[TorusWeight, list[list[int]]]:
     return dominant, orders
 
 
-def relabel(monomial: Monomial, orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Monomial:
-    """The monomial with letter r of each group replaced by ``orders[group][r - 1]``."""
-    return tuple(
-        sorted(
-            tuple(
-                letter
-                for part, order in zip(letters(index, degrees), orders, strict=True)
-                for letter in sorted(order[x - 1] for x in part)
-            )
-            for index in monomial
-        )
-    )
+def relabeling(orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Callable[[Monomial], Monomial]:
+    """The map of monomials that replaces letter r of each group by ``orders[group][r - 1]``.
+
+    >>> relabeling([[2], [1, 3], [3, 1, 2]], (1, 1, 2))(((1, 2, 1, 3), (1, 1, 2, 2)))
+    ((2, 1, 1, 1), (2, 3, 2, 3))
+    """
+
+    @cache
+    def moved(index: Coordinate) -> Coordinate:
+        parts = zip(letters(index, degrees), orders, strict=True)
+        return tuple(letter for part, order in parts for letter in sorted([order[x - 1] for x in part]))
+
+    return lambda monomial: tuple(sorted(map(moved, monomial)))
 
 
 def divisors(
