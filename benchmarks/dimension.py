@@ -28,7 +28,7 @@ from agattn.architectures import draw_parameters
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns
-from agattn.reports.figure3_numbers import SIZES, network
+from agattn.reports.figure3 import SIZES, network
 
 
 def best_of(repeats: int, function: Callable[[], object]) -> tuple[float, object]:

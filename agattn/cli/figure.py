@@ -142,20 +142,19 @@ def _point(p: tuple[float, float, float]) -> str:
 
 
 def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
-    from agattn.reports.ternary_tree import factors, reading, ternary_tree
+    from agattn.reports.figure2 import draw_figure_2, factors, reading
 
     if output is not None:
-        from agattn.reports.deep_figures import draw_figure_2, save
+        from agattn.reports.drawing import save
 
         save(draw_figure_2(layers), output)
-    tree = ternary_tree(layers)
-    product = f"L {reading(tree)}"
+    product = f"L {reading(layers)}"
     if as_json:
         print_json(
             {
                 "figure": 2,
                 "layers": layers,
-                "factors": [{"i": i, "transposed": transposed} for i, transposed in factors(tree)],
+                "factors": [{"i": i, "transposed": transposed} for i, transposed in factors(layers)],
                 "product": product,
                 "file": None if output is None else str(output),
             }
@@ -166,11 +165,11 @@ def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
 
 def _figure_3(output: Path | None, seed: int, as_json: bool) -> None:
     one_blas_thread()
-    from agattn.reports.figure3_numbers import figure_3
+    from agattn.reports.figure3 import draw_figure_3, figure_3
 
     rows = figure_3(seed=seed)
     if output is not None:
-        from agattn.reports.deep_figures import draw_figure_3, save
+        from agattn.reports.drawing import save
 
         save(draw_figure_3(rows), output)
     if as_json:

@@ -27,7 +27,6 @@ import base64
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
 import jinja2
@@ -177,26 +176,60 @@ def html(document: Document) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
-    folder = Path(str(resources.files("agattn.reports").joinpath("templates")))
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.PackageLoader("agattn.reports"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
-    environment.filters["html_cell"] = cell_html
-    environment.filters["running"] = running
-    environment.filters["is_wide"] = _is_wide
-    environment.filters["md_cell"] = cell_markdown
-    environment.filters["md_text"] = text_markdown
-    environment.filters["mathml"] = lambda latex: Markup(mathml(latex, "block"))
+    environment.filters |= {
+        "html_cell": cell_html, "running": running, "is_wide": _is_wide,
+        "md_cell": cell_markdown, "md_text": text_markdown,
+        "mathml": lambda latex: Markup(mathml(latex, "block")),
+    }  # fmt: skip
     return environment
 
 
 def _is_wide(cell: Cell) -> bool:
     """Whether a cell holds several things to be read, not only words."""
-    return (isinstance(cell, Math) and cell.is_sum) or (
-        isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
+    if isinstance(cell, Math):
+        return cell.is_sum
+    return isinstance(cell, Lines) and not all(isinstance(part, Word) for part in cell.parts)
+
+
+def sections(template: str, **values: object) -> tuple[Section, ...]:
+    r"""The sections of a document from a template of :mod:`agattn.reports`, which holds their sentences.
+
+    In the template a line ``## Title`` begins a section, and empty lines part its blocks: paragraphs, notes
+    after ``> ``, formulas between two dollars, and the names of values that are blocks, such as
+    ``{{ table }}``. Other values are text, whatever is in them. Sections without blocks are left out.
+
+    Raises:
+        jinja2.UndefinedError: if a value is missing.
+    """
+    placed: list[Block] = []
+
+    def place(value: object) -> str:
+        if isinstance(value, Block):
+            placed.append(value)
+            return f"\n\n\0{len(placed) - 1}\n\n"
+        if isinstance(value, tuple):
+            return "".join(map(place, value))
+        return " ".join(str(value).replace("\0", "").split())
+
+    def block(paragraph: str) -> Block:
+        if paragraph.startswith("\0"):
+            return placed[int(paragraph[1:])]
+        if paragraph.startswith("$$"):
+            return Math(paragraph.strip("$"))
+        return Text(paragraph.removeprefix("> "), note=paragraph.startswith("> "))
+
+    text = _environment().overlay(finalize=place).get_template(f"{template}.j2").render(values)
+    parts = [part.partition("\n") for part in re.split(r"(?m)^## ", text)[1:]]
+    found = (
+        Section(title, tuple(block(" ".join(p.split())) for p in re.split(r"\n\s*\n", body) if p.strip()))
+        for title, _, body in parts
     )
+    return tuple(section for section in found if section.blocks)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agattn.errors import InputError
-from agattn.reports.deep_figures import SUFFIXES, save
+from agattn.reports.drawing import SUFFIXES, save
 from agattn.reports.figure1 import Array, Figure1
 
 if TYPE_CHECKING:

@@ -326,7 +326,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         figure = compute_figure_1(layer, engine=engine, limits=settings.limits)
     except AgattnError as error:
         return [Section("A picture", (Text(f"Not drawn: {error}."),))]
-    from agattn.reports.deep_figures import save
+    from agattn.reports.drawing import save
 
     with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
         path = Path(folder, "figure1.png")

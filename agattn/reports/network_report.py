@@ -22,8 +22,8 @@ from agattn.display.table import Cell, Lines, Math, Table, Word
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.reports.document import Block, Document, Picture, Section, Text
+from agattn.reports.figure2 import reading
 from agattn.reports.layer_report import claims_blocks, provenance, scripts, sources, summary
-from agattn.reports.ternary_tree import reading, ternary_tree
 from agattn.verification.verify import Settings, verify
 
 _MOST_LAYERS_DRAWN = 3
@@ -147,7 +147,7 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Section:
     plain = network.is_lightning and set(network.heads_by_layer) == {1} and not network.skip
     if not plain or not 2 <= network.layers <= _MOST_LAYERS_DRAWN:
         return Section("The network unrolled", ())
-    product = f"φ(X) = L {reading(ternary_tree(network.layers))}"
+    product = f"φ(X) = L {reading(network.layers)}"
     blocks: list[Block] = [
         Text(
             "In terms of L = V_l ⋯ V_1 and the virtual weights M_i the network is one product (HMK, "
@@ -156,7 +156,8 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Section:
         )
     ]
     if pictures:
-        from agattn.reports.deep_figures import draw_figure_2, save
+        from agattn.reports.drawing import save
+        from agattn.reports.figure2 import draw_figure_2
 
         with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
             path = Path(folder, "tree.svg")

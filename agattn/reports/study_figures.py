@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agattn.reports.deep_figures import empty, save
+from agattn.reports.drawing import empty, image, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +80,4 @@ def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
 
 def as_svg(figure: Figure) -> bytes:
     """A figure as the bytes of an SVG file."""
-    with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-        path = Path(folder, "figure.svg")
-        save(figure, path)
-        return path.read_bytes()
+    return image("figure.svg", lambda path: save(figure, path))

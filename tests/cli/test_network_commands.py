@@ -100,8 +100,9 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_figures_are_the_same_files_every_time(tmp_path, suffix):
     pytest.importorskip("matplotlib")
-    from agattn.reports.deep_figures import draw_figure_2, draw_figure_3, save
-    from agattn.reports.figure3_numbers import figure_3
+    from agattn.reports.drawing import save
+    from agattn.reports.figure2 import draw_figure_2
+    from agattn.reports.figure3 import draw_figure_3, figure_3
 
     for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
         files = [tmp_path / f"{k}{suffix}" for k in range(2)]

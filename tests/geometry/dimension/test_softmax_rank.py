@@ -8,7 +8,7 @@ from agattn import Evidence
 from agattn.algebra.arithmetic import to_balls
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.softmax_rank import is_nonsingular, pivots, softmax_rank
-from agattn.reports.figure3_numbers import SIZES, figure_3, float32_trial, network
+from agattn.reports.figure3 import SIZES, figure_3, float32_trial, network
 
 FIGURE_3 = dict(zip(SIZES, (25, 40, 57, 76, 97, 120, 145, 172), strict=True))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability import virtual_weights as deep
-from agattn.reports.ternary_tree import factors, leaves, ternary_tree
+from agattn.reports.figure2 import factors, leaves
 
 dims_and_seed = st.tuples(st.lists(st.integers(1, 3), min_size=2, max_size=4), st.integers(0, 10**9))
 
@@ -66,16 +66,15 @@ def test_rescaling_keeps_the_function():
 
 @pytest.mark.parametrize("l", [1, 2, 3, 4])
 def test_the_tree_spells_equation_12(l):
-    tree = ternary_tree(l)
-    assert factors(tree) == deep.unrolled_factors(l)
-    assert len(leaves(tree)) == 3**l
-    assert [tree.nodes[leaf]["transposed"] for leaf in leaves(tree)] == [k % 2 == 1 for k in range(3**l)]
+    assert factors(l) == deep.unrolled_factors(l)
+    assert len(leaves(l)) == 3**l
+    assert [leaf.transposed for leaf in leaves(l)] == [k % 2 == 1 for k in range(3**l)]
 
 
 @pytest.mark.parametrize("l", [0, 7])
 def test_the_tree_has_limits(l):
     with pytest.raises(InputError, match=f"l is {l}"):
-        ternary_tree(l)
+        factors(l)
 
 
 @pytest.mark.parametrize("l", [1, 2, 3])

@@ -1,4 +1,4 @@
-"""The numbers of HMK's Figure 3: dimensions of normalized networks with two layers, δ = 3, ..., 10.
+"""Figure 3 of HMK: dimensions of normalized networks with two layers, δ = 3, ..., 10.
 
 The paper estimates them as the largest numerical rank over several trials, from 250 Gaussian inputs. Here
 each is computed with a proof from both sides; what one float32 trial of the paper's experiment gives is
@@ -10,8 +10,8 @@ shown next to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,16 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.reports.drawing import empty
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The sizes in the paper.
 SIZES = tuple(range(3, 11))
 
 _INPUTS = 250
+_INK, _BLUE, _RED = "#222222", "#2b6cb0", "#c05621"
 
 
 class Figure3Row(NamedTuple):
@@ -70,3 +75,27 @@ def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int
     everything = np.broadcast_to(cotangents, (inputs, *cotangents.shape[1:]))
     J = jacobian(net, weights, X, FloatArithmetic(), everything)
     return int(np.linalg.matrix_rank(J))
+
+
+def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
+    """Computed and expected dimension against δ, and what single float32 trials give."""
+    figure, axes = empty(5.6, 3.8)
+    delta = [row.delta for row in rows]
+    evidence = sorted({str(row.computed.evidence) for row in rows})
+    axes.plot(
+        delta, [row.expected for row in rows], color=_BLUE, linewidth=1.2, label="equation 16", zorder=1
+    )
+    axes.scatter(
+        delta, [row.computed.dimension for row in rows], s=26, color=_INK, zorder=3,
+        label=f"computed ({', '.join(evidence)})",
+    )  # fmt: skip
+    axes.scatter(
+        delta, [row.float32 for row in rows], s=60, facecolors="none", edgecolors=_RED, zorder=2,
+        label="one float32 trial",
+    )  # fmt: skip
+    axes.set_xlabel("δ")
+    axes.set_ylabel("dimension")
+    axes.set_xticks(delta)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
