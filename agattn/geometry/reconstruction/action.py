@@ -20,25 +20,17 @@ True
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
+from agattn.geometry.reconstruction.nearest_point import linear_factors
 
 Action = Callable[[Array], Array]
 """u ∈ ℝ^d ↦ Y(u), d' × d."""
-
-
-def tensor_action(T: Array) -> Action:
-    """The action of a tensor given as an array (d', d, d, d), see `coefficient_norm`."""
-
-    def action(u: Array) -> Array:
-        result: Array = np.einsum("cibk,i,k->cb", T, u, u, optimize=True)
-        return result
-
-    return action
 
 
 def weights_from_action(action: Action, d: int, seed: int = 0) -> tuple[Array, Array]:
@@ -144,17 +136,9 @@ def _single_form(action: Action, d: int, Y_p: Array) -> tuple[Array, Array]:
     U, _, W = np.linalg.svd(Y_p, full_matrices=False)
     h, q = U[:, 0], W[0]
     basis = np.eye(d)
-    values = [h @ _value(action, e, d) @ q for e in basis]
-    form = np.diag(values)
-    for i in range(d):
-        for k in range(i):
-            form[i, k] = form[k, i] = (
-                h @ _value(action, basis[i] + basis[k], d) @ q - values[i] - values[k]
-            ) / 2
-    roots, vectors = np.linalg.eigh(form)
-    sign = 1.0
-    if -roots[0] > roots[-1]:
-        roots, vectors, sign = -roots[::-1], vectors[:, ::-1], -1.0
-    plus = np.sqrt(max(roots[-1], 0.0)) * vectors[:, -1]
-    minus = np.sqrt(max(-roots[0], 0.0)) * vectors[:, 0]
-    return np.multiply.outer(plus + minus, q), sign * np.multiply.outer(h, plus - minus)
+    form = np.diag([h @ _value(action, e, d) @ q for e in basis])
+    for i, k in itertools.combinations(range(d), 2):
+        mixed = h @ _value(action, basis[i] + basis[k], d) @ q - form[i, i] - form[k, k]
+        form[i, k] = form[k, i] = mixed / 2
+    first, second = linear_factors(form)
+    return np.multiply.outer(first, q), np.multiply.outer(h, second)

@@ -11,11 +11,11 @@ For exact tensors the answer is a proof. All complex preimages come from unique 
 
 For floating-point tensors the same is decided up to a stated tolerance on the relative residual, from the
 best approximation by alternating least squares (:mod:`agattn.geometry.reconstruction.nearest_point`); the
-evidence is
-``numerical``. Where a tensor is not in M, the weights returned are those of the nearest point found.
+evidence is ``numerical``. Where a tensor is not in M, the weights returned are those of the nearest point
+found.
 
-With one token, t = 1, only V and A + Aᵀ can be recovered
-(:mod:`agattn.geometry.reconstruction.one_token_membership`).
+With one token, t = 1, only V and S = (A + Aᵀ)/2 can be recovered, from the cubic forms V_c(x)·xᵀSx
+(:mod:`agattn.geometry.reconstruction.cubic_forms`).
 
 >>> from agattn.architectures import SingleLayer
 >>> found = identify(SingleLayer(2, 1), [5, 22, 21, 10, 34, 28])
@@ -35,6 +35,7 @@ of the matrix of all y_{c,b,{i,k}} is -50
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from typing import Any
 
@@ -55,11 +56,14 @@ from agattn.errors import InputError, UndecidedError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.identifiability.preimages import preimages
-from agattn.geometry.reconstruction.nearest_point import nearest_weights
+from agattn.geometry.reconstruction.cubic_forms import factorizations, nearest_forms, signature
+from agattn.geometry.reconstruction.nearest_point import Approximation, nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
 
+_ONLY = "only V and A + Aᵀ are determined, up to scale"
+_LARGEST = 1023  # exponent of a floating-point number
 RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
@@ -128,15 +132,14 @@ def identify(
             full tensor that is not the expansion of any compact one.
     """
     y = compact(layer, tensor, tolerance)
-    if layer.t == 1:
-        from agattn.geometry.reconstruction.one_token_membership import identify_one_token
-
-        return identify_one_token(layer, y, tolerance)
     if not y.any():
-        A = y[0] * np.zeros((layer.d, layer.d), dtype=np.int64)
-        V = y[0] * np.zeros((layer.d_out, layer.d), dtype=np.int64)
+        zero = y[0] * np.zeros((layer.d, layer.d), dtype=np.int64)
         evidence = Evidence.PROVED if is_exact(y) else Evidence.NUMERICAL
-        return Identification(layer, True, True, A, V, 0.0, evidence, "the tensor is 0: A = 0 or V = 0")
+        reason = "the tensor is 0: A = 0 or V = 0" if layer.has_orbits else "the tensor is 0"
+        V = y[0] * np.zeros((layer.d_out, layer.d), dtype=np.int64)
+        return Identification(layer, True, True, zero, V, 0.0, evidence, reason)
+    if not layer.has_orbits:
+        return _one_token(layer, y, tolerance)
     return _exact(layer, y, nearest) if is_exact(y) else _floating(layer, y, tolerance)
 
 
@@ -148,7 +151,7 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
     """
     y = scalars(tensor, "the tensor")
     N, full = layer.ambient_dimension, (layer.d_out, layer.t, comb(layer.d * layer.t + 2, 3))
-    if y.size == N and (y.ndim == 1 or layer.t > 1):
+    if y.size == N and (y.ndim == 1 or layer.has_orbits):
         return y.reshape(N)
     if y.shape != full:
         raise InputError(
@@ -167,111 +170,131 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
     return found
 
 
+def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Any, Any, float, int]:
+    """A, V, the residual and the steps of the nearest point found to a tensor y ≠ 0.
+
+    A and V are ``None`` where an exact tensor is too large for floating point.
+    """
+    floats, exponent = _unit_scale(y)
+    near = nearest_weights(symmetric_tensor(floats, layer.d, layer.d_out), rank)
+    A, V = _at_scale(near, exponent)
+    return (None, None, *near[2:]) if is_exact(y) and exponent > _LARGEST else (A, V, *near[2:])
+
+
+def _unit_scale(y: Array) -> tuple[Array, int]:
+    """A tensor in floats, divided by a power of two so that its largest entry is near 1; and the exponent."""
+    if not is_exact(y):
+        return scaled(y)
+    largest = Fraction(max(abs(x) for x in y.tolist()))
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return as_floats(y / Fraction(2) ** exponent), exponent
+
+
+def _at_scale(near: Approximation, exponent: int) -> tuple[Array, Array]:
+    """The weights in the canonical scale, their function multiplied by a power of two."""
+    A, V = np.ldexp(near.A, exponent // 2), np.ldexp(near.V, exponent - exponent // 2)
+    return canonical_scale(A, V) if A.any() and V.any() else (A, V)
+
+
 def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
+    """For t ≥ 2, from all preimages of the tensor."""
     free = SingleLayer(layer.d, layer.d_out)
     fiber = preimages(free, y.tolist())
-    number = fiber.number
-    if fiber.points:
-        point = fiber.points[0]
-        A, V = canonical_scale(point.A, point.V)
-        rank = decide_rank(A)
-        if rank.rank <= layer.alpha:
-            return Identification(
-                layer, True, True, A, V, 0.0, Evidence.PROVED, fiber.reason, None, rank, number
-            )
-        minor = find_violation(layer, y, rank_only=True)
-        reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {minor}"
-        return _outside(layer, y, False, reason, minor, rank, number, nearest)
-    if fiber.discriminant is None:
+    rank = decide_rank(fiber.points[0].A) if fiber.points else RankDecision(1, None, None)
+    fits = fiber.number > 0 and rank.rank <= layer.alpha
+    member, reason, violation = fits and fiber.is_real, fiber.reason, None
+    if fiber.discriminant is not None:
+        reason = "h ⊗ q ⊗ Q with Q definite"
+        if member:
+            conjugate = f"conjugate over ℚ(√{fiber.discriminant}); the weights shown are rounded"
+            reason = f"h ⊗ q ⊗ Q with Q = l·l', which are {conjugate}"
+    elif fiber.number and not fits:
+        violation = find_violation(layer, y, rank_only=True)
+        reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {violation}"
+    elif not fiber.number:
         # Unique factorization has decided; an equation is for the reader.
-        found = _violation(free, y, 0.0)
-        reason = str(found or f"{fiber.reason}; no violated equation was found among some hundreds")
-        return _outside(layer, y, False, reason, found, None, 0, nearest)
-    D = fiber.discriminant
-    if D < 0:
-        return _outside(
-            layer, y, True, "h ⊗ q ⊗ Q with Q definite", None, RankDecision(1, None, None), 2, nearest
-        )
-    near_A, near_V, residual, _ = _nearest_point(layer, y, 1)
-    reason = f"h ⊗ q ⊗ Q with Q = l·l', which are conjugate over ℚ(√{D}); the weights shown are rounded"
-    rank = RankDecision(1, None, None)
-    return Identification(layer, True, True, near_A, near_V, residual, Evidence.PROVED, reason, None, rank, 2)
-
-
-def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Array | None, Array | None, float, int]:
-    """A, V, the residual and the steps of the nearest point found to an exact tensor y ≠ 0.
-
-    Where it is too large for floating point A and V are ``None``.
-    """
-    largest = max(abs(x) for x in y.tolist())
-    near = nearest_weights(symmetric_tensor(as_floats(y / largest), layer.d, layer.d_out), rank)
-    A, V = near.A, near.V
-    try:
-        V = V * float(largest)
-    except OverflowError:
-        return None, None, near.residual, near.steps
-    if A.any() and V.any():
-        A, V = canonical_scale(A, V)
-    return A, V, near.residual, near.steps
-
-
-def _outside(
-    layer: SingleLayer,
-    y: Array,
-    in_closure: bool,
-    reason: str,
-    found: Violation | None,
-    rank: RankDecision | None,
-    number: int,
-    nearest: bool,
-) -> Identification:
-    """An exact tensor that is not in M, with the nearest point of M if asked for."""
-    A, V, residual, steps = (
-        _nearest_point(layer, y, layer.alpha) if nearest else (None, None, float("nan"), 0)
-    )
+        violation = _violation(free, y, 0.0)
+        reason = str(violation or f"{reason}; no violated equation was found among some hundreds")
+    A, V, residual, steps = None, None, float("nan"), 0
+    if member and fiber.points:
+        (A, V), residual = canonical_scale(fiber.points[0].A, fiber.points[0].V), 0.0
+    elif member or nearest:
+        A, V, residual, steps = _nearest_point(layer, y, 1 if member else layer.alpha)
     return Identification(
-        layer, False, in_closure, A, V, residual, Evidence.PROVED, reason, found, rank, number, steps
-    )
+        layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation,
+        rank if fiber.number else None, fiber.number, steps,
+    )  # fmt: skip
 
 
 def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
-    y, exponent = scaled(y)
-    T = symmetric_tensor(y, layer.d, layer.d_out)
-    rank_tolerance = max(TOLERANCE, tolerance)
-    best = nearest_weights(T, layer.alpha)
-    A, V = best.A, np.ldexp(best.V, exponent)
-    if A.any() and V.any():
-        A, V = canonical_scale(A, V)
+    """For t ≥ 2, from the best approximations."""
+    T = symmetric_tensor(scaled(y)[0], layer.d, layer.d_out)
+    A, V, residual, steps = _nearest_point(layer, y, layer.alpha)
+    rank = decide_rank(A, max(TOLERANCE, tolerance))
+    violation, closure = None, None
+    member = residual <= tolerance
+    free = nearest_weights(T, layer.d) if not member and layer.alpha < layer.d else None
+    if member:
+        closure, reason = True, f"the relative residual {residual:.3g} is at most {tolerance:g}"
+    elif layer.d > 1 and _is_definite(T, tolerance):
+        closure, reason = True, "h ⊗ q ⊗ Q with Q definite"
+    elif free is not None and free.residual <= tolerance:
+        rank = decide_rank(free.A, max(TOLERANCE, tolerance))
+        violation = _violation(layer, y, tolerance, rank_only=True)
+        detail = f": {violation}" if violation else f" by a factor of {rank.margin:.3g} over the tolerance"
+        closure, reason = False, f"the rank of A is {rank.rank}, above a = {layer.a}{detail}"
+    else:
+        violation = _violation(SingleLayer(layer.d, layer.d_out), y, tolerance)
+        closure = False if violation else None
+        near = f"the nearest point found is at the relative distance {residual:.3g}, above {tolerance:g}"
+        reason = str(violation or near)
+    return Identification(
+        layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason, violation, rank, None, steps
+    )
 
-    def answer(
-        member: bool, closure: bool | None, reason: str, rank: RankDecision, found: Violation | None = None
-    ) -> Identification:
-        return Identification(
-            layer, member, closure, A, V, best.residual, Evidence.NUMERICAL, reason, found, rank, None,
-            best.steps,
-        )  # fmt: skip
 
-    rank = decide_rank(A, rank_tolerance)
-    if best.residual <= tolerance:
-        return answer(True, True, f"the relative residual {best.residual:.3g} is at most {tolerance:g}", rank)
-    if layer.d > 1 and _is_definite(T, tolerance):
-        return answer(False, True, "h ⊗ q ⊗ Q with Q definite", rank)
-    if layer.alpha < layer.d:
-        free = nearest_weights(T, layer.d)
-        if free.residual <= tolerance:
-            rank = decide_rank(free.A, rank_tolerance)
-            found = _violation(layer, y, tolerance, rank_only=True)
-            detail = f": {found}" if found else f" by a factor of {rank.margin:.3g} over the tolerance"
-            return answer(
-                False, False, f"the rank of A is {rank.rank}, above a = {layer.a}{detail}", rank, found
-            )
-    found = _violation(SingleLayer(layer.d, layer.d_out), y, tolerance)
-    if found is None:
-        reason = (
-            f"the nearest point found is at the relative distance {best.residual:.3g}, above {tolerance:g}"
-        )
-        return answer(False, None, reason, rank)
-    return answer(False, False, str(found), rank, found)
+def _one_token(layer: SingleLayer, z: Array, tolerance: float) -> Identification:
+    """For t = 1, from the factorizations of the cubic forms, or the nearest product to them.
+
+    Some A of rank ≤ a has the symmetric part S if and only if S has at most a positive and at most a negative
+    eigenvalues: pair the squares of a diagonal form as x² − y² = (x − y)(x + y), which is the symmetric part
+    of a matrix of rank one, as is ±x².
+    """
+    exact = factorizations(layer, z) if is_exact(z) else None
+    if exact is not None and exact.pairs:
+        pairs, residual = [canonical_scale(*pair) for pair in exact.pairs], 0.0
+    else:
+        floats, exponent = _unit_scale(as_floats(z))
+        near = nearest_forms(layer, floats, tolerance)
+        pairs, residual = [_at_scale(near, exponent)], near.residual
+    proved = residual == 0.0 and exact is not None
+    signatures = [signature(S) for S, _ in pairs]
+    fitting = next((n for n, pair in enumerate(signatures) if max(pair) <= layer.a), None)
+    member, evidence = fitting is not None, Evidence.PROVED if proved else Evidence.NUMERICAL
+    closure: bool | None = True
+    (plus, minus), beta = signatures[0], min(layer.d, 2 * layer.a)
+    if exact is not None and not exact.pairs and not (exact.irreducible and exact.parallel):
+        member, closure, evidence = False, False, Evidence.PROVED
+        reason = "the cubic forms are not linear forms times one quadratic form"
+        if exact.irreducible:
+            reason += f": z_{exact.first + 1} is irreducible over ℚ, and not all are multiples of it"
+    elif not residual <= tolerance:
+        member, closure = False, None
+        reason = f"the nearest forms found are at the relative distance {residual:.3g}, above {tolerance:g}"
+    elif not member:
+        reason = f"A + Aᵀ has {plus} positive and {minus} negative eigenvalues, above a = {layer.a}"
+        closure = any(sum(pair) <= beta for pair in signatures)
+        if proved and not closure:
+            reason += f", and rank {plus + minus}, above min(d, 2a) = {beta}"
+    elif exact is not None and proved:
+        choices = f", and there are {len(pairs)} choices" if len(pairs) > 1 else ""
+        reason = f"z_{exact.first + 1} has a linear factor; {_ONLY}{choices}"
+    else:
+        reason = f"the relative residual {residual:.3g} is at most {tolerance:g}; {_ONLY}"
+    if exact is not None and evidence is Evidence.NUMERICAL:
+        # A form that is irreducible over ℚ with a linear factor over ℂ is a norm from a cubic field.
+        reason += f"; z_{exact.first + 1} is irreducible over ℚ, so the weights are irrational and rounded"
+    return Identification(layer, member, closure, *pairs[fitting or 0], residual, evidence, reason)
 
 
 def _violation(layer: SingleLayer, y: Array, tolerance: float, rank_only: bool = False) -> Violation | None:

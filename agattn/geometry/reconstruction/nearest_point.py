@@ -22,29 +22,24 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.geometry.variety.coefficient_norm import (
-    attention_gram,
-    nearest_of_rank,
-    value_gram,
-)
+from agattn.geometry.variety.coefficient_norm import attention_gram, nearest_of_rank, value_gram
 
 MAX_STEPS = 500
 
 
-@dataclass(frozen=True, eq=False)
-class Approximation:
+class Approximation(NamedTuple):
     """Weights whose tensor is near a given one.
 
     Attributes:
         A: d × d.
         V: d' × d.
         residual: ‖T − φ_{A,V}‖ / ‖T‖ in the invariant norm.
-        steps: how many rounds of alternating least squares were made.
+        steps: the number of rounds of alternating least squares.
     """
 
     A: Array
@@ -85,7 +80,7 @@ def algebraic_start(T: Array) -> tuple[Array, Array]:
     q = _dominant(row.reshape(d, -1))
     column = (T.transpose(0, 1, 3, 2).reshape(-1, d) @ q).reshape(d_out, d, d)  # Tq at [c, i, k]
     form = (q @ row.reshape(d, -1)).reshape(d, d)
-    first, second = _factors(form)
+    first, second = (factor / np.linalg.norm(factor) for factor in linear_factors(form))
 
     def misfit(v: Array, k: Array) -> float:
         """How far hᵀT is from multiples of v, and Tq from multiples of k."""
@@ -116,15 +111,15 @@ def _divide(forms: Array, factor: Array) -> tuple[Array, float]:
     return quotients, float(((forms - (products + products.swapaxes(1, 2)) / 2) ** 2).sum())
 
 
-def _factors(form: Array) -> tuple[Array, Array]:
-    """The two linear factors of the product nearest to a symmetric matrix, each scaled to length 1."""
+def linear_factors(form: Array) -> tuple[Array, Array]:
+    """v and k for which the symmetric part of v kᵀ is the product nearest to a symmetric matrix."""
     values, vectors = np.linalg.eigh(form)
+    sign = 1.0
     if abs(values[0]) > values[-1]:
-        values, vectors = -values[::-1], vectors[:, ::-1]
-    plus = np.sqrt(values[-1]) * vectors[:, -1]
+        values, vectors, sign = -values[::-1], vectors[:, ::-1], -1.0
+    plus = np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]
     minus = np.sqrt(max(-values[0], 0.0)) * vectors[:, 0]
-    first, second = plus + minus, plus - minus
-    return first / np.linalg.norm(first), second / np.linalg.norm(second)
+    return plus + minus, sign * (plus - minus)
 
 
 def best_values(T: Array, A: Array) -> Array:
