@@ -1,10 +1,11 @@
-r"""Lower bounds for the rank of a matrix of balls, by elimination in midpoint-radius arithmetic.
+r"""Lower bounds for the rank of a real matrix known by balls, or as floats and again by balls.
 
-Pivots are chosen in ``float64`` on the midpoints, by complete pivoting, and never trusted: each chosen square
-block S must have a determinant whose ball excludes zero, and what is left is the Schur complement
-:math:`S_{22} - S_{21} S_{11}^{-1} S_{12}`, computed in balls. Both steps are exact statements about *every*
-matrix within the balls, so the number of pivots is a proved lower bound for the rank of each of them. Floats
-only see some forty bits at a time; the rounds go on until no entry of the Schur complement excludes zero.
+Pivots are chosen in ``float64`` on the midpoints, by complete pivoting (:func:`pivots`), and never trusted:
+the chosen square block must be proved nonsingular in balls (:func:`is_nonsingular`). If B encloses the block
+and C is any matrix, ‖1 − CB‖ < 1 is such a proof, for *every* matrix within the balls; C is an inverse of the
+midpoints. What is left is the Schur complement :math:`S_{22} - S_{21} S_{11}^{-1} S_{12}`, computed in balls.
+Floats only see some forty bits at a time; the rounds of :func:`elimination` go on until no entry of the
+complement excludes zero.
 
 >>> elimination(arb_matrix([[1, 2], [2, 4]], 64), 64).rank
 1
@@ -15,11 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf
+from functools import cached_property
+from math import inf, prod
 from typing import Any
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from agattn.algebra.residues import permutation_sign
 
@@ -29,15 +32,30 @@ _ROUND_BITS = 36
 
 @dataclass(frozen=True, eq=False)
 class BallMinor:
-    """A minor whose ball excludes zero, with increasing indices from 0."""
+    """A minor that is proved not to vanish, with increasing indices from 0.
+
+    Attributes:
+        rows, columns: the indices.
+        blocks: square matrices of balls; up to sign the minor is the product of their determinants.
+        sign: that sign.
+        precision_bits: the working precision.
+    """
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
-    value: Any
+    blocks: tuple[Any, ...]
+    sign: int
+    precision_bits: int
+
+    @cached_property
+    def value(self) -> Any:
+        """A ball that contains the minor."""
+        with working_precision(self.precision_bits):
+            return prod((block.det() for block in self.blocks), start=flint.arb(self.sign))
 
     def __str__(self) -> str:
         k = len(self.rows)
-        return f"a {k} x {k} minor is {self.value.str(6)}"
+        return f"a {k} x {k} minor is {'not zero' if self.value.contains(0) else self.value.str(6)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,67 +110,59 @@ def elimination(matrix: Any, bits: int) -> BallElimination:
 
 
 def _eliminate(matrix: Any, bits: int) -> BallElimination:
-    m, n = matrix.nrows(), matrix.ncols()
-    left = matrix
-    rows, columns = list(range(m)), list(range(n))
+    left, rows, columns = matrix, list(range(matrix.nrows())), list(range(matrix.ncols()))
     pivot_rows: list[int] = []
     pivot_columns: list[int] = []
-    determinant = flint.arb(1)
+    blocks: list[Any] = []
     smallest = inf
     while rows and columns:
-        entries = left.entries()
-        chosen = _pivots(entries, len(rows), len(columns))
-        if chosen is None:
+        entries, width = left.entries(), len(columns)
+        places, others, sizes = _pivots_of_balls(entries, len(rows), width)
+        if not places:
             break
-        places, others, sizes = chosen
-        width = len(columns)
         while True:
-            block = flint.arb_mat(
-                len(places), len(places), [entries[i * width + j] for i in places for j in others]
-            )
-            value = block.det()
-            if not value.contains(0):
-                break
+            block = _part(entries, width, places, others)
             # A single pivot always passes, for its ball excludes zero.
+            if len(places) == 1 or is_nonsingular(block):
+                break
             keep = len(places) // 2
             places, others, sizes = places[:keep], others[:keep], sizes[:keep]
-        determinant *= value
+        blocks.append(block)
         pivot_rows += [rows[i] for i in places]
         pivot_columns += [columns[j] for j in others]
         smallest = min(smallest, *sizes)
-        rest_rows = _without(range(len(rows)), places)
-        rest_columns = _without(range(width), others)
+        rest_rows = sorted(set(range(len(rows))) - set(places))
+        rest_columns = sorted(set(range(width)) - set(others))
         left = _schur(entries, width, block, places, others, rest_rows, rest_columns)
         rows, columns = [rows[i] for i in rest_rows], [columns[j] for j in rest_columns]
     remaining = max((_exponent(x) for x in left.entries()), default=-inf) if rows and columns else -inf
-    exhausted = remaining == -inf
     sign = permutation_sign(pivot_rows) * permutation_sign(pivot_columns)
-    minor = BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), determinant * sign)
-    if not pivot_rows:
-        # There is no pivot to compare with; nothing separates the entries from zero.
-        gap = inf if exhausted else 0.0
-    else:
-        gap = inf if exhausted else smallest - remaining
-    return BallElimination(len(pivot_rows), minor, bits, gap, exhausted)
+    minor = BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), tuple(blocks), sign, bits)
+    if remaining == -inf:
+        return BallElimination(len(pivot_rows), minor, bits, inf, True)
+    # Without a pivot to compare with nothing separates the entries from zero.
+    return BallElimination(len(pivot_rows), minor, bits, smallest - remaining if pivot_rows else 0.0, False)
+
+
+def _part(entries: list[Any], width: int, rows: list[int], columns: list[int]) -> Any:
+    return flint.arb_mat(len(rows), len(columns), [entries[i * width + j] for i in rows for j in columns])
 
 
 def _schur(
     entries: list[Any], width: int, block: Any, places: list[int], others: list[int],
     rest_rows: list[int], rest_columns: list[int],
 ) -> Any:  # fmt: skip
-    def part(rows: list[int], columns: list[int]) -> Any:
-        return flint.arb_mat(len(rows), len(columns), [entries[i * width + j] for i in rows for j in columns])
-
     if not rest_rows or not rest_columns:
         return flint.arb_mat(len(rest_rows), len(rest_columns))
-    corner, right, below = part(rest_rows, rest_columns), part(places, rest_columns), part(rest_rows, others)
+    corner = _part(entries, width, rest_rows, rest_columns)
+    right, below = _part(entries, width, places, rest_columns), _part(entries, width, rest_rows, others)
     if len(rest_columns) <= len(rest_rows):
         return corner - below * block.solve(right)
     return corner - (block.transpose().solve(below.transpose())).transpose() * right
 
 
-def _pivots(entries: list[Any], m: int, n: int) -> tuple[list[int], list[int], list[float]] | None:
-    """Complete pivoting in floats: rows, columns, log₂ of the pivots; ``None`` if no ball excludes zero."""
+def _pivots_of_balls(entries: list[Any], m: int, n: int) -> tuple[list[int], list[int], list[float]]:
+    """Rows, columns and log₂ of the pivots that floats can see; none if no ball excludes zero."""
     best, top = None, -inf
     for k, x in enumerate(entries):
         if not x.contains(0):
@@ -160,35 +170,83 @@ def _pivots(entries: list[Any], m: int, n: int) -> tuple[list[int], list[int], l
             if size > top:
                 best, top = k, size
     if best is None:
-        return None
+        return [], [], []
     scale = flint.arb(2) ** (-int(top))
-    F = np.array([float((x * scale).mid()) for x in entries]).reshape(m, n)
-    noise = max(float((x * scale).rad()) for x in entries) if entries else 0.0
-    floor = max(2.0**-_ROUND_BITS, 4 * noise)
+    scaled = [x * scale for x in entries]
+    floats = np.array([float(x.mid()) for x in scaled]).reshape(m, n)
+    noise = max(float(x.rad()) for x in scaled)
     # The first pivot is one whose ball excludes zero; an entry of larger midpoint may not.
-    i, j = divmod(best, n)
-    places: list[int] = []
-    others: list[int] = []
+    rows, columns, sizes = pivots(floats, max(2.0**-_ROUND_BITS, 4 * noise), first=divmod(best, n))
+    return rows.tolist(), columns.tolist(), [float(np.log2(size)) + top for size in sizes]
+
+
+def pivots(
+    matrix: NDArray[np.float64], floor: float, first: tuple[int, int] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], list[float]]:
+    """Rows, columns and sizes of the pivots of an elimination with complete pivoting in floats.
+
+    Args:
+        matrix: shape (m, n).
+        floor: the elimination ends where no entry is larger.
+        first: the place of the first pivot, which is taken whatever its size; by default the largest entry.
+
+    >>> rows, columns, sizes = pivots(np.array([[0.0, 2.0], [3.0, 0.0]]), 1e-9)
+    >>> rows.tolist(), columns.tolist(), sizes
+    ([1, 0], [0, 1], [3.0, 2.0])
+    """
+    work = matrix.copy()
+    rows, columns = np.arange(work.shape[0]), np.arange(work.shape[1])
     sizes: list[float] = []
-    while True:
-        pivot = F[i, j]
-        places.append(i)
-        others.append(j)
-        sizes.append(float(np.log2(abs(pivot))) + top)
-        column, row = F[:, j] / pivot, F[i].copy()
-        F -= np.outer(column, row)
-        F[i], F[:, j] = 0, 0
-        i, j = divmod(int(np.argmax(np.abs(F))), n)
-        if not abs(F[i, j]) > floor:
-            return places, others, sizes
+    for k in range(min(work.shape)):
+        block = work[k:, k:]
+        i, j = first if first and not k else divmod(int(np.abs(block).argmax()), block.shape[1])
+        size = abs(float(block[i, j]))
+        if not (size > floor or (first and not k)):
+            break
+        sizes.append(size)
+        work[[k, k + i]] = work[[k + i, k]]
+        work[:, [k, k + j]] = work[:, [k + j, k]]
+        rows[[k, k + i]] = rows[[k + i, k]]
+        columns[[k, k + j]] = columns[[k + j, k]]
+        work[k + 1 :, k:] -= np.outer(work[k + 1 :, k] / work[k, k], work[k, k:])
+    return rows[: len(sizes)], columns[: len(sizes)], sizes
+
+
+def is_nonsingular(B: Any) -> bool:
+    """Whether a square ``arb_mat`` is proved nonsingular at the current precision.
+
+    True is a proof for every matrix inside the balls; False says nothing.
+
+    >>> is_nonsingular(flint.arb_mat([[1, 2], [3, 4]])), is_nonsingular(flint.arb_mat([[1, 2], [2, 4]]))
+    (True, False)
+    """
+    n = B.nrows()
+    # Doubles give a good enough C unless the matrix is badly conditioned; then C is computed in balls.
+    for inverse in (_inverse_in_doubles, _inverse_in_balls):
+        C = inverse(B)
+        if C is not None:
+            defect = C * B - flint.arb_mat(n, n, np.eye(n, dtype=int).ravel().tolist())
+            if all(sum((abs(entry) for entry in row), flint.arb(0)) < 1 for row in defect.tolist()):
+                return True
+    return False
+
+
+def _inverse_in_doubles(B: Any) -> Any:
+    try:
+        C = np.linalg.inv(np.array([float(x.mid()) for x in B.entries()]).reshape(B.nrows(), -1))
+    except np.linalg.LinAlgError:
+        return None
+    return flint.arb_mat(len(C), len(C), C.ravel().tolist()) if np.isfinite(C).all() else None
+
+
+def _inverse_in_balls(B: Any) -> Any:
+    try:
+        return B.mid().inv().mid()
+    except ZeroDivisionError:
+        return None
 
 
 def _exponent(x: Any) -> float:
     """The exponent e with |x| < 2^e for every x in the ball, about sharp; −∞ for an exact zero."""
     mantissa, exponent = x.abs_upper().mid().man_exp()
     return float(exponent + abs(mantissa).bit_length()) if mantissa else -inf
-
-
-def _without(indices: range, taken: list[int]) -> list[int]:
-    gone = set(taken)
-    return [i for i in indices if i not in gone]
