@@ -82,12 +82,26 @@ class BallMatrix:
         balls: the matrix as an ``arb_mat`` at a precision in bits.
         stated: whether the balls have a radius that no precision takes away.
         pairs: (midpoint, radius) of each entry as ``fmpq``, row by row; ``None`` where it is a function.
+        enclosed: whether the balls contain the entries; they do not where only approximations are known.
     """
 
     shape: tuple[int, int]
     balls: Callable[[int], Any]
     stated: bool
     pairs: list[list[Any]] | None = None
+    enclosed: bool = True
+
+
+def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
+    """A matrix as balls; exact entries become balls that shrink with the precision."""
+    if isinstance(A, BallMatrix):
+        return A
+    rows = A.rows()
+
+    def at(bits: int) -> Any:
+        return arb_matrix(rows, bits) if rows and A.shape[1] else flint.arb_mat(*A.shape)
+
+    return BallMatrix(A.shape, at, stated=False, pairs=[[(x, flint.fmpq(0)) for x in row] for row in rows])
 
 
 def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
@@ -122,9 +136,16 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         )
     if callable(matrix):
         first = matrix(64)
-        if not isinstance(first, flint.arb_mat):
-            raise InputError("a matrix given by a function of the precision must come as an arb_mat")
-        return BallMatrix(shape(first), matrix, stated=False)
+        if isinstance(first, flint.arb_mat):
+            return BallMatrix(shape(first), matrix, stated=False)
+        if not (hasattr(first, "rows") and hasattr(first, "tolist")):
+            raise InputError("a matrix given by a function of the precision must be an arb_mat, or mpmath's")
+
+        def approximate(bits: int) -> Any:
+            rows = [[read_number(x, radius=0)[0] for x in row] for row in matrix(bits).tolist()]
+            return arb_matrix(rows, bits)
+
+        return BallMatrix((first.rows, first.cols), approximate, stated=False, enclosed=False)
     if hasattr(matrix, "tolist"):
         columns = getattr(matrix, "cols", 0)
         return _from_rows(matrix.tolist(), int(columns), radius)

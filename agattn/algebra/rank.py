@@ -1,7 +1,9 @@
 """The rank of a matrix, and how it is known.
 
-One function, :func:`rank`, for every matrix: exact over ℤ and ℚ, in balls over ℝ, and in high precision where
-nothing else can. The answer is an interval of proved or estimated bounds, with a certificate for each side.
+One function, :func:`rank`, for every matrix, and one ladder: modulo primes, exact over ℤ and ℚ, in balls over
+ℝ, and in high precision where nothing else can. It takes matrices as they are written, and Jacobians that
+give as many random rows as are asked for (:class:`RandomRows`). The answer is an interval of proved or
+estimated bounds, with a certificate for each side.
 
 >>> print(rank([[1, 2], [2, 4]]))
 rank 1 (proved)
@@ -12,19 +14,28 @@ rank 1 (proved)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import isinf, log2
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import isinf, log2, prod
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from agattn.algebra import balls
-from agattn.algebra.balls import BallMinor, working_precision
+from agattn.algebra.balls import BallMinor, is_nonsingular, pivots, working_precision
 from agattn.algebra.exact_rank import BlockProof, EnoughPrimes, Kernel, exact_rank
-from agattn.algebra.matrices import BallMatrix, ExactMatrix, SparseMatrix, as_fmpz_mat, read_matrix
-from agattn.algebra.residues import Minor
-from agattn.errors import InputError
+from agattn.algebra.matrices import (
+    BallMatrix,
+    ExactMatrix,
+    SparseMatrix,
+    as_fmpz_mat,
+    read_matrix,
+    real_matrix,
+)
+from agattn.algebra.residues import Minor, Residues, RowSpace, random_prime
+from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, weakest
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
@@ -35,6 +46,54 @@ SMALLEST_GAP = 20.0
 
 # Up to so many entries FLINT's elimination over ℚ is faster than a prime, a minor and a proof.
 SMALL_MATRIX = 400
+
+# Random rows that are made and eliminated at a time.
+_BLOCK = 384
+# Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
+_SURPLUS = 3
+# Pivots below this, relative to the first, are not told apart from rounding in float64.
+_NOISE = 1e-13
+_FIRST_PRECISION, _LAST_PRECISION = 96, 1536
+# Up to this rank the rows are eliminated in balls where their float64 pivots do not meet the upper bound.
+_LARGEST_ELIMINATION = 200
+
+
+class Point(NamedTuple):
+    """The rank of random rows at one random point modulo one prime, and their number and that of columns."""
+
+    rank: int
+    prime: int
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, eq=False)
+class RandomRows:
+    """A matrix that has as many random rows as are asked for, such as a Jacobian at random inputs.
+
+    Its rank is meant at a generic point. At a random one it can only be smaller, so what is proved there is a
+    lower bound.
+
+    Attributes:
+        name: what has this rank, for messages.
+        columns: the number of columns.
+        upper_bound: a proved upper bound on the rank.
+        reason: the argument behind it.
+        modulo: for entries that are polynomials over ℤ in everything random: takes a prime and a generator,
+            and returns the number of columns kept (columns that depend on the others may be left out) and a
+            function that draws so many further rows modulo the prime.
+        degree: the degree of these polynomials.
+        real: for all others: takes a number of rows and a generator, and returns the rows in float64, and a
+            function that gives those with certain indices as an array of ``flint.arb`` at FLINT's precision.
+    """
+
+    name: str
+    columns: int
+    upper_bound: int
+    reason: str
+    modulo: Callable[[int, np.random.Generator], tuple[int, Callable[[int], Residues]]] | None = None
+    degree: int = 0
+    real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +113,7 @@ class RankResult(Shown):
         reason: why the rank is not larger, in words.
         blocks: for exact methods, the proof for each block of the matrix (one block unless it is sparse).
         error: for a modular upper bound, the chance that it is too small; else 0.
+        points: for random rows of polynomials, the rank at each point tried.
     """
 
     shape: tuple[int, int]
@@ -68,6 +128,7 @@ class RankResult(Shown):
     reason: str
     blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
     error: float = 0.0
+    points: tuple[Point, ...] = ()
 
     @property
     def rank(self) -> int | None:
@@ -113,6 +174,7 @@ def rank(
     radius: Any = None,
     budget: float = 60.0,
     max_precision: int = 4096,
+    points: int = 3,
 ) -> RankResult:
     """Determine the rank of a real matrix, and say how it is known.
 
@@ -120,10 +182,11 @@ def rank(
         matrix: shape (m, n): rows of ints, Fractions, strings, floats, Decimals, mpmath, sympy or FLINT
             numbers; a numpy array; an ``fmpz_mat``, ``fmpq_mat`` or ``arb_mat``; a matrix of mpmath or sympy;
             a :class:`~agattn.algebra.matrices.SparseMatrix` or any object with scipy's ``tocoo``; or a
-            function that gives the matrix as an ``arb_mat`` when called with a precision in bits.
+            function that gives the matrix as an ``arb_mat``, or where nothing encloses the entries as a
+            matrix of mpmath, when called with a precision in bits; or :class:`RandomRows`.
         method: ``"rational"`` (exact, with proof), ``"modular"`` (exact; the upper bound mod random primes),
             ``"ball"``, ``"mpmath"``, or ``"auto"``: rational for exact entries as far as the budget reaches,
-            balls for all others.
+            mpmath where nothing encloses the entries, balls for all others.
         precision: bits to start from, for balls and mpmath.
         seed: seed of the random primes.
         kernel: vectors v with A v = 0, as the columns of a matrix: an upper bound from outside. They are
@@ -135,9 +198,12 @@ def rank(
             :mod:`agattn.algebra.entries`.
         budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
         max_precision: where the doubling of the precision stops.
+        points: how many points, each modulo its own prime, are tried while random rows do not meet their
+            upper bound.
 
     Raises:
         InputError: if the matrix, method or kernel cannot be used.
+        DisagreementError: if random rows have a rank above their upper bound.
 
     >>> rank([["0.1", "0.2"], ["0.3", "0.6"]]).as_json()["evidence"]
     'numerical'
@@ -148,18 +214,20 @@ def rank(
         raise InputError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
     if precision < 2 or precision > 10**7:
         raise InputError(f"a precision of {precision} bits is out of range; give 2 to 10000000")
+    if isinstance(matrix, RandomRows):
+        return _modulo_primes(matrix, points, seed) if matrix.modulo else _in_floats_and_balls(matrix, seed)
     A = read_matrix(matrix, radius)
+    bound = budget if method == "auto" else float("inf")
     if method == "auto":
-        method = "rational" if isinstance(A, ExactMatrix) else "ball"
-        bound = budget
-    else:
-        bound = float("inf")
+        method = "rational" if isinstance(A, ExactMatrix) else "ball" if A.enclosed else "mpmath"
     if method == "mpmath":
         if kernel is not None:
             raise InputError(
                 "kernel vectors are not used by the method mpmath; give them to ball or rational"
             )
         return _by_mpmath(A, precision, max(max_precision, 2 * precision))
+    if isinstance(A, BallMatrix) and not A.enclosed:
+        raise InputError(f"the method {method} needs entries with a radius; mpmath's have none")
     if method == "ball":
         return _by_balls(real_matrix(A), precision, max(max_precision, precision), kernel, kernel_reason)
     return _exactly(_as_exact(A, method), method, seed, bound, kernel)
@@ -262,19 +330,6 @@ def _check_kernel_shape(matrix: tuple[int, int], kernel: tuple[int, int]) -> Non
 # --- in balls ---
 
 
-def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
-    """A matrix as balls; exact entries become balls that shrink with the precision."""
-    if isinstance(A, BallMatrix):
-        return A
-    rows = A.rows()
-    n = A.shape[1]
-
-    def at(bits: int) -> Any:
-        return balls.arb_matrix(rows, bits) if rows and n else flint.arb_mat(*A.shape)
-
-    return BallMatrix(A.shape, at, stated=False, pairs=[[(x, flint.fmpq(0)) for x in row] for row in rows])
-
-
 def _by_balls(
     A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_reason: str | None
 ) -> RankResult:
@@ -341,7 +396,7 @@ def _ball_kernel(A: BallMatrix, kernel: Any, precision: int) -> int:
 def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankResult:
     import mpmath
 
-    from agattn.algebra.spectrum import singular_values, widest_gap
+    from agattn.algebra.spectrum import midpoints, singular_values, widest_gap
 
     B = real_matrix(A)
     full = min(A.shape)
@@ -380,16 +435,106 @@ def _mpmath_result(
     return RankResult(shape, lower, upper, numerical, numerical, "mpmath", bits, gap, None, reason)
 
 
-def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
-    """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
-    import mpmath
+# --- random rows ---
 
-    balls_at = A.balls(bits)
-    m, n = A.shape
 
-    def number(x: Any) -> Any:
-        mantissa, exponent = x.mid().man_exp()
-        return mpmath.mpf((int(mantissa), int(exponent)))
+def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
+    """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
+    tried: list[Point] = []
+    errors: list[float] = []
+    for trial in range(points):
+        point = _at_point(rows, np.random.default_rng([seed, trial]))
+        tried.append(point)
+        # Schwartz and Zippel: a minor of size rank + 1 that is not zero vanishes with at most this chance.
+        errors.append(min(1.0, rows.degree * (point.rank + 1) / point.prime))
+        if point.rank == rows.upper_bound:
+            break
+    r, shape = max(point.rank for point in tried), (tried[-1].rows, tried[-1].columns)
+    if r == rows.upper_bound:
+        evidence, reason, error = Evidence.PROVED, rows.reason, 0.0
+    else:
+        error = prod(errors)
+        evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
+    return RankResult(
+        shape, r, r, Evidence.PROVED, evidence, "modular", None, None, None, reason,
+        error=error, points=tuple(tried),
+    )  # fmt: skip
 
-    with mpmath.workprec(bits):
-        return [[number(balls_at[i, j]) for j in range(n)] for i in range(m)]
+
+def _at_point(rows: RandomRows, generator: np.random.Generator) -> Point:
+    """The rank at a random point modulo a random prime.
+
+    Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
+    ten more, have not raised it.
+    """
+    assert rows.modulo is not None
+    p = random_prime(generator)
+    columns, draw = rows.modulo(p, generator)
+    space, target = RowSpace(columns, p), rows.upper_bound
+    seen, wanted = 0, target + _SURPLUS
+    while space.rank <= target and seen < wanted:
+        n = min(_BLOCK, wanted - seen)
+        space.add(draw(n))
+        seen += n
+        if seen == wanted and space.rank < target:
+            wanted = max(2 * space.rank, space.rank + 10, wanted)
+    if space.rank > target:
+        raise DisagreementError(
+            f"{rows.name} has rank {space.rank} modulo {p}, above the proved bound {target};"
+            " one of the two is wrong, please report it"
+        )
+    return Point(space.rank, p, seen, columns)
+
+
+def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> RankResult:
+    """The rank by pivots in float64, whose minor is then proved in balls; each attempt has more rows.
+
+    Where that does not meet the upper bound, the last rows are eliminated in balls, in which smaller pivots
+    can be seen.
+    """
+    assert rows.real is not None
+    generator, target = np.random.default_rng(seed), rows.upper_bound
+    proved, observed, bits_used = 0, 0, None
+    for attempt in range(attempts):
+        floats, exact = rows.real((target + 8) * (attempt + 5) // 4, generator)
+        places, columns = _float_pivots(floats)
+        size = min(len(places), target)
+        observed = max(observed, size)
+        bits = _FIRST_PRECISION
+        while size > proved and bits <= _LAST_PRECISION:
+            with working_precision(bits):
+                if is_nonsingular(_arb_mat(exact(places[:size])[:, columns[:size]])):
+                    proved, bits_used = size, bits
+            bits *= 2
+        if proved >= target:
+            break
+    result = RankResult(
+        floats.shape, proved, max(observed, proved), Evidence.PROVED, Evidence.NUMERICAL,
+        "ball", bits_used, None, None, "no smaller pivots in float64",
+    )  # fmt: skip
+    if proved < target <= _LARGEST_ELIMINATION:
+        everything = np.arange(len(floats))
+
+        def at(bits: int) -> Any:
+            with working_precision(bits):
+                return _arb_mat(exact(everything))
+
+        found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, None)
+        if found.lower_bound >= proved and found.rank is not None:
+            # At this point: what is proved from above holds for these rows alone.
+            result = replace(found, upper_evidence=Evidence.NUMERICAL)
+    if result.lower_bound >= target:
+        result = replace(result, upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
+    return result
+
+
+def _float_pivots(matrix: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Pivots of a float matrix whose rows and then columns are scaled to unit length: sizes compare then."""
+    tiny = np.finfo(float).tiny
+    work = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), tiny)
+    work /= np.maximum(np.linalg.norm(work, axis=0, keepdims=True), tiny)
+    return pivots(work, _NOISE * float(np.abs(work).max(initial=0.0)))[:2]
+
+
+def _arb_mat(array: Any) -> Any:
+    return flint.arb_mat(*array.shape, array.ravel().tolist())

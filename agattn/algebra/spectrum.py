@@ -11,6 +11,8 @@ from typing import Any
 
 import mpmath
 
+from agattn.algebra.matrices import BallMatrix
+
 #: Singular values up to this size; above, a rank-revealing QR decomposition, whose diagonal tracks them.
 SVD_SIZE = 80
 
@@ -86,3 +88,15 @@ def widest_gap(values: Sequence[Any], noise_bits: int) -> tuple[int, float | Non
     # An exact zero is as small as the working precision for all one can tell.
     below = values[rank] or mpmath.ldexp(values[0], -2 * noise_bits)
     return rank, float(mpmath.log(values[rank - 1] / below, 2))
+
+
+def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
+    """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
+    balls, (m, n) = A.balls(bits), A.shape
+
+    def number(x: Any) -> Any:
+        mantissa, exponent = x.mid().man_exp()
+        return mpmath.mpf((int(mantissa), int(exponent)))
+
+    with mpmath.workprec(bits):
+        return [[number(balls[i, j]) for j in range(n)] for i in range(m)]

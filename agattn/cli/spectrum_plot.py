@@ -49,9 +49,8 @@ def base_10_logarithms(matrix: Any) -> tuple[list[float], str]:
     import mpmath
     import numpy as np
 
-    from agattn.algebra.rank import midpoints
-    from agattn.algebra.rank import real_matrix as real
-    from agattn.algebra.spectrum import singular_values
+    from agattn.algebra.matrices import real_matrix as real
+    from agattn.algebra.spectrum import midpoints, singular_values
 
     m, n = matrix.shape
     if m * n > LARGEST_SIZE**2:

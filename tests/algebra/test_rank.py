@@ -17,7 +17,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.algebra.balls import working_precision
+from agattn.algebra.balls import is_nonsingular, pivots, working_precision
 from agattn.algebra.exact_rank import (
     EnoughPrimes,
     Kernel,
@@ -28,9 +28,9 @@ from agattn.algebra.exact_rank import (
     prove_upper_bound,
 )
 from agattn.algebra.matrices import ExactMatrix, SparseMatrix, from_triples, read_matrix
-from agattn.algebra.rank import RankResult, proved_rank, rank
-from agattn.algebra.residues import Minor, random_primes
-from agattn.errors import InputError
+from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
+from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
+from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence
 
 
@@ -477,6 +477,113 @@ def test_supplied_kernel_of_a_real_matrix() -> None:
     assert "root of 2" in known.reason
     with pytest.raises(InputError, match="column 1"):
         rank(matrix, kernel=[[root], [1]], kernel_reason="wrong")
+
+
+# --- the proof in balls ---
+
+
+def arb_mat(array: Any) -> Any:
+    return flint.arb_mat(*array.shape, array.astype(float).ravel().tolist())
+
+
+def test_nonsingular() -> None:
+    generator = np.random.default_rng(0)
+    matrix = generator.standard_normal((30, 30))
+    assert is_nonsingular(arb_mat(matrix))
+    # exactly singular: integer entries, the last row the sum of the others
+    integers = generator.integers(-9, 10, (12, 12))
+    integers[-1] = integers[:-1].sum(axis=0)
+    assert not is_nonsingular(arb_mat(integers))
+    wide = flint.arb_mat([[flint.arb(1, 0.5), flint.arb(1)], [flint.arb(1), flint.arb(1, 0.5)]])
+    assert not is_nonsingular(wide)  # contains the singular matrix of ones
+
+
+def test_nonsingular_needs_precision() -> None:
+    tiny = flint.arb(2) ** -200
+    matrix = flint.arb_mat([[1, 1], [1, 1]])
+    with flint.ctx.workprec(300):
+        matrix[1, 1] = flint.arb(1) + tiny
+        assert is_nonsingular(matrix)
+    with flint.ctx.workprec(64):
+        assert not is_nonsingular(flint.arb_mat(2, 2, [+x for x in matrix.entries()]))
+
+
+def test_pivots_find_a_nonsingular_submatrix() -> None:
+    generator = np.random.default_rng(1)
+    matrix = generator.standard_normal((9, 4)) @ generator.standard_normal((4, 7)) * 1e6
+    rows, columns, sizes = pivots(matrix, 1e-4)
+    assert len(sizes) == 4
+    assert np.linalg.matrix_rank(matrix[np.ix_(rows[:4], columns[:4])]) == 4
+
+
+def test_what_only_high_precision_knows_is_ranked_by_singular_values() -> None:
+    def matrix(bits: int) -> Any:
+        with mpmath.workprec(bits):
+            return mpmath.matrix([[1, mpmath.sqrt(2)], [mpmath.sqrt(2), 2]])
+
+    result = rank(matrix)
+    assert (result.rank, result.method, result.evidence) == (1, "mpmath", Evidence.NUMERICAL)
+    with pytest.raises(InputError, match="radius"):
+        rank(matrix, "ball")
+
+
+# --- random rows ---
+
+
+def real_rows(matrix: Any, upper_bound: int) -> RandomRows:
+    """Random combinations of the rows of an integer matrix with columns scaled by 2^(−20), 2^(−40), ..."""
+    m, n = matrix.shape
+
+    def real(count: int, generator: Any) -> Any:
+        rows = generator.integers(-9, 10, (count, m)) @ matrix
+        powers = [flint.arb(2) ** (-20 * j) for j in range(n)]
+
+        def balls(chosen: Any) -> Any:
+            exact = [
+                [flint.arb(int(x)) * f for x, f in zip(row, powers, strict=True)] for row in rows[chosen]
+            ]
+            return np.array(exact, dtype=object).reshape(-1, n)
+
+        return rows * 2.0 ** (-20 * np.arange(n)), balls
+
+    return RandomRows("the example", n, upper_bound, "as constructed", real=real)
+
+
+def test_random_rows_climb_to_balls_where_floats_see_too_little() -> None:
+    # Columns are scaled, but rows that differ by 2^(−60) look the same to floats.
+    matrix = np.eye(4, dtype=int)
+    assert rank(real_rows(matrix, 4)).evidence is Evidence.PROVED
+    close = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    below = rank(real_rows(close, 3))
+    assert (below.rank, below.lower_evidence, below.evidence) == (2, Evidence.PROVED, Evidence.NUMERICAL)
+
+    def nearly(count: int, generator: Any) -> Any:
+        signs = generator.integers(1, 10, (count, 2))
+
+        def balls(chosen: Any) -> Any:
+            tiny = flint.arb(2) ** -70
+            return np.array([[a + 0 * tiny, a + b * tiny] for a, b in signs[chosen].tolist()], dtype=object)
+
+        return np.repeat(signs[:, :1], 2, axis=1).astype(float), balls
+
+    hidden = rank(RandomRows("the example", 2, 2, "two columns", real=nearly))
+    assert (hidden.rank, hidden.evidence) == (2, Evidence.PROVED)
+    assert hidden.minor is not None
+
+
+def test_random_rows_modulo_primes() -> None:
+    def modulo(p: int, generator: Any) -> Any:
+        basis = random_residues(generator, (3, 7), p)
+        return 7, lambda n: matmul(random_residues(generator, (n, 3), p), basis, p)
+
+    met = rank(RandomRows("the example", 7, 3, "three rows", modulo=modulo, degree=2))
+    assert (met.rank, met.evidence, met.reason, len(met.points)) == (3, Evidence.PROVED, "three rows", 1)
+    open_ = rank(RandomRows("the example", 7, 5, "a guess", modulo=modulo, degree=2), points=2)
+    assert (open_.rank, open_.lower_evidence, open_.evidence) == (3, Evidence.PROVED, Evidence.MODULAR)
+    assert len(open_.points) == 2 and 0 < open_.error < 1e-12
+    assert all(point.rows >= 13 for point in open_.points)
+    with pytest.raises(DisagreementError, match=r"the example has rank 3 modulo .* above the proved bound 2"):
+        rank(RandomRows("the example", 7, 2, "wrong", modulo=modulo))
 
 
 # --- singular values ---

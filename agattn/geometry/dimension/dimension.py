@@ -2,8 +2,8 @@
 
 *From below.* At random weights modulo a prime p < 2³⁰, the Jacobian of (K, Q, V) ↦ (⟨c_k, φ(X_k)⟩)_k at
 random inputs X_k and cotangents c_k has some rank r. A minor that is nonzero modulo p is nonzero, so the
-generic rank is at least r: proved. For normalized networks the same with balls
-(:mod:`agattn.geometry.dimension.softmax_rank`).
+generic rank is at least r: proved. For normalized networks weights and inputs are floats, which are exact
+rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra.rank.rank` for both).
 
 *From above.* The count of :mod:`agattn.geometry.dimension.formulas`, and where that is not met also the
 parameters minus the rank of the tangent vectors of the known symmetries
@@ -13,7 +13,7 @@ Where the two meet the dimension is ``proved``. Elsewhere the interval stands, a
 rank observed at several points and primes, ``modular`` evidence: the inequality of Schwartz and Zippel bounds
 the probability that all of them fell below the generic rank over 𝔽_p.
 
->>> from agattn.architectures import DeepNetwork, draw_parameters
+>>> from agattn.architectures import DeepNetwork
 >>> print(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
 M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
 >>> print(dimension(DeepNetwork((5, 1), (3,), t=2, heads=2)))
@@ -23,14 +23,18 @@ M(5,1; 3), heads 2, t = 2: dimension 49 (modular, in 49..50), expected 50
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
+from agattn.algebra.rank import Point, RandomRows, rank
+from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import DeepNetwork, draw_parameters
-from agattn.errors import DisagreementError, TooLargeError
+from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import (
     Bound,
@@ -40,39 +44,12 @@ from agattn.geometry.dimension.formulas import (
     network_bound,
 )
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.softmax_rank import softmax_rank
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_upper_bound
-
-#: Rows of the Jacobian that are made and eliminated at a time.
-_BLOCK = 384
-
-#: Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
-_SURPLUS = 3
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
 #: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
-
-
-@dataclass(frozen=True)
-class ModularRank:
-    """The rank of the Jacobian at one random point modulo one prime: a proved lower bound.
-
-    Attributes:
-        rank: the rank found.
-        prime: the prime p.
-        rows: the number of random inputs with one cotangent each.
-        columns: the number of parameters that were not held fixed by the gauge.
-        error: the probability that a random point, with as many rows, gives less than the generic rank over
-            𝔽_p although that is ``rank + 1`` or more; meaningful where no upper bound is met.
-    """
-
-    rank: int
-    prime: int
-    rows: int
-    columns: int
-    error: float
 
 
 @dataclass(frozen=True)
@@ -107,7 +84,7 @@ class Dimension(Shown):
     paper: int
     paper_hypotheses_failing: tuple[str, ...]
     jacobian_shape: tuple[int, int]
-    ranks: tuple[ModularRank, ...]
+    ranks: tuple[Point, ...]
     precision_bits: int
     error: float
     seconds: float
@@ -171,47 +148,29 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
             f"the network has {network.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    bound = network_bound(network)
-    ranks: list[ModularRank] = []
-    precision, error = 0, 0.0
-    if network.is_lightning:
-        for trial in range(points):
-            ranks.append(modular_rank(network, bound.value, seed, trial))
-            if max(r.rank for r in ranks) == bound.value:
-                break
-        observed = lower = max(r.rank for r in ranks)
-        shape = (ranks[-1].rows, ranks[-1].columns)
-        if lower < bound.value:
-            error = float(np.prod([r.error for r in ranks]))
-    else:
-        if bound.value > MAX_BALL_RANK and not force:
-            raise TooLargeError(
-                f"the Jacobian's rank may be {bound.value}, more than {MAX_BALL_RANK}, the most taken in"
-                " balls; --force tries anyway"
-            )
-        result = softmax_rank(network, bound.value, seed)
-        lower, observed, shape = result.proved, max(result.observed, result.proved), result.jacobian_shape
-        precision = result.precision_bits
-    if lower < bound.value:
-        bound = upper_bound(network, seed)
-    if lower == bound.value:
-        evidence = Evidence.PROVED
-    else:
-        evidence = Evidence.MODULAR if network.is_lightning else Evidence.NUMERICAL
+    counted = network_bound(network)
+    if not network.is_lightning and counted.value > MAX_BALL_RANK and not force:
+        raise TooLargeError(
+            f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
+            " balls; --force tries anyway"
+        )
+    found = rank(jacobian_rows(network, counted), seed=seed, points=points)
+    lower = found.lower_bound
+    bound = counted if lower == counted.value else upper_bound(network, seed)
     return Dimension(
         network=network,
-        dimension=observed,
-        evidence=evidence,
+        dimension=found.upper_bound,
+        evidence=Evidence.PROVED if lower == bound.value else found.upper_evidence,
         lower_bound=lower,
         upper_bound=bound.value,
         upper_bound_reason=bound.reason,
-        predicted=network_bound(network).value,
+        predicted=counted.value,
         paper=corollary_3_8(network),
         paper_hypotheses_failing=tuple(hypotheses_3_8(network)),
-        jacobian_shape=shape,
-        ranks=tuple(ranks),
-        precision_bits=precision,
-        error=error,
+        jacobian_shape=found.shape,
+        ranks=found.points,
+        precision_bits=found.precision_bits or 0,
+        error=found.error,
         seconds=time.perf_counter() - start,
     )
 
@@ -225,51 +184,51 @@ def upper_bound(network: DeepNetwork, seed: int = 0) -> Bound:
     return min(symmetries, network_bound(network), key=lambda bound: bound.value)
 
 
-def modular_rank(network: DeepNetwork, target: int, seed: int = 0, trial: int = 0) -> ModularRank:
-    """The rank of the Jacobian of a lightning network at a random point modulo a random prime.
-
-    Rows are streamed into the elimination, one random cotangent at one random input each, until the rank is
-    ``target`` or until rows twice as many as the rank, and at least ten more, have not raised it.
+def jacobian_rows(network: DeepNetwork, bound: Bound) -> RandomRows:
+    """The Jacobian at random weights, one random cotangent at each of as many random inputs as are asked for.
 
     Args:
-        network: a lightning network.
-        target: a proved upper bound on the rank.
-        seed: of the random choices.
-        trial: the number of the point; each has its own prime, weights and inputs.
-
-    Raises:
-        DisagreementError: if the rank exceeds ``target``, which cannot happen if ``target`` is a bound.
+        network: modulo primes if it is lightning, else in floating point and balls.
+        bound: a proved upper bound on the rank.
     """
-    generator = np.random.default_rng([seed, trial])
-    p = random_prime(generator)
 
-    def draw(shape: tuple[int, ...]) -> np.ndarray:
-        return random_residues(generator, shape, p)
+    def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[[int], Residues]]:
+        arithmetic = ModularArithmetic(p)
 
-    weights = draw_parameters(network, draw)
-    columns = np.setdiff1d(np.arange(network.parameters), gauge_columns(network, weights, p))
-    space = RowSpace(len(columns), p)
-    rows = 0
-    wanted = target + _SURPLUS
-    while space.rank <= target and rows < wanted:
-        n = min(_BLOCK, wanted - rows)
-        X = draw((n, network.dims[0], network.t))
-        cotangents = draw((n, 1, network.dims[-1], network.t))
-        J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
-        space.add(J[:, columns])
-        rows += n
-        if rows == wanted and space.rank < target:
-            wanted = max(2 * space.rank, space.rank + 10, wanted)
-    if space.rank > target:
-        raise DisagreementError(
-            f"{network}: the Jacobian has rank {space.rank} modulo {p}, above the proved bound"
-            f" {target}; one of the two is wrong, please report it"
-        )
-    degree = degree_in_parameters_and_inputs(network)
-    return ModularRank(
-        rank=space.rank,
-        prime=p,
-        rows=rows,
-        columns=len(columns),
-        error=min(1.0, degree * (space.rank + 1) / p),
+        def random(shape: tuple[int, ...]) -> Residues:
+            return random_residues(generator, shape, p)
+
+        parameters = draw_parameters(network, random)
+        columns = np.setdiff1d(np.arange(network.parameters), gauge_columns(network, parameters, p))
+
+        def draw(rows: int) -> Residues:
+            X, cotangents = random((rows, *network.input_shape)), random((rows, 1, *output))
+            J: Residues = jacobian(network, parameters, X, arithmetic, cotangents)[:, columns]
+            return J
+
+        return len(columns), draw
+
+    def real(rows: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], Callable[[Any], Array]]:
+        # Scaled so that XᵀAX stays of moderate size in every layer.
+        parameters = draw_parameters(network, lambda s: generator.standard_normal(s) / np.sqrt(s[-1]))
+        X = generator.standard_normal((rows, *network.input_shape))
+        cotangents = generator.standard_normal((rows, 1, *output))
+        floats: NDArray[np.float64] = jacobian(network, parameters, X, FloatArithmetic(), cotangents)
+
+        def balls(chosen: Any) -> Array:
+            exact = {name: to_balls(array) for name, array in parameters.items()}
+            c = to_balls(cotangents[chosen])
+            return jacobian(network, exact, to_balls(X[chosen]), BallArithmetic(), c)
+
+        return floats, balls
+
+    output = (network.dims[-1], network.t)
+    return RandomRows(
+        name=f"{network}: the Jacobian",
+        columns=network.parameters,
+        upper_bound=bound.value,
+        reason=bound.reason,
+        modulo=modulo if network.is_lightning else None,
+        degree=degree_in_parameters_and_inputs(network),
+        real=None if network.is_lightning else real,
     )

@@ -20,7 +20,7 @@ change under Π_{0<i<l} GL(e_i). If the e_i coordinates of layer i are linearly 
 All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
 network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
 
->>> from agattn.architectures import DeepNetwork, draw_parameters
+>>> from agattn.architectures import DeepNetwork
 >>> network = DeepNetwork((3, 3, 3), (1, 2), t=3)
 >>> corollary_3_8(network), network_dimension(network)
 (20, 18)

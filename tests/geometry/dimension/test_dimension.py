@@ -1,5 +1,7 @@
 """Dimensions: the known values, the trap, random networks, and that nothing claims more than it shows."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,12 +9,14 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, Evidence
 from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import draw_parameters
 from agattn.errors import DisagreementError, TooLargeError
-from agattn.geometry.dimension.dimension import dimension, modular_rank
+from agattn.geometry.dimension.dimension import dimension, jacobian_rows
+from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.softmax_rank import SoftmaxRank
+from agattn.reports.figure3 import SIZES, figure_3, float32_trial
+from agattn.reports.figure3 import network as figure_3_network
 
 # dims, ranks, t, other options, dimension; all found before this program as exact ranks
 KNOWN = [
@@ -66,11 +70,11 @@ def test_the_trap():
     for seed in range(3):
         generator = np.random.default_rng(seed)
         p = random_prime(generator)
-        weights = draw_parameters(network, lambda shape, g=generator, p=p: random_residues(g, shape, p))
+        parameters = {name: random_residues(generator, s, p) for name, s in network.shapes.items()}
         ranks = []
         for inputs in (3, 4, 8, 16):  # 34 parameters, 16 outputs for each input
             X = random_residues(generator, (inputs, 8, 2), p)
-            ranks.append(RowSpace(34, p).add(jacobian(network, weights, X, ModularArithmetic(p))))
+            ranks.append(RowSpace(34, p).add(jacobian(network, parameters, X, ModularArithmetic(p))))
         assert ranks == [13, 15, 22, 29]
         result = dimension(network, seed)
         assert (result.dimension, result.evidence) == (29, Evidence.PROVED)
@@ -139,11 +143,12 @@ def test_reducing_the_widths_changes_nothing(dims, ranks):
 
 
 def test_an_observed_softmax_rank_is_numerical(monkeypatch):
-    """What float64 saw and balls did not prove is reported, and marked as what it is."""
-    seen = SoftmaxRank(proved=20, observed=24, precision_bits=96, jacobian_shape=(41, 42))
-    monkeypatch.setattr(
-        "agattn.geometry.dimension.dimension.softmax_rank", lambda network, target, seed: seen
-    )
+    """What is seen and was not proved is reported, and marked as what it is."""
+    seen = dataclasses.replace(
+        rank(jacobian_rows(figure_3_network(3), Bound(25, ""))), lower_bound=20, upper_bound=24,
+        upper_evidence=Evidence.NUMERICAL,
+    )  # fmt: skip
+    monkeypatch.setattr("agattn.geometry.dimension.dimension.rank", lambda rows, seed, points: seen)
     result = dimension(DeepNetwork((3, 3, 3), (2, 2), 3, normalization="softmax"))
     assert (result.lower_bound, result.dimension, result.upper_bound) == (20, 24, 25)
     assert result.evidence is Evidence.NUMERICAL
@@ -160,7 +165,7 @@ def test_the_seed_decides_nothing_but_chance():
 
 def test_a_rank_above_the_bound_is_never_hidden():
     with pytest.raises(DisagreementError, match="above the proved bound 17"):
-        modular_rank(DeepNetwork((3, 3, 3), (1, 2), 3), target=17)
+        rank(jacobian_rows(DeepNetwork((3, 3, 3), (1, 2), 3), Bound(17, "wrong")))
 
 
 def test_limits():
@@ -176,3 +181,32 @@ def test_many_parameters():
     result = dimension(DeepNetwork((16,) * 5, (4,) * 4, 3))
     assert result.parameters == 1536
     assert (result.dimension, result.evidence) == (700, Evidence.PROVED)
+
+
+# --- normalized networks ---
+
+FIGURE_3 = dict(zip(SIZES, (25, 40, 57, 76, 97, 120, 145, 172), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_delta_10_is_proved_for_every_seed(seed):
+    result = dimension(figure_3_network(10), seed)
+    assert (result.dimension, result.evidence) == (172, Evidence.PROVED)
+
+
+@pytest.mark.parametrize(("delta", "value"), FIGURE_3.items())
+def test_figure_3(delta, value):
+    (row,) = figure_3([delta])
+    assert row.computed.dimension == row.expected == value
+    assert row.computed.evidence is Evidence.PROVED
+    assert row.float32 <= value
+
+
+def test_a_float32_trial_falls_short_at_delta_10():
+    assert max(float32_trial(figure_3_network(10), seed) for seed in range(2)) < 172
+
+
+def test_more_than_the_rank_is_never_proved():
+    result = rank(jacobian_rows(figure_3_network(3), Bound(30, "too large")))
+    assert (result.lower_bound, result.upper_bound, result.upper_evidence) == (25, 25, Evidence.NUMERICAL)
+    assert result.gap > 100
