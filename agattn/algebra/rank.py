@@ -537,4 +537,5 @@ def _float_pivots(matrix: NDArray[np.float64]) -> tuple[Any, Any]:
 
 
 def _arb_mat(array: Any) -> Any:
-    return flint.arb_mat(*array.shape, array.ravel().tolist())
+    rows, columns = array.shape
+    return flint.arb_mat(rows, columns, array.ravel().tolist())
