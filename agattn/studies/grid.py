@@ -20,7 +20,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice, product
@@ -40,14 +40,13 @@ _MAX_COUNTED = 300_000
 _MAX_NUMBER = 100_000  # in a grid; no architecture of that size can be computed
 _SHOWN = 80
 
-_LAYER_KEYS = ("d", "d_out", "a", "t")
-_NETWORK_KEYS = ("dims", "ranks", "t", "heads", "skip", "normalization", "temperature", "value_rank")
+_KINDS = ("layers", "networks")
 _SETTINGS = tuple(dict.fromkeys(key for keys in ASKS.values() for key in keys))
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 Table = dict[str, Any]
-Numbers = Sequence[int]
+_PATTERNS = {"dims": "[[4, 3, 4]]", "ranks": "[[2, 2]]", "heads": "[[1, 2]]"}
 
 
 @dataclass(frozen=True)
@@ -93,85 +92,19 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
         raise InputError(f"the grid is not TOML: {error}; agattn study --example shows one") from None
     except RecursionError:
         raise InputError("the grid is not TOML that can be read: it is nested too deeply") from None
-    _check_keys(table, ("ask", *_SETTINGS, "layers", "networks"), "the grid")
+    _check_keys(table, ("ask", *_SETTINGS, *_KINDS), "the grid")
     ask = table.get("ask", "verify")
     if not isinstance(ask, str) or ask not in ASKS:
-        raise InputError(f"ask is {_shown(ask)}; choose among {', '.join(ASKS)}")
+        raise _bad("ask", ask, f"choose among {', '.join(ASKS)}")
     settings = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
     for key in settings:
         if key not in ASKS[ask]:
             raise InputError(f'{key} means nothing where ask = "{ask}"; leave it out')
     _check_settings(settings)
     wanted: list[str] = settings.pop("claims", [])
-    blocks = {"layers": _blocks(table, "layers"), "networks": _blocks(table, "networks")}
+    blocks = {kind: _blocks(table, kind) for kind in _KINDS}
     if not any(blocks.values()):
         raise InputError("the grid names no architecture; add [layers] or [[networks]]")
-    _check_kinds(ask, blocks)
-    claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in blocks}
-    if ask != "verify":
-        settings["engine"] = "native"
-
-    def jobs() -> Iterator[Job]:
-        for kind, of_block in (("layers", _layers), ("networks", _networks)):
-            for name, block in blocks[kind]:
-                empty = True
-                for architecture in of_block(name, block):
-                    empty = False
-                    yield Job(architecture, ask, claims[kind], **settings)
-                if empty:
-                    raise InputError(f"{name} has no architecture in it: a range such as 2..1 is empty")
-
-    if force:
-        return Grid(tuple(dict.fromkeys(jobs())), text)
-    found = dict.fromkeys(islice(jobs(), _MAX_COUNTED + 1))
-    if len(found) > MAX_JOBS:
-        number = str(len(found)) if len(found) <= _MAX_COUNTED else f"more than {_MAX_COUNTED}"
-        raise TooLargeError(
-            f"the grid has {number} jobs; the limit is {MAX_JOBS}. Use --force to start all the same"
-        )
-    return Grid(tuple(found), text)
-
-
-def _check_keys(table: Table, known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known)}"
-            raise InputError(f"{where} has an unknown key {key[:_SHOWN]!r}; {hint}")
-
-
-def _check_settings(settings: Table) -> None:
-    """The settings of all jobs; what is missing keeps its default."""
-    settings.setdefault("engine", "auto")
-    if settings["engine"] not in CHOICES:
-        raise InputError(f"engine is {_shown(settings['engine'])}; choose among {', '.join(CHOICES)}")
-    for key, least in (("seed", 0), ("memory", 64)):
-        value = settings.get(key, least)
-        if type(value) is not int or value < least:
-            raise InputError(f"{key} is {_shown(value)}; it must be a whole number of at least {least}")
-    timeout = settings.get("timeout", DEFAULT_TIMEOUT)
-    if type(timeout) not in (int, float):
-        raise InputError(f"timeout is {_shown(timeout)}; it must be a number of seconds above 0")
-    Limits(timeout, settings.get("memory", DEFAULT_MEMORY))
-    claims = settings.get("claims", ["any"])
-    if not isinstance(claims, list) or not claims or not all(isinstance(claim, str) for claim in claims):
-        raise InputError(
-            f'claims is {_shown(claims)}; it must be a list such as ["corollary-3.3"], or be left out for all'
-        )
-
-
-def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
-    """The tables of a kind, each with its name for messages."""
-    value = table.get(kind, [])
-    blocks = [value] if isinstance(value, dict) else value
-    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-        raise InputError(f"{kind} is {_shown(value)}; it must be a block [{kind}] or several [[{kind}]]")
-    if len(blocks) == 1:
-        return [(kind, blocks[0])]
-    return [(f"{kind} {n}", block) for n, block in enumerate(blocks, 1)]
-
-
-def _check_kinds(ask: str, blocks: Mapping[str, list[tuple[str, Table]]]) -> None:
     if ask == "dimension" and blocks["layers"]:
         raise InputError(
             'ask = "dimension" is for [[networks]]; '
@@ -179,20 +112,29 @@ def _check_kinds(ask: str, blocks: Mapping[str, list[tuple[str, Table]]]) -> Non
         )
     if ask == "strata" and blocks["networks"]:
         raise InputError('ask = "strata" is for [layers]; networks of several layers have none')
+    claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in _KINDS}
+    settings["engine"] = settings.get("engine", "auto") if ask == "verify" else "native"
+
+    def jobs() -> Iterator[Job]:
+        for kind, of_block in (("layers", _layers), ("networks", _networks)):
+            for name, block in blocks[kind]:
+                architecture = None
+                for architecture in of_block(name, block):
+                    yield Job(architecture, ask, claims[kind], **settings)
+                if architecture is None:
+                    raise InputError(f"{name} has no architecture in it: a range such as 2..1 is empty")
+
+    found = dict.fromkeys(islice(jobs(), None if force else _MAX_COUNTED + 1))
+    if not force and len(found) > MAX_JOBS:
+        count = str(len(found)) if len(found) <= _MAX_COUNTED else f"more than {_MAX_COUNTED}"
+        raise TooLargeError(
+            f"the grid has {count} jobs; the limit is {MAX_JOBS}. Use --force to start all the same"
+        )
+    return Grid(tuple(found), text)
 
 
-def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
-    """Those of the claims wanted that are about architectures of a kind; none for all."""
-    of_kind, others = (CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, CLAIMS)
-    for claim in wanted:
-        if claim not in of_kind and claim not in others:
-            close = difflib.get_close_matches(claim, [*CLAIMS, *NETWORK_CLAIMS], n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(of_kind)}"
-            raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
-    mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
-    if needed and wanted and not mine:
-        raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add one of their claims")
-    return mine
+def _bad(where: str, value: object, fix: str) -> InputError:
+    return InputError(f"{where} is {_shown(value)}; {fix}")
 
 
 def _shown(value: object) -> str:
@@ -200,7 +142,62 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
 
 
-# Numbers ----------------------------------------------------------------------------------------------------
+def _nearest(name: str, known: Iterable[str], instead: str) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are {instead}"
+
+
+def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence[str] = ()) -> None:
+    for key in table:
+        if key not in known:
+            hint = _nearest(key, known, ", ".join(known))
+            raise InputError(f"{where} has an unknown key {key[:_SHOWN]!r}; {hint}")
+    for key in needed:
+        if key not in table:
+            raise InputError(f"{where} has no {key}; add a line such as {key} = {_PATTERNS.get(key, 2)}")
+
+
+def _check_settings(settings: Table) -> None:
+    """Check the settings of all jobs; what is missing keeps its default."""
+    for key, value in settings.items():
+        if key == "engine" and value not in CHOICES:
+            raise _bad(key, value, f"choose among {', '.join(CHOICES)}")
+        least = {"seed": 0, "memory": 64}.get(key)
+        if least is not None and (type(value) is not int or value < least):
+            raise _bad(key, value, f"it must be a whole number of at least {least}")
+        if key == "timeout" and type(value) not in (int, float):
+            raise _bad(key, value, "it must be a number of seconds above 0")
+        is_list = isinstance(value, list) and value and all(isinstance(claim, str) for claim in value)
+        if key == "claims" and not is_list:
+            raise _bad(key, value, 'it must be a list such as ["corollary-3.3"], or be left out for all')
+    Limits(settings.get("timeout", DEFAULT_TIMEOUT), settings.get("memory", DEFAULT_MEMORY))
+
+
+def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
+    """The tables of a kind, each with its name for messages."""
+    value = table.get(kind, [])
+    blocks = [value] if isinstance(value, dict) else value
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+        raise _bad(kind, value, f"it must be a block [{kind}] or several [[{kind}]]")
+    if len(blocks) == 1:
+        return [(kind, blocks[0])]
+    return [(f"{kind} {n}", block) for n, block in enumerate(blocks, 1)]
+
+
+def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
+    """Those of the claims wanted that are about architectures of a kind; none for all."""
+    of_kind, others = (CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, CLAIMS)
+    for claim in wanted:
+        if claim not in of_kind and claim not in others:
+            hint = _nearest(claim, [*CLAIMS, *NETWORK_CLAIMS], ", ".join(of_kind))
+            raise InputError(f"there is no claim {claim[:_SHOWN]!r}; {hint}")
+    mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
+    if needed and wanted and not mine:
+        raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add one of their claims")
+    return mine
+
+
+# Values -----------------------------------------------------------------------------------------------------
 
 
 def numbers(where: str, value: object, letters: Mapping[str, int] | None = None) -> list[int]:
@@ -217,42 +214,77 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
     >>> numbers("d", [1, "3..5"]), numbers("a", "1..d", {"d": 2})
     ([1, 3, 4, 5], [1, 2])
     """
+    letters = letters or {}
+
+    def one(text: str, entry: object) -> int:
+        if text in letters:
+            return letters[text]
+        if not _DIGITS.fullmatch(text):
+            known = f" nor one of {', '.join(letters)}" if letters else ""
+            raise _bad(where, entry, f"{text[:_SHOWN]!r} is no whole number{known}")
+        return bounded(int(text), entry)
+
+    def bounded(number: int, entry: object) -> int:
+        if not 1 <= number <= _MAX_NUMBER:
+            raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
+        return number
+
     entries = value if isinstance(value, list) else [value]
     if not entries:
         raise InputError(f"{where} is an empty list; give a number, a list or a range such as '1..4'")
-    return [number for entry in entries for number in _entry(where, entry, letters or {})]
+    found: list[int] = []
+    for entry in entries:
+        if type(entry) is int:
+            found.append(bounded(entry, entry))
+            continue
+        match = _RANGE.fullmatch(entry) if isinstance(entry, str) else None
+        if match is None:
+            raise _bad(where, entry, "it must be a whole number, a range such as '1..4', or a list of them")
+        first, last = (one(match[side] or match[1], entry) for side in (1, 2))
+        if last < first and not letters.keys() & set(match.groups()):
+            raise InputError(f"{where} is {_shown(entry)}, which is empty; write the smaller number first")
+        found += range(first, last + 1)
+    return found
 
 
-def _entry(where: str, entry: object, letters: Mapping[str, int]) -> Numbers:
-    if type(entry) is int:
-        return [_in_bounds(where, entry, entry)]
-    match = _RANGE.fullmatch(entry) if isinstance(entry, str) else None
-    if match is None:
-        raise InputError(
-            f"{where} is {_shown(entry)}; "
-            "it must be a whole number, a range such as '1..4', or a list of them"
-        )
-    first = _end(where, entry, match[1], letters)
-    last = first if match[2] is None else _end(where, entry, match[2], letters)
-    constant = all(_DIGITS.fullmatch(end) for end in match.groups() if end)
-    if last < first and constant:
-        raise InputError(f"{where} is {_shown(entry)}, which is empty; write the smaller number first")
-    return range(first, last + 1)
+def _sequences(where: str, value: object) -> list[tuple[int, ...]]:
+    """Sequences of numbers; each range in one stands for each of its numbers.
+
+    >>> _sequences("dims", [[2, "1..2"], [3, 3]])
+    [(2, 1), (2, 2), (3, 3)]
+    """
+    pattern = _PATTERNS[where.split(": ")[-1]]
+    if not isinstance(value, list) or not value:
+        raise _bad(where, value, f"it must be a list of lists such as {pattern}")
+    found: list[tuple[int, ...]] = []
+    for row in value if isinstance(value[0], list) else [value]:
+        if not isinstance(row, list) or not row:
+            raise InputError(f"{where} has {_shown(row)} in it; it must be a list such as {pattern}")
+        found += islice(product(*(numbers(where, entry) for entry in row)), _MAX_COUNTED + 1)
+    return found
 
 
-def _end(where: str, entry: object, text: str, letters: Mapping[str, int]) -> int:
-    if text in letters:
-        return letters[text]
-    if not _DIGITS.fullmatch(text):
-        known = f" nor one of {', '.join(letters)}" if letters else ""
-        raise InputError(f"{where} is {_shown(entry)}; {text[:_SHOWN]!r} is no whole number{known}")
-    return _in_bounds(where, int(text), entry)
+def _heads(where: str, value: object) -> Sequence[Any]:
+    """Numbers of heads, each for all layers; or lists with one number for each layer."""
+    of_layers = isinstance(value, list) and any(isinstance(entry, list) for entry in value)
+    return _sequences(where, value) if of_layers else numbers(where, value)
 
 
-def _in_bounds(where: str, number: int, entry: object) -> int:
-    if not 1 <= number <= _MAX_NUMBER:
-        raise InputError(f"{where} is {_shown(entry)}; numbers must lie between 1 and {_MAX_NUMBER}")
-    return number
+def _value_ranks(where: str, value: object) -> list[int | None]:
+    entries = value if isinstance(value, list) and value else [value]
+    return [rank for entry in entries for rank in ([None] if entry == "none" else numbers(where, entry))]
+
+
+def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object], list[Any]]:
+    """A reader of one value, or a list of values, of some types; the first of them is what they become."""
+
+    def read(where: str, value: object) -> list[Any]:
+        found = value if isinstance(value, list) else [value]
+        if not found or not all(type(entry) in kinds for entry in found):
+            raise _bad(where, value, f"it must be {words}, or a list of them")
+        return [kinds[0](entry) for entry in found]
+
+    return read
 
 
 # Architectures ----------------------------------------------------------------------------------------------
@@ -260,31 +292,17 @@ def _in_bounds(where: str, number: int, entry: object) -> int:
 
 def _layers(name: str, block: Table) -> Iterator[Architecture]:
     """Every combination of d, d', a and t; a letter stands for the value that came before it."""
-    _check_keys(block, _LAYER_KEYS, name)
-    for key in ("d", "d_out"):
-        if key not in block:
-            raise InputError(f"{name} has no {key}; add a line such as {key} = 2")
-    values = {"a": "d", "t": 2} | block
-    bound: dict[str, int] = {}
-
-    def fill(keys: tuple[str, ...]) -> Iterator[Architecture]:
-        if not keys:
-            yield SingleLayer(**bound)
-            return
-        earlier = {letter: bound[letter] for letter in _LAYER_KEYS[: _LAYER_KEYS.index(keys[0])]}
-        for number in numbers(f"{name}: {keys[0]}", values[keys[0]], earlier):
-            bound[keys[0]] = number
-            yield from fill(keys[1:])
-
-    return fill(_LAYER_KEYS)
+    _check_keys(block, ("d", "d_out", "a", "t"), name, ("d", "d_out"))
+    for d in numbers(f"{name}: d", block["d"]):
+        for d_out in numbers(f"{name}: d_out", block["d_out"], {"d": d}):
+            for a in numbers(f"{name}: a", block.get("a", "d"), {"d": d, "d_out": d_out}):
+                for t in numbers(f"{name}: t", block.get("t", 2), {"d": d, "d_out": d_out, "a": a}):
+                    yield SingleLayer(d, d_out, a, t)
 
 
 def _networks(name: str, block: Table) -> Iterator[Architecture]:
     """Every combination of widths, ranks and the rest."""
-    _check_keys(block, _NETWORK_KEYS, name)
-    for key in ("dims", "ranks"):
-        if key not in block:
-            raise InputError(f"{name} has no {key}; add a line such as {key} = {_PATTERNS[key]}")
+    _check_keys(block, tuple(_READERS), name, ("dims", "ranks"))
     choices = {key: read(f"{name}: {key}", block[key]) for key, read in _READERS.items() if key in block}
     for combination in product(*choices.values()):
         chosen = dict(zip(choices, combination, strict=True))
@@ -297,57 +315,6 @@ def _networks(name: str, block: Table) -> Iterator[Architecture]:
             ) from None
 
 
-def _sequences(where: str, value: object) -> list[tuple[int, ...]]:
-    """Sequences of numbers; each range in one stands for each of its numbers.
-
-    >>> _sequences("dims", [[2, "1..2"], [3, 3]])
-    [(2, 1), (2, 2), (3, 3)]
-    """
-    key = where.split(": ")[-1]
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{where} is {_shown(value)}; it must be a list of lists such as {_PATTERNS[key]}")
-    rows = value if isinstance(value[0], list) else [value]
-    found: list[tuple[int, ...]] = []
-    for row in rows:
-        if not isinstance(row, list) or not row:
-            raise InputError(f"{where} has {_shown(row)} in it; it must be a list such as {_PATTERNS[key]}")
-        found += islice(product(*(_entry(where, entry, {}) for entry in row)), _MAX_COUNTED + 1)
-    return found
-
-
-def _heads(where: str, value: object) -> Sequence[Any]:
-    """Numbers of heads, each for all layers; or lists with one number for each layer."""
-    if isinstance(value, list) and any(isinstance(entry, list) for entry in value):
-        return _sequences(where, value)
-    return numbers(where, value)
-
-
-def _value_ranks(where: str, value: object) -> list[int | None]:
-    found: list[int | None] = []
-    for entry in value if isinstance(value, list) else [value]:
-        found += [None] if entry == "none" else numbers(where, entry)
-    if not found:
-        raise InputError(f"{where} is an empty list; give a number, or 'none' for no restriction")
-    return found
-
-
-def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object], list[Any]]:
-    """A reader of one value, or a list of values, of some types."""
-
-    def read(where: str, value: object) -> list[Any]:
-        found = value if isinstance(value, list) else [value]
-        if not found or not all(type(entry) in kinds for entry in found):
-            raise InputError(f"{where} is {_shown(value)}; it must be {words}, or a list of them")
-        return found
-
-    return read
-
-
-def _temperatures(where: str, value: object) -> list[float]:
-    return [float(entry) for entry in _choices((int, float), "a number above 0")(where, value)]
-
-
-_PATTERNS = {"dims": "[[4, 3, 4]]", "ranks": "[[2, 2]]", "heads": "[[1, 2]]"}
 _READERS: dict[str, Callable[[str, object], Sequence[Any]]] = {
     "dims": _sequences,
     "ranks": _sequences,
@@ -355,6 +322,6 @@ _READERS: dict[str, Callable[[str, object], Sequence[Any]]] = {
     "heads": _heads,
     "skip": _choices((bool,), "true or false"),
     "normalization": _choices((str,), "'none' or 'softmax'"),
-    "temperature": _temperatures,
+    "temperature": _choices((float, int), "a number above 0"),
     "value_rank": _value_ranks,
 }
