@@ -114,7 +114,6 @@ def _figure_1(
     layer: SingleLayer, slice_file: Path | None, output: Path | None, options: dict[str, Any], as_json: bool
 ) -> None:
     one_blas_thread()
-    from agattn.reports.draw_figure1 import alternative_text, save_figure_1
     from agattn.reports.figure1 import compute_figure_1
     from agattn.systems.points import read_slice
 
@@ -122,7 +121,7 @@ def _figure_1(
     with progress(f"a slice of {layer}"):
         figure = compute_figure_1(layer, chosen, **options)
         if output is not None:
-            save_figure_1(figure, output)
+            figure.save(output)
     if as_json:
         print_json({**figure.as_json(), "file": None if output is None else str(output)})
         return
@@ -134,7 +133,7 @@ def _figure_1(
         click.echo(f"  from {_point(low)} to {_point(high)}: {word}")
     for pinch in figure.pinch_points:
         click.echo(f"pinch point: {_point(pinch)}")
-    click.echo(f"{alternative_text(figure)} Computed by {figure.engine}; {figure.evidence}.", err=True)
+    click.echo(f"{figure.words} Computed by {figure.engine}; {figure.evidence}.", err=True)
 
 
 def _point(p: tuple[float, float, float]) -> str:

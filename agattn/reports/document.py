@@ -165,18 +165,19 @@ def refuse_another_report(folder: Path, title: str) -> None:
 
 def markdown(document: Document) -> str:
     """The document as Markdown, with formulas between dollars and links to attachments."""
-    text = _environment().get_template("report.md.j2").render(document=document)
+    text = environment().get_template("report.md.j2").render(document=document)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def html(document: Document) -> str:
     """The document as one HTML page that needs no network: formulas are MathML, pictures are inside."""
-    return _environment().get_template("report.html.j2").render(document=document)
+    return environment().get_template("report.html.j2").render(document=document)
 
 
 @lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """The templates of this room, with what they need."""
+    found = jinja2.Environment(
         loader=jinja2.PackageLoader("agattn.reports"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -184,12 +185,12 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
-    environment.filters |= {
+    found.filters |= {
         "html_cell": cell_html, "running": running, "is_wide": _is_wide,
         "md_cell": cell_markdown, "md_text": text_markdown,
         "mathml": lambda latex: Markup(mathml(latex, "block")),
     }  # fmt: skip
-    return environment
+    return found
 
 
 def _is_wide(cell: Cell) -> bool:
@@ -226,7 +227,7 @@ def sections(template: str, **values: object) -> tuple[Section, ...]:
             return Math(paragraph.strip("$"))
         return Text(paragraph.removeprefix("> "), note=paragraph.startswith("> "))
 
-    text = _environment().overlay(finalize=place).get_template(f"{template}.j2").render(values)
+    text = environment().overlay(finalize=place).get_template(f"{template}.j2").render(values)
     parts = [part.partition("\n") for part in re.split(r"(?m)^## ", text)[1:]]
     found = (
         Section(title, tuple(block(" ".join(p.split())) for p in re.split(r"\n\s*\n", body) if p.strip()))

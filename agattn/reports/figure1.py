@@ -10,9 +10,15 @@ r"""Figure 1 of HMK, and any other surface in a slice of M̄: computed, with evi
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,10 +35,12 @@ from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.surface import evaluator, grid_triangles, implicit_triangles, points_on_curve
+from agattn.reports.document import environment
+from agattn.reports.draw_figure1 import Scene, draw, plotly_figure
+from agattn.reports.drawing import SUFFIXES, save
+from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
-Array = np.ndarray[Any, Any]
 CHOICES = ("auto", *ENGINES, "native")
 
 #: With more coordinates, or for a < d, elimination takes from a minute to days. Where the section is known
@@ -83,34 +91,41 @@ class Figure1:
         return [self.on_line(one.ends[1]) for one in self.pieces[:-1]]
 
     @cached_property
-    def curve(self) -> tuple[Array, Array]:
-        """Points of a singular locus that is no line: those in M, and those only in its Zariski closure."""
-        if self.section.line() is not None or self.section.singular[0].degree() < 1:
-            return np.zeros((0, 3)), np.zeros((0, 3))
-        points = points_on_curve(self.section.singular, self.radius)
-        dotted = self._outside(points)
-        return points[~dotted], points[dotted]
-
-    @cached_property
-    def triangles(self) -> tuple[Array, Array]:
-        """Triangles of the surface, m × 3 × 3: those in M, and those only in its Zariski closure."""
-        triangles = self._ruled()
+    def scene(self) -> Scene:
+        """What is drawn of it; where the singular locus is no line, points of it are numerical."""
+        rulings, triangles = self._ruled()
         if triangles is None:
             triangles = implicit_triangles(evaluator(self.section.equation), self.radius)
         dotted = self._outside(triangles.mean(axis=1))
-        return triangles[~dotted], triangles[dotted]
+        points = np.zeros((0, 3))
+        if self.section.line() is None and self.section.singular[0].degree() > 0:
+            points = points_on_curve(self.section.singular, self.radius)
+        beyond = self._outside(points)
+        segments = []
+        for piece in self.pieces:
+            on_it = np.array([self.on_line(t) for t in np.linspace(*piece.ends, 401)])
+            inside = on_it[np.abs(on_it).max(axis=1) <= self.radius + 1e-9]
+            if len(inside) > 1:
+                segments.append((piece.in_m, inside[[0, -1]]))
+        pinches = [p for p in self.pinch_points if np.abs(p).max() <= self.radius]
+        return Scene(
+            self.section.slice.names, self.section.equation.latex(), self.radius,
+            (triangles[~dotted], triangles[dotted]), rulings, tuple(segments),
+            (points[~beyond], points[beyond]), np.array(pinches).reshape(-1, 3),
+        )  # fmt: skip
 
-    def _ruled(self) -> Array | None:
-        """Triangles by the parametrization (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
+    def _ruled(self) -> tuple[tuple[Array, ...], Array | None]:
+        """Lines and triangles by (x, s) ↦ (x, sx, −s²), if that satisfies the equation."""
         x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
         if self.section.equation.compose([x, s * x, -(s**2)]):
-            return None
+            return (), None
         radius, slope = float(self.radius), float(self.radius) ** 0.5
-        return grid_triangles(
-            lambda x, s: np.stack([x, s * x, -(s**2)], axis=-1),
-            np.linspace(-radius, radius, 61),
-            np.linspace(-slope, slope, 61),
-        )
+
+        def point(x: Any, s: Any) -> Array:
+            return np.stack([x, s * x, -(s**2) + 0 * x], axis=-1)
+
+        lines = tuple(point(np.array([-radius, radius]), s) for s in np.linspace(-slope, slope, 17))
+        return lines, grid_triangles(point, np.linspace(-radius, radius, 61), np.linspace(-slope, slope, 61))
 
     def _outside(self, points: Array) -> Array:
         if not len(points):
@@ -147,11 +162,69 @@ class Figure1:
             )
         return ""
 
+    @property
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it."""
+        line, name = self.section.line(), str(self.layer).split(":")[0]
+        text = f"The surface {pretty(str(self.section.equation))} = 0 in a three-dimensional slice of {name}."
+        if line is not None:
+            inside = sum(piece.in_m for piece in self.pieces)
+            mixed = 0 < inside < len(self.pieces)
+            where = " where it is in M and dotted where it is only in the Zariski closure" if mixed else ""
+            text += f" Its singular points form a line, {'solid' if inside else 'dotted'}{where}."
+        if self.pinch_points:
+            points = ", ".join(f"({', '.join(f'{c:g}' for c in p)})" for p in self.pinch_points)
+            text += f" The surface pinches at {points}."
+        return f"{text} {self.in_closure}".strip()
+
+    def page(self) -> str:
+        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+
+        Raises:
+            InputError: if plotly is missing.
+        """
+        try:
+            from plotly.offline import get_plotlyjs
+        except ImportError as error:
+            raise InputError(
+                "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
+            ) from error
+        return (
+            environment()
+            .get_template("figure1.html.j2")
+            .render(
+                figure=self,
+                title=f"{pretty(str(self.section.equation))} = 0, a slice of {str(self.layer).split(':')[0]}",
+                library=get_plotlyjs(),
+                drawing=json.dumps(plotly_figure(self.scene), sort_keys=True),
+            )
+        )
+
+    def save(self, path: Path) -> None:
+        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
+
+        Raises:
+            InputError: if the suffix is another one, the folder does not exist, or a library is missing.
+        """
+        if path.suffix == ".html":
+            if not path.parent.is_dir():
+                raise InputError(f"the folder {path.parent} does not exist")
+            path.write_text(self.page(), encoding="utf-8")
+        elif path.suffix in SUFFIXES:
+            save(draw(self.scene), path)
+        else:
+            raise InputError(f"{path} does not end in {', '.join(SUFFIXES)} or .html")
+
     def _repr_html_(self) -> str:
         """The picture, and what it shows in words; only the words where matplotlib is missing."""
-        from agattn.reports.draw_figure1 import notebook_figure
-
-        return notebook_figure(self)
+        picture = ""
+        with contextlib.suppress(InputError):
+            data = BytesIO()
+            draw(self.scene).savefig(data, format="png", dpi=110)
+            source = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
+            picture = f'<img src="{source}" alt="{escape(self.words)}" style="background:#fff">'
+        caption = escape(f"{self.words} Computed by {self.source}; {self.evidence}.")
+        return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
 
     def _repr_latex_(self) -> str:
         return self.section._repr_latex_()
@@ -185,6 +258,17 @@ class Figure1:
             "script_sha256": None if self.run is None else self.run.script_sha256,
             "evidence": self.evidence.value,
         }
+
+
+def pretty(polynomial: str) -> str:
+    """A polynomial for people.
+
+    >>> pretty("x^2*w + y^2")
+    'x²w + y²'
+    """
+    for digit, raised in zip("23456789", "²³⁴⁵⁶⁷⁸⁹", strict=True):
+        polynomial = polynomial.replace(f"^{digit}", raised)
+    return polynomial.replace("*", "").replace(" - ", " − ")
 
 
 def _texts(vector: tuple[Any, ...]) -> list[str]:

@@ -318,7 +318,6 @@ def short_latex(latex: str) -> str:
 def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
     if layer.alpha < 2 or layer.t == 1:
         return [Section("A picture", (Text(_why_no_picture(layer)),))]
-    from agattn.reports.draw_figure1 import alternative_text, draw_figure_1, interactive_figure_1
     from agattn.reports.figure1 import compute_figure_1
 
     engine = settings.engine if settings.engine != "all" else "auto"
@@ -326,13 +325,11 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
         figure = compute_figure_1(layer, engine=engine, limits=settings.limits)
     except AgattnError as error:
         return [Section("A picture", (Text(f"Not drawn: {error}."),))]
-    from agattn.reports.drawing import save
-
     with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
         path = Path(folder, "figure1.png")
-        save(draw_figure_1(figure), path)
+        figure.save(path)
         picture = path.read_bytes()
-    words = alternative_text(figure)
+    words = figure.words
     blocks: list[Block] = [
         Text(
             "A three-dimensional slice of M̄: all its points whose first two forms are these, u and v being "
@@ -344,9 +341,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> list[Section]:
     ]
     try:
         blocks.append(
-            Attachment(
-                "figure1.html", interactive_figure_1(figure), "the same to be turned with the mouse", False
-            )
+            Attachment("figure1.html", figure.page(), "the same to be turned with the mouse", False)
         )
     except InputError as error:
         blocks.append(Text(f"No interactive figure: {error}."))

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import cli
-from agattn.reports.draw_figure1 import save_figure_1
 from agattn.reports.figure1 import compute_figure_1
 
 FLAGS = [
@@ -220,7 +219,7 @@ def test_the_figure_is_opened_from_the_report(visit, report):
 
 
 def test_the_interactive_figure_turns(visit, tmp_path):
-    save_figure_1(compute_figure_1(SingleLayer(2, 1), engine="native"), tmp_path / "figure1.html")
+    compute_figure_1(SingleLayer(2, 1), engine="native").save(tmp_path / "figure1.html")
     page = visit(tmp_path / "figure1.html")
     page.wait_for_selector("#figure canvas", state="attached")
     eye = "JSON.stringify(document.getElementById('figure')._fullLayout.scene._scene.getCamera().eye)"

@@ -13,7 +13,7 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.strata import stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
-from agattn.reports.draw_figure1 import alternative_text, drawing, interactive_figure_1, save_figure_1
+from agattn.reports.draw_figure1 import plotly_figure
 from agattn.reports.figure1 import compute_figure_1, section_of_run
 from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
@@ -79,9 +79,9 @@ def test_large_layers_have_the_same_picture(layer, words, umbrella):
     assert figure.engine.startswith("native (because elimination in")
     assert str(figure.section.equation) == "x^2*w + y^2" and figure.run is None
     assert [(p.ends, p.in_m) for p in figure.pieces] == [(p.ends, p.in_m) for p in umbrella.pieces]
-    assert words in alternative_text(figure)
-    solid, dotted = figure.triangles
-    assert len(solid) == len(umbrella.triangles[0]) and not len(dotted)
+    assert words in figure.words
+    solid, dotted = figure.scene.surface
+    assert len(solid) == len(umbrella.scene.surface[0]) and not len(dotted)
 
     # What the caption says of all of M̄, at points of the slice: their orbits, and whether these are singular.
     def singular(*s):
@@ -125,7 +125,7 @@ def test_an_engine_says_that_a_section_is_no_surface(engine_installation, umbrel
 
 def test_the_picture_lies_on_the_surface(umbrella):
     f = evaluator(umbrella.section.equation)
-    solid, dotted = umbrella.triangles
+    solid, dotted = umbrella.scene.surface
     assert len(solid) > 5000 and not len(dotted)
     assert abs(f(solid.reshape(-1, 3))).max() < 1e-12
     line = evaluator(umbrella.section.singular[0])
@@ -134,11 +134,11 @@ def test_the_picture_lies_on_the_surface(umbrella):
 
 def test_singular_curves_are_solid_in_m_and_dotted_outside(curved):
     figure = compute_figure_1(LAYER, curved, engine="native")
-    solid, dotted = figure.curve
+    solid, dotted = figure.scene.curve
     assert len(solid) > 20 and len(dotted) > 20
     # On the line y = 0, 3x + w = 0 the form y_{1,1} = u² + w v² is definite for w > 0.
     assert solid[abs(solid[:, 1]) < 1e-6][:, 2].max() < 1e-3 and dotted[:, 2].min() > -1e-6
-    surface, _ = figure.triangles
+    surface, _ = figure.scene.surface
     assert abs(evaluator(figure.section.equation)(surface.reshape(-1, 3))).max() < 0.1
 
 
@@ -191,7 +191,7 @@ def test_marching_and_newton():
     assert len(circle) > 50
     assert abs((circle[:, :2] ** 2).sum(axis=1) - 1).max() < 1e-9
     plane = implicit_triangles(evaluator(x + y + w), 1.0, cells=4)
-    assert abs(plane.sum(axis=2)).max() < 1e-12
+    assert abs(plane.sum(axis=2)).max() < 1e-6  # the library computes in single precision
     areas = np.linalg.norm(np.cross(plane[:, 1] - plane[:, 0], plane[:, 2] - plane[:, 0]), axis=1) / 2
     assert areas.sum() == pytest.approx(3 * 3**0.5)  # a regular hexagon of side √2: no triangle is missing
 
@@ -199,24 +199,24 @@ def test_marching_and_newton():
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
 def test_files_are_the_same_byte_for_byte(umbrella, tmp_path, suffix):
     one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix}"
-    save_figure_1(umbrella, one)
-    save_figure_1(umbrella, other)
+    umbrella.save(one)
+    umbrella.save(other)
     assert one.read_bytes() == other.read_bytes() and one.stat().st_size > 10_000
 
 
 def test_the_interactive_page_states_everything_in_words(umbrella):
-    page = interactive_figure_1(umbrella)
-    assert alternative_text(umbrella) in page and "pinches at (0, 0, 0)" in page
+    page = umbrella.page()
+    assert umbrella.words in page and "pinches at (0, 0, 0)" in page
     assert '<html lang="en">' in page and 'role="img"' in page
-    names = [trace.get("name") for trace in drawing(umbrella)["data"]]
+    names = [trace.get("name") for trace in plotly_figure(umbrella.scene)["data"]]
     assert {"in M", "singular, in M", "singular, only in the Zariski closure", "pinch point"} <= set(names)
 
 
 def test_bad_files(umbrella, tmp_path):
     with pytest.raises(InputError, match=r"does not end in"):
-        save_figure_1(umbrella, tmp_path / "figure.jpg")
+        umbrella.save(tmp_path / "figure.jpg")
     with pytest.raises(InputError, match="does not exist"):
-        save_figure_1(umbrella, tmp_path / "nowhere" / "figure.html")
+        umbrella.save(tmp_path / "nowhere" / "figure.html")
     for change, message in [
         ({"origin": [1]}, "origin in .* must be 1 × 6"),
         ({"directions": [[1] * 6] * 2}, "directions in .* must be 3 × 6"),
