@@ -34,7 +34,7 @@ the resultant of y_{1,1} and y_{1,2} on the plane (1, 0), (0, 1) is 1
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -52,9 +52,6 @@ _RANDOM_TRIES = 400
 _SIZES = (1, 2, 5, 20)
 # Of the violations in floating point, one this far above what the tolerance explains is as good as any.
 _PLAIN = 1e6
-# Norms of the matrices below, for a tensor of norm 1: of Y(u), of two rows and columns of it combined, of
-# second derivatives, of these on three vectors, and of the matrix of all coefficients.
-_MINOR, _COMBINED, _SECOND, _ON_THREE, _ALL = 1.0, 2.0, 2.0, 6.0, 2.0**0.5
 # Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
@@ -118,16 +115,15 @@ def find_violation(
 
 
 class Forms:
-    """The quadratic forms of a tensor: evaluation, combinations, symmetric matrices."""
+    """The quadratic forms of a tensor; in floating point it and all vectors are scaled to norm 1."""
 
     def __init__(self, layer: SingleLayer, y: Array) -> None:
-        d = layer.d
         if not is_exact(y):
             y = scaled(y)[0]
-            y = y / np.linalg.norm(symmetric_tensor(y, d, layer.d_out))
-        self.upper = y.reshape(layer.d_out, d, -1)
-        self.pairs = np.triu_indices(d)
-        self.two: Any = Fraction(2) if is_exact(y) else 2.0
+            y = y / np.linalg.norm(symmetric_tensor(y, layer.d, layer.d_out))
+        self.layer = layer
+        self.upper = y.reshape(layer.d_out, layer.d, -1)
+        self.pairs = np.triu_indices(layer.d)
 
     def vector(self, integers: Array) -> Array:
         """A vector of integers in the arithmetic of the tensor; in floating point, of length 1 or 0."""
@@ -142,182 +138,131 @@ class Forms:
         result: Array = self.upper @ (u[i] * u[k])
         return result
 
-    def combination(self, h: Array, q: Array) -> Array:
-        """The coefficients, i ≤ k, of Σ h_c q_b y_{c,b}."""
-        result: Array = self.vector(q) @ np.tensordot(self.vector(h), self.upper, axes=1)
-        return result
-
-    def doubled(self, form: Array) -> Array:
-        """The matrix of second derivatives of a form: 2 y_ii on the diagonal, y_ik off it."""
-        d = int(self.pairs[0][-1]) + 1
-        matrix = np.zeros((d, d), dtype=form.dtype)
+    def second_derivatives(self, h: Array, q: Array) -> Array:
+        """The matrix of second derivatives of Σ h_c q_b y_{c,b}: 2 y_ii on the diagonal, y_ik off it."""
+        form = self.vector(q) @ np.tensordot(self.vector(h), self.upper, axes=1)
+        matrix = np.zeros((self.layer.d, self.layer.d), dtype=form.dtype)
         matrix[self.pairs] = form
         result: Array = matrix + matrix.T
         return result
-
-    def on_plane(self, form: Array, u: Array, w: Array) -> tuple[Any, Any, Any]:
-        """The coefficients of s², st, t² of the form at su + tw."""
-        matrix, u, w = self.doubled(form), self.vector(u), self.vector(w)
-        return (u @ matrix @ u) / self.two, u @ matrix @ w, (w @ matrix @ w) / self.two
-
-
-def _candidates(layer: SingleLayer, forms: Forms, rng: random.Random, rank_only: bool) -> Iterator[Violation]:
-    if rank_only:
-        yield from _rank_minors(layer, forms)
-        return
-    if layer.d > 1:
-        yield from _small_choices(layer, forms)
-        for attempt in range(_RANDOM_TRIES):
-            size = _SIZES[min(attempt * len(_SIZES) // _RANDOM_TRIES, len(_SIZES) - 1)]
-            yield from _random_choices(layer, forms, rng, size)
-    yield from _rank_minors(layer, forms)
-
-
-def _unit(n: int, *places: int) -> Array:
-    vector = np.zeros(n, dtype=np.int64).astype(object)
-    for place in places:
-        vector[place] = 1
-    return vector
-
-
-def _small_choices(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
-    """Choices along the coordinates, the first few of each kind in large layers."""
-    d, d_out = min(layer.d, 5), min(layer.d_out, 5)
-    units = [_unit(layer.d, i) for i in range(d)]
-    points = units + [_unit(layer.d, i, k) for i, k in combinations(range(d), 2)]
-    for u in points:
-        yield from _minors(forms, u, d_out, d)
-    for c, b in product(range(d_out), range(d)):
-        form = forms.combination(_unit(layer.d_out, c), _unit(layer.d, b))
-        yield from _triple_minors(forms, form, f"y_{{{c + 1},{b + 1}}}", list(combinations(range(d), 3)))
-    for u, w in combinations(units, 2):
-        for c in range(d_out):
-            for b, b2 in combinations(range(d), 2):
-                yield _resultant(forms, _entry(layer, c, b), _entry(layer, c, b2), u, w)
-        for b in range(d):
-            for c, c2 in combinations(range(d_out), 2):
-                yield _resultant(forms, _entry(layer, c, b), _entry(layer, c2, b), u, w)
 
 
 Named = tuple[str, Array, Array]
 """A combination Σ h_c q_b y_{c,b}: its name, h and q."""
 
 
-def _entry(layer: SingleLayer, c: int, b: int) -> Named:
-    return f"y_{{{c + 1},{b + 1}}}", _unit(layer.d_out, c), _unit(layer.d, b)
+def _candidates(layer: SingleLayer, forms: Forms, rng: random.Random, rank_only: bool) -> Iterator[Violation]:
+    if layer.d > 1 and not rank_only:
+        yield from _small_choices(forms, min(layer.d, 5), min(layer.d_out, 5))
+        for attempt in range(_RANDOM_TRIES):
+            size = _SIZES[min(attempt * len(_SIZES) // _RANDOM_TRIES, len(_SIZES) - 1)]
+            yield from _random_choices(forms, rng, size)
+    yield from _rank_minors(forms)
 
 
-def _random_choices(layer: SingleLayer, forms: Forms, rng: random.Random, size: int) -> Iterator[Violation]:
+def _small_choices(forms: Forms, d: int, d_out: int) -> Iterator[Violation]:
+    """Choices along the first d and d' coordinates."""
+    units, rows_of_v = np.eye(forms.layer.d, dtype=object), np.eye(forms.layer.d_out, dtype=object)
+    for u in [*units[:d], *(units[i] + units[k] for i, k in combinations(range(d), 2))]:
+        Y = forms.at(u)
+        for place in product(combinations(range(d_out), 2), combinations(range(d), 2)):
+            text = f"the 2 × 2 minor of Y(u), {_place(*place)}, at u = {show(u)}"
+            yield _minor(text, Y[np.ix_(*place)], 1.0)
+
+    def entry(c: int, b: int) -> Named:
+        return f"y_{{{c + 1},{b + 1}}}", rows_of_v[c], units[b]
+
+    for c, b in product(range(d_out), range(d)):
+        name, h, q = entry(c, b)
+        matrix = forms.second_derivatives(h, q)
+        for triples in product(combinations(range(d), 3), repeat=2):
+            text = f"the 3 × 3 minor, {_place(*triples)}, of the second derivatives of {name}"
+            yield _minor(text, matrix[np.ix_(*triples)], 2.0)
+    for u, w in combinations(units[:d], 2):
+        for c, (b, b2) in product(range(d_out), combinations(range(d), 2)):
+            yield _resultant(forms, entry(c, b), entry(c, b2), u, w)
+        for b, (c, c2) in product(range(d), combinations(range(d_out), 2)):
+            yield _resultant(forms, entry(c, b), entry(c2, b), u, w)
+
+
+def _random_choices(forms: Forms, rng: random.Random, size: int) -> Iterator[Violation]:
+    d, d_out = forms.layer.d, forms.layer.d_out
+
     def draw(n: int) -> Array:
         return np.array([rng.randint(-size, size) for _ in range(n)], dtype=object)
 
-    d, d_out = layer.d, layer.d_out
     u, v, w, q, q2 = (draw(d) for _ in range(5))
     h, h2 = draw(d_out), draw(d_out)
     if d_out > 1:
-        yield _combined_minor(forms, u, (h, h2), (q, q2))
+        H, Q = (np.stack([forms.vector(x) for x in pair]) for pair in ((h, h2), (q, q2)))
+        text = f"the 2 × 2 determinant of h·Y(u)q for h = {show(h)} and {show(h2)}"
+        text += f", q = {show(q)} and {show(q2)}, at u = {show(u)},"
+        yield _minor(text, H @ forms.at(u) @ Q.T, 2.0)
     name = f"the form with h = {show(h)}, q = {show(q)}"
     if d > 2:
-        yield _on_three_vectors(forms, forms.combination(h, q), name, (u, v, w))
+        U = np.stack([forms.vector(x) for x in (u, v, w)])
+        text = f"the determinant of the second derivatives of {name} on {', '.join(map(show, (u, v, w)))}"
+        yield _minor(text, U @ forms.second_derivatives(h, q) @ U.T, 6.0)
     yield _resultant(forms, (name, h, q), (f"that with h = {show(h)}, q = {show(q2)}", h, q2), u, w)
     yield _resultant(forms, (name, h, q), (f"that with h = {show(h2)}, q = {show(q)}", h2, q), u, w)
 
 
-def _minors(forms: Forms, u: Array, rows: int, columns: int) -> Iterator[Violation]:
-    Y = forms.at(u)
-    for c, c2 in combinations(range(rows), 2):
-        for b, b2 in combinations(range(columns), 2):
-            value = Y[c, b] * Y[c2, b2] - Y[c, b2] * Y[c2, b]
-            text = f"the 2 × 2 minor of Y(u), rows {c + 1}, {c2 + 1}, columns {b + 1}, {b2 + 1}"
-            yield Violation(f"{text}, at u = {show(u)}", 2, value, _sensitivity(2, _MINOR))
+def _place(rows: Sequence[int], columns: Sequence[int]) -> str:
+    """Where a minor is, counted from 1."""
+    first, second = (", ".join(str(i + 1) for i in places) for places in (rows, columns))
+    return f"rows {first}, columns {second}"
 
 
-def _combined_minor(
-    forms: Forms, u: Array, rows: tuple[Array, Array], columns: tuple[Array, Array]
-) -> Violation:
-    H, Q = (np.stack([forms.vector(x) for x in pair]) for pair in (rows, columns))
-    (one, two), (three, four) = H @ forms.at(u) @ Q.T
-    text = f"the 2 × 2 determinant of h·Y(u)q for h = {show(rows[0])} and {show(rows[1])}"
-    text += f", q = {show(columns[0])} and {show(columns[1])}, at u = {show(u)},"
-    return Violation(text, 2, one * four - two * three, _sensitivity(2, _COMBINED))
-
-
-def _sensitivity(size: int, norm: float) -> float:
-    """Of a determinant of this size, of a matrix whose norm is at most this."""
-    return float(size * norm**size)
-
-
-def _triple_minors(
-    forms: Forms, form: Array, name: str, triples: list[tuple[int, ...]]
-) -> Iterator[Violation]:
-    matrix = forms.doubled(form)
-    for rows in triples:
-        for columns in triples:
-            text = "the 3 × 3 minor, rows {}, {}, {}, columns {}, {}, {}, of the second derivatives of {}"
-            numbers = (*(i + 1 for i in rows), *(k + 1 for k in columns))
-            value = _determinant(matrix[np.ix_(rows, columns)])
-            yield Violation(text.format(*numbers, name), 3, value, _sensitivity(3, _SECOND))
-
-
-def _on_three_vectors(forms: Forms, form: Array, name: str, vectors: tuple[Array, Array, Array]) -> Violation:
-    U = np.stack([forms.vector(u) for u in vectors])
-    text = f"the determinant of the second derivatives of {name} on {', '.join(map(show, vectors))}"
-    value = _determinant(U @ forms.doubled(form) @ U.T)
-    return Violation(text, 3, value, _sensitivity(3, _ON_THREE))
-
-
-def _determinant(m: Array) -> Any:
+def _minor(text: str, m: Array, norm: float) -> Violation:
+    """The determinant of a matrix whose norm is at most ``norm`` for a tensor of norm 1."""
     if is_exact(m):
-        value = flint_matrix(m).det()
-        return Fraction(int(value.p), int(value.q))
-    return float(np.linalg.det(m))
+        det = flint_matrix(m).det()
+        value: Fraction | float = Fraction(int(det.p), int(det.q))
+    else:
+        value = float(np.linalg.det(m))
+    return Violation(text, len(m), value, float(len(m) * norm ** len(m)))
 
 
 def _resultant(forms: Forms, first: Named, second: Named, u: Array, w: Array) -> Violation:
-    p0, p1, p2 = forms.on_plane(forms.combination(*first[1:]), u, w)
-    q0, q1, q2 = forms.on_plane(forms.combination(*second[1:]), u, w)
+    def on_plane(h: Array, q: Array) -> tuple[Any, Any, Any]:
+        """The coefficients of s², st, t² of the form at su + tw."""
+        matrix, x, z = forms.second_derivatives(h, q), forms.vector(u), forms.vector(w)
+        two = Fraction(2) if is_exact(matrix) else 2.0
+        return (x @ matrix @ x) / two, x @ matrix @ z, (z @ matrix @ z) / two
+
+    (p0, p1, p2), (q0, q1, q2) = on_plane(*first[1:]), on_plane(*second[1:])
     value = (p0 * q2 - p2 * q0) ** 2 - (p0 * q1 - p1 * q0) * (p1 * q2 - p2 * q1)
     text = f"the resultant of {first[0]} and {second[0]} on the plane {show(u)}, {show(w)}"
     return Violation(text, 4, value, _RESULTANT_SENSITIVITY)
 
 
-def _rank_minors(layer: SingleLayer, forms: Forms) -> Iterator[Violation]:
+def _rank_minors(forms: Forms) -> Iterator[Violation]:
     """A nonzero (a + 1)-minor of the matrix with row b = all coefficients of all y_{c,b}, if any."""
-    size = layer.a + 1
-    flat = forms.upper.swapaxes(0, 1).reshape(layer.d, -1)
-    if size > layer.d:
-        return
-    rows, columns = _independent(flat, size)
+    size = forms.layer.a + 1
+    flat = forms.upper.swapaxes(0, 1).reshape(forms.layer.d, -1)
+    rows = sorted(_pivots(flat.T, size))
+    columns = sorted(_pivots(flat[rows], size))
     if len(columns) < size:
         return
-    i, k = forms.pairs
-    names = []
-    for column in columns:
-        c, pair = divmod(column, len(i))
-        names.append(f"({c + 1},{{{i[pair] + 1},{k[pair] + 1}}})")
+    i, k = (indices + 1 for indices in forms.pairs)
+    places = [(column // len(i) + 1, column % len(i)) for column in columns]
+    names = ", ".join(f"({c},{{{i[pair]},{k[pair]}}})" for c, pair in places)
     text = f"the {size} × {size} minor, rows b = {', '.join(str(b + 1) for b in rows)}"
-    text += f", columns (c,{{i,k}}) = {', '.join(names)}, of the matrix of all y_{{c,b,{{i,k}}}}"
-    value = _determinant(flat[np.ix_(rows, columns)])
-    yield Violation(text, size, value, _sensitivity(size, _ALL))
+    text += f", columns (c,{{i,k}}) = {names}, of the matrix of all y_{{c,b,{{i,k}}}}"
+    yield _minor(text, flat[np.ix_(rows, columns)], 2.0**0.5)
 
 
-def _independent(matrix: Array, size: int) -> tuple[list[int], list[int]]:
-    """Rows and columns of a nonsingular square part of at most this size."""
-
-    def pivots(rows: Array) -> list[int]:
-        if is_exact(rows):
-            return echelon(flint_matrix(rows))[1]
-        rest, chosen = rows.copy(), []
-        rank = decide_rank(rows).rank
-        for _ in range(min(rank, size)):  # Gram-Schmidt, the largest column first
-            j = int((rest**2).sum(axis=0).argmax())
-            direction = rest[:, j] / np.linalg.norm(rest[:, j])
-            rest = rest - np.multiply.outer(direction, direction @ rest)
-            chosen.append(j)
-        return chosen
-
-    rows = sorted(pivots(matrix.T)[:size])
-    return rows, sorted(pivots(matrix[rows])[:size])
+def _pivots(rows: Array, size: int) -> list[int]:
+    """Independent columns, at most ``size`` of them."""
+    if is_exact(rows):
+        return echelon(flint_matrix(rows))[1][:size]
+    rest, chosen = rows.copy(), []
+    for _ in range(min(decide_rank(rows).rank, size)):  # Gram-Schmidt, the largest column first
+        j = int((rest**2).sum(axis=0).argmax())
+        direction = rest[:, j] / np.linalg.norm(rest[:, j])
+        rest = rest - np.multiply.outer(direction, direction @ rest)
+        chosen.append(j)
+    return chosen
 
 
 def show(vector: Array) -> str:
