@@ -36,14 +36,9 @@ from agattn.errors import InputError
 @tolerance_option(1e-6)
 @json_flag
 def command(
-    files: tuple[Path, ...],
-    heads: int | None,
-    kv_heads: int | None,
-    output: Path | None,
-    plot: Path | None,
-    tolerance: float,
-    as_json: bool,
-) -> None:
+    files: tuple[Path, ...], heads: int | None, kv_heads: int | None, output: Path | None, plot: Path | None,
+    tolerance: float, as_json: bool,
+) -> None:  # fmt: skip
     """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
     Reads .safetensors (or the .index.json of its shards), .npz and .npy: the layouts of BERT, GPT-2 and
@@ -74,9 +69,11 @@ def command(
         write_file(output, _csv(rows) if output.suffix.lower() == ".csv" else _lines(rows))
         click.echo(f"wrote {len(rows)} heads to {output}", err=True)
     if plot is not None:
-        from agattn.heads.head_plot import plot_stable_ranks
+        from agattn.reports.drawing import save
+        from agattn.reports.study_figures import draw_stable_ranks
 
-        plot_stable_ranks(rows, plot)
+        plot.parent.mkdir(parents=True, exist_ok=True)
+        save(draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
         print_json(

@@ -43,23 +43,12 @@ class Head:
     V: Array
 
 
-@dataclass(frozen=True)
-class HeadCounts:
-    """How many heads there are.
+class Checkpoint:
+    """A checkpoint whose layout was recognised; iterating gives its heads in order.
 
     Attributes:
-        heads: of queries, per layer.
-        shared: of keys and values; fewer than ``heads`` for grouped queries.
-        size: the head dimension, where it is not the number of rows divided by that of heads.
-    """
-
-    heads: int
-    shared: int
-    size: int | None = None
-
-
-class Checkpoint:
-    """A checkpoint whose layout was recognised: its number of heads, and the heads in order.
+        file: where the tensors are.
+        layout: ``"plain"``, ``"bert"``, ``"gpt2"`` or ``"llama"``.
 
     Raises:
         InputError: if no layout fits, a tensor is missing, or the number of heads is unknown.
@@ -67,95 +56,66 @@ class Checkpoint:
 
     def __init__(self, file: WeightFile, heads: int | None = None, shared: int | None = None) -> None:
         self.file = file
-        self._given = heads, shared
         self.layout, self._names = _recognise(file)
         if self.layout != "plain":
-            self.counts = _head_counts(file, heads, shared)
-            for layer in self.layers:
-                self._check(layer)
-
-    @property
-    def layers(self) -> list[int]:
-        """The numbers of the layers."""
-        return sorted(self._names) if self.layout != "plain" else [0]
+            self._heads, self._shared, self._size = _head_counts(file, heads, shared)
+            self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 
     def __len__(self) -> int:
         """The number of heads in all layers."""
         if self.layout == "plain":
-            name = "V"
-            shape = self.file.shape(name)
+            shape = self.file.shape("V")
             return shape[0] if len(shape) == 3 else 1
-        return len(self.layers) * self.counts.heads
+        return len(self._names) * self._heads
 
     def __iter__(self) -> Iterator[Head]:
         if self.layout == "plain":
             yield from _plain_heads(self.file)
             return
-        for layer in self.layers:
-            for head in range(self.counts.heads):
+        for layer in self._sizes:
+            for head in range(self._heads):
                 yield self._head(layer, head)
 
-    def _sizes(self, layer: int) -> tuple[int, int]:
-        """The rows of one head, and the columns d."""
-        names = self._names[layer]
-        if self.layout == "gpt2":
-            d, width = self.file.shape(names["fused"])
-            return width // (3 * self.counts.heads), d
-        name = names.get("q", names.get("fused", ""))
-        rows, d = self.file.shape(name)
-        total = self.counts.heads if "q" in names else self.counts.heads + 2 * self.counts.shared
-        return self.counts.size or rows // total, d
-
-    def _check(self, layer: int) -> None:
-        names, counts = self._names[layer], self.counts
-        wanted = {"fused"} if "fused" in names else {"q", "k", "v"}
-        if missing := wanted - set(names):
+    def _checked_size(self, layer: int) -> int:
+        """The rows of one head, where the tensors of a layer have the shapes that they must have."""
+        names, q, kv = self._names[layer], self._heads, self._shared
+        heads = {"fused": q + 2 * kv} if "fused" in names else {"q": q, "k": kv, "v": kv}
+        if missing := set(heads) - set(names):
             present = next(iter(names.values()))
             raise InputError(
                 f"layer {layer} has {present}, but no tensor of its {', '.join(sorted(missing))}"
             )
-        for name in names.values():
-            if len(self.file.shape(name)) != 2:
-                raise InputError(f"{name} has the shape {self.file.shape(name)}; it must be a matrix")
-        size, d = self._sizes(layer)
-        q, kv = counts.heads * size, counts.shared * size
-        if self.layout == "gpt2":
-            expected = {"fused": (d, 3 * q)}
-        elif "fused" in names:
-            expected = {"fused": (q + 2 * kv, d)}
-        else:
-            expected = {"q": (q, d), "k": (kv, d), "v": (kv, d)}
-        for letter, shape in expected.items():
-            found = self.file.shape(names[letter])
-            if found != shape or not size:
+        size = d = 0
+        for letter, number in heads.items():
+            shape = self.file.shape(names[letter])
+            if len(shape) != 2:
+                raise InputError(f"{names[letter]} has the shape {shape}; it must be a matrix")
+            turn = -1 if self.layout == "gpt2" else 1
+            rows, columns = shape[::turn]
+            size, d = size or self._size or rows // number, d or columns
+            expected = (number * size, d)[::turn]
+            if shape != expected or not size:
                 raise InputError(
-                    f"{names[letter]} is {found[0]} × {found[1]}; with {counts.heads} heads"
-                    f" and {counts.shared} of keys it should be {shape[0]} × {shape[1]};"
-                    " give --heads and --kv-heads"
+                    f"{names[letter]} is {shape[0]} × {shape[1]}; with {q} heads and {kv} of keys it should"
+                    f" be {expected[0]} × {expected[1]}; give --heads and --kv-heads"
                 )
+        return size
 
     def _head(self, layer: int, head: int) -> Head:
-        names, counts = self._names[layer], self.counts
-        size, _ = self._sizes(layer)
-        group = head // (counts.heads // counts.shared)
-        starts = {"q": head * size, "k": group * size, "v": group * size}
+        names, size = self._names[layer], self._sizes[layer]
+        group = head // (self._heads // self._shared)
+        places = {"q": (head, 0), "k": (group, self._heads), "v": (group, self._heads + self._shared)}
         found = {}
-        for letter, start in starts.items():
-            if "fused" in names:
-                before = {"q": 0, "k": counts.heads * size, "v": (counts.heads + counts.shared) * size}
-                start += before[letter]
-            rows = slice(start, start + size)
+        for letter, (place, before) in places.items():
             name = names.get("fused", names.get(letter, ""))
+            start = (place + before * ("fused" in names)) * size
+            rows = slice(start, start + size)
             if self.layout == "gpt2":
                 part = self.file.part(name, slice(None), rows).T
             else:
                 part = self.file.part(name, rows)
-            found[letter] = _floats(part, f"{name}, head {head}")
+            found[letter] = as_floats(matrix(part, f"{name}, head {head}"))
         return Head(layer, head, found["k"], found["q"], found["v"])
-
-
-def _floats(part: Any, name: str) -> Array:
-    return as_floats(matrix(part, name))
 
 
 def _recognise(file: WeightFile) -> tuple[str, dict[int, dict[str, str]]]:
@@ -181,7 +141,8 @@ def _recognise(file: WeightFile) -> tuple[str, dict[int, dict[str, str]]]:
     )
 
 
-def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> HeadCounts:
+def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> tuple[int, int, int | None]:
+    """The heads of queries in a layer, those of keys and values, and the head dimension where it is told."""
     config: dict[str, Any] = {}
     path = file.paths[0].parent / "config.json"
     if heads is None and path.is_file():
@@ -203,7 +164,7 @@ def _head_counts(file: WeightFile, heads: int | None, shared: int | None) -> Hea
     assert isinstance(number, int) and isinstance(groups, int)
     if number % groups:
         raise InputError(f"{number} heads cannot share {groups} heads of keys and values")
-    return HeadCounts(number, groups, size)
+    return number, groups, size
 
 
 def _plain_heads(file: WeightFile) -> Iterator[Head]:

@@ -7,6 +7,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from agattn.errors import InputError
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 LARGEST_INDEX = 64 * 2**20
+_OBJECTS = "holds Python objects, which are never loaded; save numbers only"
+_DAMAGE = (ValueError, EOFError, SyntaxError, TypeError, zipfile.BadZipFile, zlib.error, struct.error)
 
 
 class WeightFile(Mapping[str, Any]):
@@ -35,7 +38,7 @@ class WeightFile(Mapping[str, Any]):
         self._shapes: dict[str, tuple[int, ...]] = {}
         self.paths = [Path(path) for path in paths]
         for path in self.paths:
-            with _one_line(path):
+            with _named(path):
                 self._add(path)
 
     def _add(self, path: Path) -> None:
@@ -46,7 +49,8 @@ class WeightFile(Mapping[str, Any]):
             self._add_npz(path)
         elif ending == ".npy":
             name = path.stem.replace("-", "_").replace(".", "_").split("_")[-1].upper()
-            self._put(name, path, _npy_header(path))
+            with path.open("rb") as stream:
+                self._put(name, path, _header(stream))
         elif ending == ".safetensors":
             with _open_safetensors(path) as file:
                 for name in file.keys():  # noqa: SIM118  (a safetensors file is no mapping)
@@ -70,7 +74,7 @@ class WeightFile(Mapping[str, Any]):
         for shard in sorted(set(table.values())):
             if Path(shard).name != shard:
                 raise InputError(f"names the shard {shard!r}, which is not in the same folder")
-            with _one_line(path.parent / shard):
+            with _named(path.parent / shard):
                 self._add(path.parent / shard)
 
     def _add_npz(self, path: Path) -> None:
@@ -96,7 +100,7 @@ class WeightFile(Mapping[str, Any]):
         if name not in self._where:
             raise KeyError(name)
         path, key = self._where[name]
-        with _one_line(path):
+        with _named(path):
             whole = rows == columns == slice(None)
             if path.suffix.lower() == ".safetensors":
                 return _safetensors_part(path, key, None if whole else (rows, columns))
@@ -121,37 +125,24 @@ class WeightFile(Mapping[str, Any]):
         return len(self._where)
 
 
-class _one_line:  # noqa: N801  (used like a function)
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file raises into one line that names it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or not isinstance(error, Exception) or isinstance(error, KeyError):
-            return
-        if isinstance(error, InputError):
-            text = str(error)
-            raise InputError(text if text.startswith(str(self.path)) else f"{self.path}: {text}") from None
-        if isinstance(error, FileNotFoundError):
-            raise InputError(f"{self.path}: there is no such file") from None
-        if isinstance(error, OSError) and not isinstance(error, zipfile.BadZipFile):
-            raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from None
-        known = (ValueError, EOFError, SyntaxError, TypeError, zipfile.BadZipFile, zlib.error, struct.error)
-        if isinstance(error, (*known, MemoryError, RecursionError, NotImplementedError, RuntimeError)):
-            if "pickle" in str(error).lower() or "object array" in str(error).lower():
-                what = "holds Python objects, which are never loaded; save numbers only"
-            else:
-                what = f"is damaged or not a {self.path.suffix} file of numbers"
-            raise InputError(f"{self.path}: {what}") from None
-
-
-def _npy_header(path: Path) -> tuple[int, ...]:
-    with path.open("rb") as stream:
-        return _header(stream)
+    try:
+        yield
+    except KeyError:
+        raise
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (*_DAMAGE, MemoryError, RuntimeError) as error:
+        if "pickle" in str(error).lower() or "object array" in str(error).lower():
+            raise InputError(f"{path}: {_OBJECTS}") from None
+        raise InputError(f"{path}: is damaged or not a {path.suffix} file of numbers") from None
 
 
 def _header(stream: Any) -> tuple[int, ...]:
@@ -161,7 +152,7 @@ def _header(stream: Any) -> tuple[int, ...]:
         reader = np.lib.format.read_array_header_2_0
     shape, _, dtype = reader(stream)
     if dtype.hasobject:
-        raise InputError("holds Python objects, which are never loaded; save numbers only")
+        raise InputError(_OBJECTS)
     return tuple(int(n) for n in shape)
 
 

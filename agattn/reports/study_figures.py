@@ -1,9 +1,9 @@
-"""The results of a study as pictures; the same results give the same file, byte for byte."""
+"""The results of a study, and the heads of a model, as pictures; the same results give the same bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agattn.reports.drawing import empty, image, save
 
@@ -75,6 +75,28 @@ def draw_dimensions(points: Mapping[str, Sequence[tuple[int, int]]]) -> Figure:
     axes.set_ylabel("dimension")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """The stable ranks of A and of V of every head over its layer.
+
+    Args:
+        rows: for each head its ``layer``, from 0, ``stable_rank_a`` and ``stable_rank_v``.
+    """
+    figure, axes = empty(7, 4)
+    for key, label, marker, shift in (
+        ("stable_rank_a", "A = KᵀQ", "o", -0.12),
+        ("stable_rank_v", "V", "x", 0.12),
+    ):
+        x, y = [row["layer"] + 1 + shift for row in rows], [row[key] for row in rows]
+        axes.scatter(x, y, marker=marker, label=label)
+    axes.set_xticks(sorted({row["layer"] + 1 for row in rows}))
+    axes.set_xlabel("layer")
+    axes.set_ylabel("stable rank ‖·‖²_F / ‖·‖²")
+    axes.set_yscale("log")
+    axes.axhline(1, color="0.7", linewidth=0.8)
+    axes.legend()
     return figure
 
 

@@ -2,7 +2,7 @@
 
 >>> from agattn import SingleLayer
 >>> from agattn.studies.jobs import Job, perform, versions_for
-from agattn.studies.lines import make_line
+>>> from agattn.studies.lines import make_line
 >>> versions = versions_for("native")
 >>> jobs = [Job(SingleLayer(3, 2, a), "verify", ("theorem-3.4.singular",)) for a in (1, 2, 3)]
 >>> lines = [make_line(job, versions, perform(job, versions)) for job in jobs]
