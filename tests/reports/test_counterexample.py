@@ -16,7 +16,7 @@ from agattn.geometry.strata.strata import Stratum, strata, stratum_of
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.counterexample import counterexample, tangent_vectors
-from agattn.reports.document import Attachment, Text
+from agattn.reports.document import Attachment, Text, sections
 from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(3, 2, 2)
@@ -24,7 +24,8 @@ LAYER = SingleLayer(3, 2, 2)
 
 def section_of(layer):
     verdicts = verify(layer, ("theorem-3.4.singular", "corollary-A.4"), Settings(engine="native")).verdicts
-    return counterexample(layer, verdicts)
+    values = counterexample(layer, verdicts)
+    return sections("counterexample", layer=layer, **values) if values else ()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_the_section(tmp_path):
     formulas = [block.latex for block in section.blocks if isinstance(block, Math)]
     [table] = [block for block in section.blocks if isinstance(block, Table)]
     text = " ".join(block.text for block in section.blocks if isinstance(block, Text))
-    assert r"u_{1}^2 & 0 & 0 \\ u_{1} u_{2} & 0 & 0" in formulas[0] and len(table.rows) == 14
+    assert r"u_{1}^{2} & 0 & 0 \\ u_{1} u_{2} & 0 & 0" in formulas[0] and len(table.rows) == 14
     assert "2·4 + 6 − 1 = 13" in text and "theorem-3.4.singular, corollary-A.4" in text
     files = {block.name: block.text for block in section.blocks if isinstance(block, Attachment)}
     assert list(files) == ["tangent-vectors-212.csv", "tangent-vectors-213.csv"]
@@ -100,6 +101,6 @@ def test_the_section(tmp_path):
 
 
 def test_nothing_is_shown_where_nothing_is_refuted():
-    assert section_of(SingleLayer(2, 1)) == []
+    assert section_of(SingleLayer(2, 1)) == ()
     verdicts = verify(SingleLayer(2, 1), (), Settings(engine="native")).verdicts
     assert all(v.status is not Status.REFUTED for v in verdicts)

@@ -16,8 +16,8 @@ from agattn.cli.output import schema_text
 from agattn.display.mathml import mathml
 from agattn.display.table import Code, Lines, Math, Table, Word
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown
-from agattn.reports.layer_report import claims_blocks, layer_report, summary
+from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown, sections
+from agattn.reports.layer_report import claims_table, layer_report, summary
 from agattn.reports.network_report import network_report
 from agattn.verification.verify import Settings
 
@@ -58,7 +58,7 @@ def test_the_report_of_the_counterexample(refuting):
     [ideal] = [
         t for s in document.sections if s.title == "Equations" for t in s.blocks if isinstance(t, Table)
     ][:1]
-    assert [row[1] for row in ideal.rows] == ["0", "45"]
+    assert [row[1] for row in ideal.rows] == [0, 45]
 
 
 def test_the_page_stands_alone(refuting):
@@ -155,11 +155,22 @@ def test_what_is_hostile_is_shown_as_text():
     assert r"\|" in rows[2]
 
 
+def test_a_value_cannot_begin_a_block():
+    """Whatever stands in a value stays text in the paragraph that its template puts it in."""
+    hostile = "x\n\n## New\n\n> note\n\n$$y$$\n\n\0{}\n\n{{ claims }}"
+    values = {"claims": Table("c", ("a",), (("b",),)), "evidence": "e", "paper": hostile}
+    [section] = sections("claims", refuted={hostile: [hostile]}, **values)
+    first, table, second, third = section.blocks
+    words = "x ## New > note $$y$$ {} {{ claims }}"
+    assert (first, table) == (Text(f"Refuted: {words}: {words}", note=True), values["claims"])
+    assert (second, third) == (Text("e"), Text(words))
+
+
 def test_undecided_and_modular_are_said():
     base = Verdict("corollary-3.3", Status.UNDECIDED, True, 5, None, None, "time ran out", "none", 1.0)
     modular = replace(base, status=Status.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
     assert summary([base, modular]) == "Of 2 claims: 1 confirmed, 1 undecided."
-    [table] = [b for b in claims_blocks([base, modular], {}) if isinstance(b, Table)]
+    table = claims_table([base, modular], {})
     assert [row[2:4] for row in table.rows] == [
         (Word("undecided"), Word("")),
         (Word("confirmed"), Word("modular")),
