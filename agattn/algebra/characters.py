@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import prod
+from math import factorial, prod
 
 Partition = tuple[int, ...]
 
@@ -53,13 +53,8 @@ def schur_dimension(partition: Partition, n: int) -> int:
     >>> schur_dimension((2,), 768), schur_dimension((1, 1, 1), 2)
     (295296, 0)
     """
-    columns = conjugate(partition)
-    numerator = denominator = 1
-    for row, length in enumerate(partition):
-        for column in range(length):
-            numerator *= n + column - row
-            denominator *= length - column + columns[column] - row - 1
-    return numerator // denominator
+    contents = (column - row for row, length in enumerate(partition) for column in range(length))
+    return prod(n + content for content in contents) // prod(_hooks(partition))
 
 
 def specht_dimension(partition: Partition) -> int:
@@ -68,15 +63,14 @@ def specht_dimension(partition: Partition) -> int:
     >>> specht_dimension((3, 2))
     5
     """
+    return factorial(sum(partition)) // prod(_hooks(partition))
+
+
+def _hooks(partition: Partition) -> Iterator[int]:
+    """The hook lengths of all boxes, row by row."""
     columns = conjugate(partition)
-    value = 1
-    for k in range(1, sum(partition) + 1):
-        value *= k
-    return value // prod(
-        length - column + columns[column] - row - 1
-        for row, length in enumerate(partition)
-        for column in range(length)
-    )
+    for row, length in enumerate(partition):
+        yield from (length - column + columns[column] - row - 1 for column in range(length))
 
 
 def horizontal_strips(shape: Partition, size: int) -> Iterator[Partition]:

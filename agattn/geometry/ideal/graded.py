@@ -86,24 +86,12 @@ class GradedIdeal:
         monomials = self.monomials(weight)
         points = len(monomials) + 5
         if self._values.shape[1] < points:
-            more = self._random_points(max(points, 2 * self._values.shape[1]) - self._values.shape[1])
+            more = random_points(self.layer, self._random, points)
             self._values = np.concatenate([self._values, more], axis=1)
         places = [[self._places[index] for index in monomial] for monomial in monomials]
-        values = _multiply(np.array(places), self._values[:, :points])
+        values = products_of_rows(np.array(places), self._values[:, :points])
         basis, nullity = flint.nmod_mat(points, len(values), values.T.ravel().tolist(), PRIME).nullspace()
         return [[int(x) for x in row] for row in basis.transpose().tolist()[:nullity]]
-
-    def _random_points(self, count: int) -> IntArray:
-        """The coordinates at random points of the parametrization: shape (N, count)."""
-        polynomials = list(generic_coordinates(self.layer).values())
-        entries = self._random.integers(PRIME, size=(len(polynomials[0].ring), count))
-        rows = []
-        for polynomial in polynomials:
-            factors = [
-                [v for v, e in enumerate(exponents) for _ in range(e)] for exponents in polynomial.terms
-            ]
-            rows.append(_multiply(np.array(factors), entries).sum(axis=0) % PRIME)
-        return np.array(rows)
 
     def products(self, weight: TorusWeight) -> list[list[int]]:
         """Products of coordinates and elements of I_{n−1} that span the weight space of R_1·I_{n−1}."""
@@ -122,8 +110,16 @@ class GradedIdeal:
         return rows
 
 
-def _multiply(places: IntArray, values: IntArray) -> IntArray:
-    """The product of the rows of ``values`` at each row of ``places``, modulo the prime."""
+def random_points(layer: SingleLayer, random: np.random.Generator, count: int) -> IntArray:
+    """The coordinates at random points of the parametrization modulo :data:`PRIME`: shape (N, count)."""
+    polynomials = list(generic_coordinates(layer).values())
+    entries = random.integers(PRIME, size=(len(polynomials[0].ring), count))
+    factors = ([[v for v, e in enumerate(key) for _ in range(e)] for key in f.terms] for f in polynomials)
+    return np.array([products_of_rows(np.array(places), entries).sum(axis=0) % PRIME for places in factors])
+
+
+def products_of_rows(places: IntArray, values: IntArray) -> IntArray:
+    """For each row of ``places``, the product of these rows of ``values`` modulo :data:`PRIME`."""
     result = np.ones((len(places), values.shape[1]), dtype=np.int64)
     for column in places.T:
         result = result * values[column] % PRIME

@@ -29,7 +29,9 @@ from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
-from agattn.geometry.ideal.graded import PRIME
+from agattn.geometry.ideal.graded import PRIME, products_of_rows, random_points
+from agattn.geometry.ideal.torus_weights import letters, relabeling
+from agattn.geometry.variety.coordinates import coordinate_index
 
 
 def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
@@ -84,11 +86,12 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     """
     random = np.random.default_rng(seed)
     middle = max_degree - max_degree // 2
-    values = _values(random, a, _bound_at(a, max_degree, middle, middle, max_degree) + 5)
-    bases: dict[tuple[int, int, int], IntArray] = {(0, 0, 0): np.zeros((1, 0), dtype=np.int64)}
+    points = _bound_at(a, max_degree, middle, middle, max_degree) + 5
+    values = random_points(SingleLayer(2, 2, a), random, points)
+    bases: dict[tuple[int, ...], IntArray] = {(0, 0, 0): np.zeros((1, 0), dtype=np.int64)}
     for n in range(1, max_degree + 1):
         half = range((n + 1) // 2, n + 1)
-        above: dict[tuple[int, int, int], IntArray] = {}
+        above: dict[tuple[int, ...], IntArray] = {}
         for weight in product(half, half, range(n, 2 * n + 1)):
             bound = _bound_at(a, n, *weight)
             basis = _basis(_products(bases, n, weight, random), values, bound)
@@ -99,66 +102,39 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     return True
 
 
-# The coordinates y_{c,b,{i,k}} for d = d' = 2, and how many indices each has equal to the first: in c, in
-# b, in {i, k}.
-_COORDINATES = [(c, b, i, k) for c in (0, 1) for b in (0, 1) for i, k in ((0, 0), (0, 1), (1, 1))]
-_WEIGHTS = [(1 - c, 1 - b, 2 - i - k) for c, b, i, k in _COORDINATES]
-
-
-def _values(random: np.random.Generator, a: int, points: int) -> IntArray:
-    """The coordinates at random points: shape (12, points)."""
-    v = random.integers(PRIME, size=(2, 2, points))
-    matrix = np.zeros((2, 2, points), dtype=np.int64)
-    for _ in range(min(a, 2)):
-        k, q = random.integers(PRIME, size=(2, points)), random.integers(PRIME, size=(2, points))
-        matrix = (matrix + k[:, None] * q[None, :]) % PRIME
-    rows = [
-        v[c, i] * matrix[k, b] % PRIME + (v[c, k] * matrix[i, b] % PRIME if i < k else 0)
-        for c, b, i, k in _COORDINATES
-    ]
-    return np.array(rows) % PRIME
+#: The places of the coordinates for d = d' = 2, and how often each has the letter 1 of each group.
+_PLACES = coordinate_index(SingleLayer(2, 2))
+_ONES = [tuple(part.count(1) for part in letters(index, SingleLayer.gl_degrees)) for index in _PLACES]
 
 
 def _products(
-    bases: dict[tuple[int, int, int], IntArray],
-    n: int,
-    weight: tuple[int, int, int],
-    random: np.random.Generator,
+    bases: dict[tuple[int, ...], IntArray], n: int, weight: tuple[int, ...], random: np.random.Generator
 ) -> IntArray:
     """Monomials of degree n, one in each row: coordinates times basis monomials of degree n − 1, shuffled."""
     found = [np.zeros((0, n), dtype=np.int64)]
-    for position, own in enumerate(_WEIGHTS):
-        rest = tuple(x - y for x, y in zip(weight, own, strict=True))
-        totals = (n - 1, n - 1, 2 * n - 2)
+    totals = (n - 1, n - 1, 2 * n - 2)
+    for place, own in enumerate(_ONES):
+        rest = [x - y for x, y in zip(weight, own, strict=True)]
         if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
             continue
-        # A weight that is not dominant is a dominant one with two indices exchanged.
+        # A weight that is not dominant is a dominant one with the two letters of some groups exchanged.
         flips = [2 * x < total for x, total in zip(rest, totals, strict=True)]
-        c, b, i = (total - x if flip else x for x, total, flip in zip(rest, totals, flips, strict=True))
-        lower = _flipped(flips)[bases[c, b, i]]
-        column = np.full((len(lower), 1), position, dtype=np.int64)
-        found.append(np.sort(np.concatenate([lower, column], axis=1), axis=1))
+        dominant = tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))
+        move = relabeling([[2, 1] if flip else [1, 2] for flip in flips], SingleLayer.gl_degrees)
+        lower = np.array([_PLACES[move((index,))[0]] for index in _PLACES])[bases[dominant]]
+        found.append(np.sort(np.insert(lower, 0, place, axis=1), axis=1))
     monomials = np.unique(np.concatenate(found), axis=0)
     random.shuffle(monomials)
     return monomials
 
 
-def _flipped(flips: list[bool]) -> IntArray:
-    """Where each coordinate goes when the two values of some indices are exchanged."""
-    outer, column, inner = map(int, flips)
-    moved = [(c ^ outer, b ^ column, *sorted((i ^ inner, k ^ inner))) for c, b, i, k in _COORDINATES]
-    return np.array([_COORDINATES.index(index) for index in moved])  # type: ignore[arg-type]
-
-
 def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
     """Monomials that are independent functions on M̄, as many as there are, at most ``bound``."""
-    points = bound + 3
+    points, step = bound + 3, max(40, bound)
     chosen = monomials[:0]
-    for start in range(0, len(monomials), max(40, bound)):
-        candidates = np.concatenate([chosen, monomials[start : start + max(40, bound)]])
-        rows = np.ones((len(candidates), points), dtype=np.int64)
-        for column in candidates.T:
-            rows = rows * values[column, :points] % PRIME
+    for start in range(0, len(monomials), step):
+        candidates = np.concatenate([chosen, monomials[start : start + step]])
+        rows = products_of_rows(candidates, values[:, :points])
         transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
         chosen = candidates[echelon(transposed)[1]]
         if len(chosen) == bound:
@@ -172,8 +148,6 @@ def _bound_at(a: int, n: int, c: int, b: int, i: int) -> int:
     def sums(first: int, second: int, total: int) -> int:
         return max(0, min(first, total) - max(0, total - second) + 1)
 
-    if a == 1:
-        source = sum(sums(c, n - c, x) for x in range(max(0, i - n), min(n, i) + 1))
-    else:
-        source = sum(sums(c, n - c, x) * sums(b, n - b, i - x) for x in range(max(0, i - n), min(n, i) + 1))
+    shares = range(max(0, i - n), min(n, i) + 1)
+    source = sum(sums(c, n - c, x) * (1 if a == 1 else sums(b, n - b, i - x)) for x in shares)
     return source - sum(1 for p in range(n + 1) if p < i - p <= n)

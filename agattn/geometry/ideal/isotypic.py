@@ -29,7 +29,7 @@ ranks of integer matrices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from math import gcd
 from typing import NamedTuple
@@ -74,6 +74,7 @@ class IsotypicComponent:
         if sum(self.shape.mu) != self.degree or sum(self.shape.nu) != 2 * self.degree:
             raise ValueError(f"{self.shape}: |λ| = |μ| = n and |ν| = 2n do not hold")
         self._factors: tuple[SpechtModule, ...] = tuple(specht_module(part) for part in self.shape)
+        self.count_products = cache(self._count_products)
 
     @cached_property
     def ring(self) -> int:
@@ -108,7 +109,7 @@ class IsotypicComponent:
             return 0
         if self.ideal(alpha) == 0:
             return 0
-        return self.ideal(alpha) - self._products(at_edge=len(self.shape.mu) == alpha + 1)
+        return self.ideal(alpha) - self.count_products(len(self.shape.mu) == alpha + 1)
 
     @cached_property
     def invariants(self) -> FloatArray:
@@ -135,26 +136,23 @@ class IsotypicComponent:
                 return basis
         raise ArithmeticError(f"{self.shape}: {len(basis)} invariants where Pieri's rule gives {expected}")
 
-    @cached_property
-    def _product_multiplicities(self) -> dict[bool, int]:
-        return {}
+    def _map_products(self, at_edge: bool) -> FloatArray:
+        """Φ = φ ⊗ 1 on R_{n−1} ⊗ R_1, modulo what vanishes on {rank A ≤ α}.
 
-    def _products(self, at_edge: bool) -> int:
+        At the edge ℓ(μ) = α + 1, this keeps only the part of S^μ restricted to 𝔖_{n−1} that has α rows,
+        where the box removed is the last row of μ.
+        """
+        mapped = self._parametrize(self.products, self.degree - 1)
+        return self._remove_last_row(mapped) if at_edge else mapped
+
+    def _count_products(self, at_edge: bool) -> int:
         """The multiplicity of the module in R_1·I_{n−1}.
 
-        With Φ = φ ⊗ 1 on R_{n−1} ⊗ R_1 and Ψ the multiplication to R_n, both on the same space, it is
-        dim Ψ(ker Φ) = rank (Φ, Ψ) − rank Φ. At the edge ℓ(μ) = α + 1, Φ keeps only the part of S^μ
-        restricted to 𝔖_{n−1} that has α rows, where the box removed is the last row of μ.
+        With Φ as above and Ψ the multiplication to R_n, both on the same space, it is dim Ψ(ker Φ) =
+        rank (Φ, Ψ) − rank Φ.
         """
-        known = self._product_multiplicities
-        if at_edge not in known:
-            basis = self.products
-            multiplied = self._multiply(basis)
-            mapped = self._parametrize(basis, self.degree - 1)
-            if at_edge:
-                mapped = self._remove_last_row(mapped)
-            known[at_edge] = _rank(np.concatenate([mapped, multiplied], axis=2)) - _rank(mapped)
-        return known[at_edge]
+        mapped, multiplied = self._map_products(at_edge), self._multiply(self.products)
+        return _rank(np.concatenate([mapped, multiplied], axis=2)) - _rank(mapped)
 
     def ideal_tensors(self, alpha: int) -> FloatArray:
         """A basis of the multiplicity space of the ideal, as invariants in S^λ ⊗ S^μ ⊗ W_ν."""
@@ -164,11 +162,8 @@ class IsotypicComponent:
 
     def product_tensors(self, alpha: int) -> FloatArray:
         """A basis of the multiplicity space of R_1·I_{n−1}, as invariants in S^λ ⊗ S^μ ⊗ W_ν."""
-        basis = self.products
-        mapped = self._parametrize(basis, self.degree - 1)
-        if len(self.shape.mu) == alpha + 1:
-            mapped = self._remove_last_row(mapped)
-        return _independent(_kernel(mapped, self._multiply(basis)))
+        mapped = self._map_products(len(self.shape.mu) == alpha + 1)
+        return _independent(_kernel(mapped, self._multiply(self.products)))
 
     def _seeds(self, first: FloatArray) -> FloatArray:
         """The tensors x ⊗ e_j ⊗ w for the rows x of ``first``, all e_j in S^μ and the basis w of W_ν."""
@@ -177,32 +172,31 @@ class IsotypicComponent:
         return tensors.reshape(len(first) * f_mu * size, f_lam * f_mu, size)
 
     def _symmetrize(self, tensors: FloatArray, n: int) -> FloatArray:
-        """The sum over 𝔖_n of the pairs, as the product over j of 1 + Σ_{i<j} (i j)."""
-        for j in range(1, n):
-            tensors = self._add_transpositions(tensors, j)
-        return tensors
+        """The sum over 𝔖_n of the pairs."""
+        return self._add_transpositions(tensors, range(1, n))
 
     def _multiply(self, tensors: FloatArray) -> FloatArray:
         """From invariants of 𝔖_{n−1} to those of 𝔖_n, a sum over cosets."""
-        return self._add_transpositions(tensors, self.degree - 1)
-
-    def _add_transpositions(self, tensors: FloatArray, j: int) -> FloatArray:
-        total = tensors.copy()
-        for i in range(j):
-            total += np.matmul(
-                outer_transposition(self.shape.lam, self.shape.mu, i, j), tensors
-            ) @ pair_transposition(self.shape.nu, i, j)
-        return _exact(total)
+        return self._add_transpositions(tensors, [self.degree - 1])
 
     def _parametrize(self, tensors: FloatArray, n: int) -> FloatArray:
         """The sum over 𝔖_n acting on λ and the letters v_1, ..., v_n, in S^ν."""
-        nu = self._factors[2]
         tensors = _exact(tensors @ pair_invariants(self.shape.nu))
-        for j in range(1, n):
+        return self._add_transpositions(tensors, range(1, n), pairs=False)
+
+    def _add_transpositions(
+        self, tensors: FloatArray, steps: Sequence[int], pairs: bool = True
+    ) -> FloatArray:
+        """Apply 1 + Σ_{i<j} (i j) for each step j: all of them give the sum over a symmetric group.
+
+        The transpositions are of pairs (v_i, a_i), and on λ and μ; or of the letters v_i alone, and on λ.
+        """
+        lam, mu, nu = self.shape
+        for j in steps:
             total = tensors.copy()
             for i in range(j):
-                left = outer_transposition(self.shape.lam, self.shape.mu, i, j, both=False)
-                total += np.matmul(left, tensors) @ nu.action(2 * i, 2 * j)
+                right = pair_transposition(nu, i, j) if pairs else self._factors[2].action(2 * i, 2 * j)
+                total += np.matmul(outer_transposition(lam, mu, i, j, pairs), tensors) @ right
             tensors = _exact(total)
         return tensors
 
