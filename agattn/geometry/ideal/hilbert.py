@@ -19,6 +19,7 @@ True
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from math import comb
 
@@ -118,14 +119,21 @@ def _products(
         if any(not 0 <= x <= total for x, total in zip(rest, totals, strict=True)):
             continue
         # A weight that is not dominant is a dominant one with the two letters of some groups exchanged.
-        flips = [2 * x < total for x, total in zip(rest, totals, strict=True)]
+        flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
         dominant = tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))
-        move = relabeling([[2, 1] if flip else [1, 2] for flip in flips], SingleLayer.gl_degrees)
-        lower = np.array([_PLACES[move((index,))[0]] for index in _PLACES])[bases[dominant]]
-        found.append(np.sort(np.insert(lower, 0, place, axis=1), axis=1))
+        lower = _flip(flips)[bases[dominant]]
+        column = np.full((len(lower), 1), place)
+        found.append(np.sort(np.concatenate([lower, column], axis=1), axis=1))
     monomials = np.unique(np.concatenate(found), axis=0)
     random.shuffle(monomials)
     return monomials
+
+
+@cache
+def _flip(flips: tuple[bool, ...]) -> IntArray:
+    """Where each coordinate goes when the two letters of some groups are exchanged."""
+    move = relabeling([[2, 1] if flip else [1, 2] for flip in flips], SingleLayer.gl_degrees)
+    return np.array([_PLACES[move((index,))[0]] for index in _PLACES])
 
 
 def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:

@@ -209,13 +209,12 @@ class IsotypicComponent:
         shape, last = self.shape.mu, self.degree - 1
         if shape[-1] > 1:
             return np.zeros_like(tensors)
-        murphy = sum(
-            (mu.transposition(i, last) for i in range(last)), np.zeros((len(mu), len(mu)), dtype=np.int64)
-        )
-        projector = np.eye(len(mu), dtype=np.int64)
+        one = np.eye(len(mu), dtype=np.int64)
+        murphy = sum((mu.transposition(i, last) for i in range(last)), start=0 * one)
+        projector = one
         for row, length in enumerate(shape[:-1]):
             if length > shape[row + 1]:
-                projector = projector @ (murphy - (length - 1 - row) * np.eye(len(mu), dtype=np.int64))
+                projector = projector @ (murphy - (length - 1 - row) * one)
         return _exact(np.matmul(np.kron(np.eye(len(lam)), projector).T, tensors))
 
 
@@ -343,8 +342,6 @@ def _gram(tensors: FloatArray) -> flint.fmpz_mat:
 def _kernel(image: FloatArray, tensors: FloatArray) -> FloatArray:
     """The combinations of ``tensors`` for a basis of the linear relations among ``image``."""
     relations, nullity = _gram(image).nullspace()
-    columns = [[int(row[column]) for row in relations.tolist()] for column in range(nullity)]
-    primitive = [[x // gcd(*column) for x in column] for column in columns]
-    if not nullity:
-        return tensors[:0]
-    return _exact(np.tensordot(np.array(primitive, dtype=np.float64), tensors, axes=1))
+    vectors = [[int(x) for x in vector] for vector in relations.transpose().tolist()[:nullity]]
+    primitive = [[x // gcd(*vector) for x in vector] for vector in vectors]
+    return _exact(np.tensordot(np.array(primitive).reshape(nullity, len(tensors)) * 1.0, tensors, axes=1))
