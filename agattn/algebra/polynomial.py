@@ -277,6 +277,10 @@ class Polynomial:
         """The polynomial in Singular's syntax."""
         return self._format(lambda v: v.singular(), "^{}", "*", "")
 
+    def python(self) -> str:
+        """The polynomial as a Python expression in the names of its variables."""
+        return self._format(lambda v: v.name, "**{}", "*", " ")
+
     def latex(self) -> str:
         """The polynomial in LaTeX."""
         return self._format(lambda v: v.latex(), "^{{{}}}", " ", " ")

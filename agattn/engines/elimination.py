@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
@@ -93,14 +93,9 @@ class Completeness:
 
     def as_json(self) -> dict[str, object]:
         """The findings as JSON-ready data."""
-        return {
-            "dimension": self.dimension,
-            "degree": self.degree,
-            "expected_dimension": self.expected_dimension,
-            "expected_degree": self.expected_degree,
-            "prime": self.prime,
-            "hilbert_function": self.hilbert_function,
-            "expected_hilbert_function": self.expected_hilbert_function,
+        record = asdict(self)
+        del record["characteristic"]
+        return record | {
             "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
             "conclusion": self.conclusion,
             "evidence": "modular" if self.characteristic else "proved",
@@ -140,21 +135,28 @@ def check_generators(
 HILBERT_DEGREE = 8
 _DEGREES = range(HILBERT_DEGREE + 1)
 
+# Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one. The coordinate
+# ring of M̄ is nonzero in every degree, so that no basis of it is empty.
+_SINGULAR = """LIB "primdec.lib";
+ideal G = std(I);
+proc isPrime(ideal I)
+{
+  list primes = minAssGTZ(I);
+  if (size(primes) != 1) { return(0); }
+  ideal P = primes[1];
+  return(size(reduce(P, std(I))) == 0);
+}"""
+
+#: For each engine: what is asked before, how an integer and a line are printed, and the end.
+_SCRIPTS = {
+    "macaulay2": ("", '<< "integer {} " | toString({}) << endl', '<< "{}" << endl', ""),
+    "singular": (_SINGULAR, '"integer {} " + string({});', '"{}";', "quit;"),
+}
 _QUESTIONS = {
-    "macaulay2": {
-        **{f"hilbert-{n}": f"hilbertFunction({n}, I)" for n in _DEGREES},
-        "dimension": "dim I",
-        "degree": "degree I",
-        "prime": "if isPrime I then 1 else 0",
-    },
-    # Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one.
-    "singular": {
-        # The coordinate ring of M̄ is nonzero in every degree, so that no basis is empty.
-        **{f"hilbert-{n}": f"size(kbase(G,{n}))" for n in _DEGREES},
-        "dimension": "dim(G)",
-        "degree": "mult(G)",
-        "prime": "isPrime(I)",
-    },
+    "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"}
+    | {f"hilbert-{n}": f"hilbertFunction({n}, I)" for n in _DEGREES},
+    "singular": {"dimension": "dim(G)", "degree": "mult(G)", "prime": "isPrime(I)"}
+    | {f"hilbert-{n}": f"size(kbase(G,{n}))" for n in _DEGREES},
 }
 
 
@@ -171,31 +173,14 @@ def _ask(
         characteristic=characteristic,
     )
     name = installation.engine.name
-    begin, end = f"agattn-data 1 {problem.task} {problem.digest}", f"agattn-end {len(questions)}"
-    answers = _QUESTIONS[name]
-    if name == "macaulay2":
-        said = [f'<< "integer {q} " | toString({answers[q]}) << endl' for q in questions]
-        lines = [f'<< "{begin}" << endl', *said, f'<< "{end}" << endl']
-    else:
-        said = [f'"integer {q} " + string({answers[q]});' for q in questions]
-        lines = [
-            'LIB "primdec.lib";',
-            "ideal G = std(I);",
-            _SINGULAR_PRIME,
-            f'"{begin}";',
-            *said,
-            f'"{end}";',
-            "quit;",
-        ]
+    before, integer, line, after = _SCRIPTS[name]
+    lines = [
+        before,
+        line.format(f"agattn-data 1 {problem.task} {problem.digest}"),
+        *(integer.format(question, _QUESTIONS[name][question]) for question in questions),
+        line.format(f"agattn-end {len(questions)}"),
+        after,
+    ]
     text = export(ideal, name, characteristic) + "\n".join(lines) + "\n"
     found = run(problem, installation, limits, script=text)
-    return [found.answer.integers[q] for q in questions]
-
-
-_SINGULAR_PRIME = """proc isPrime(ideal I)
-{
-  list primes = minAssGTZ(I);
-  if (size(primes) != 1) { return(0); }
-  ideal P = primes[1];
-  return(size(reduce(P, std(I))) == 0);
-}"""
+    return [found.answer.integers[question] for question in questions]

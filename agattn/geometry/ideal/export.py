@@ -18,15 +18,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.errors import InputError
 from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.torus_weights import list_coordinates
 from agattn.geometry.variety.coordinates import coordinate_ring
 
-#: The formats by name, each with the mark that opens a comment.
-FORMATS = {"macaulay2": "--", "singular": "//", "sympy": "#", "json": ""}
+#: The formats by name: the mark that opens a comment, how variables and polynomials are written, and what
+#: stands between variables.
+FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], str], str]] = {
+    "macaulay2": ("--", Variable.macaulay2, Polynomial.macaulay2, ", "),
+    "singular": ("//", Variable.singular, Polynomial.singular, ","),
+    "sympy": ("#", lambda variable: variable.name, Polynomial.python, ", "),
+}
 
 
 def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
@@ -45,71 +50,33 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
         InputError: if there is no such format.
         TooLargeError: if there are too many coordinates or equations to write out.
     """
-    if form not in FORMATS:
-        raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}")
+    if form not in FORMATS and form != "json":
+        raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}, json")
     list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
     ring = coordinate_ring(ideal.layer)
     polynomials = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
     if form == "json":
         return json.dumps(_document(ideal, ring, polynomials), ensure_ascii=False, indent=1) + "\n"
-    mark = FORMATS[form]
-    header = [
-        f"{mark} {ideal}",
-        f"{mark} All minimal generators up to this degree; each module opens with its highest weight vector.",
-    ]
+    mark, name, show, separator = FORMATS[form]
+    names = separator.join(map(name, ring.variables))
+    pieces = []
+    for module, members in polynomials:
+        comment = f"  {mark} {module}" + (f": {module.name}" if module.name else "")
+        pieces.append(f"{comment}\n  " + ",\n  ".join(map(show, members)))
+    body = ",\n".join(pieces)
     if form == "macaulay2":
         field = f"ZZ/{characteristic}" if characteristic else "QQ"
-        names = ", ".join(v.macaulay2() for v in ring.variables)
-        body = _listing(polynomials, mark, Polynomial.macaulay2)
-        lines = [f"S = {field}[{names}]", *(["I = ideal(", body + ")"] if body else ["I = ideal(0_S)"])]
+        lines = [f"S = {field}[{names}]", f"I = ideal(\n{body})" if body else "I = ideal(0_S)"]
     elif form == "singular":
-        names = ",".join(v.singular() for v in ring.variables)
-        body = _listing(polynomials, mark, Polynomial.singular)
         lines = [
             f"ring S = {characteristic},({names}),dp;",
-            *(["ideal I =", body + ";"] if body else ["ideal I = 0;"]),
+            f"ideal I =\n{body};" if body else "ideal I = 0;",
         ]
     else:
-        names = " ".join(v.name for v in ring.variables)
-        body = _listing(polynomials, mark, _python)
-        assigned = ", ".join(v.name for v in ring.variables)
-        lines = [
-            "import sympy",
-            "",
-            f'symbols = [{assigned}] = sympy.symbols("{names}", seq=True)',
-            "equations = [",
-            *([body + ","] if body else []),
-            "]",
-        ]
-    return "\n".join([*header, *lines]) + "\n"
-
-
-def _listing(
-    polynomials: list[tuple[EquationModule, list[Polynomial]]], mark: str, show: Callable[[Polynomial], str]
-) -> str:
-    """The polynomials one on each line, separated by commas, with a comment before each module."""
-    last = sum(len(members) for _, members in polynomials)
-    lines, count = [], 0
-    for module, members in polynomials:
-        lines.append(f"  {mark} {module}" + (f": {module.name}" if module.name else ""))
-        for polynomial in members:
-            count += 1
-            lines.append(f"  {show(polynomial)}" + ("," if count < last else ""))
-    return "\n".join(lines)
-
-
-def _python(polynomial: Polynomial) -> str:
-    """The polynomial as a Python expression in the names of its variables."""
-    pieces = []
-    for exponents, coefficient in polynomial.terms.items():
-        factors = [str(coefficient)]
-        factors += [
-            v.name + (f"**{e}" if e > 1 else "")
-            for v, e in zip(polynomial.ring.variables, exponents, strict=True)
-            if e
-        ]
-        pieces.append("*".join(factors))
-    return " + ".join(pieces).replace("+ -", "- ")
+        made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
+        lines = ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
+    about = "All minimal generators up to this degree; each module opens with its highest weight vector."
+    return "\n".join([f"{mark} {ideal}", f"{mark} {about}", *lines]) + "\n"
 
 
 def _document(
@@ -125,14 +92,11 @@ def _document(
                 "highest_weight": [list(part) for part in module.shapes],
                 "name": module.name,
                 "equations": [
-                    [[int(c), _sparse(e)] for e, c in polynomial.terms.items()] for polynomial in members
+                    # coefficients, and pairs of a coordinate's position and its exponent
+                    [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
+                    for f in members
                 ],
             }
             for module, members in polynomials
         ],
     }
-
-
-def _sparse(exponents: tuple[int, ...]) -> list[list[int]]:
-    """Pairs of a coordinate's position and its exponent."""
-    return [[position, e] for position, e in enumerate(exponents) if e]

@@ -18,7 +18,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
@@ -321,15 +322,12 @@ class Ideal(Shown):
 
 def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:
     """The rank of the Jacobian of some equations at a point, exactly."""
-    gradients = [equation.gradient(point) for equation in equations]
-    columns = {index: n for n, index in enumerate(sorted({i for gradient in gradients for i in gradient}))}
-    if not columns:
-        return 0
+    gradients = [gradient for equation in equations if (gradient := equation.gradient(point))]
+    columns = sorted({index for gradient in gradients for index in gradient})
     rows = [[gradient.get(index, 0) for index in columns] for gradient in gradients]
     if characteristic:
-        return int(
-            flint.nmod_mat([[int(x) % characteristic for x in row] for row in rows], characteristic).rank()
-        )
+        residues = [int(x) % characteristic for row in rows for x in row]
+        return int(flint.nmod_mat(len(rows), len(columns), residues, characteristic).rank())
     return int(rational_matrix(rows, len(columns)).rank())
 
 
@@ -350,70 +348,50 @@ def compute_ideal(
         TooLargeError: before starting, if the last degree is beyond the stated limits.
     """
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
+    if not force:
+        _check_size(layer, max_degree)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
-    pieces, graded = (_exactly if layer.has_orbits else _modularly)(layer, max_degree, workers, seed, force)
-    return Ideal(layer, layer.expected_dimension, degree, tuple(pieces), graded=graded)
-
-
-def _exactly(
-    layer: SingleLayer, max_degree: int, workers: int, seed: int, force: bool
-) -> tuple[list[DegreePiece], None]:
-    """The pieces by ranks on multiplicity spaces, for t ≥ 2."""
-    largest = max((specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1)
-    if largest > LARGEST_SPECHT_MODULE and not force:
-        raise TooLargeError(
-            f"degree {max_degree} for d = {layer.d} needs matrices of {largest} rows; "
-            f"the limit is {LARGEST_SPECHT_MODULE}. Lower --max-degree, or use --force"
+    graded = None if layer.has_orbits else GradedIdeal(layer, seed)
+    with ProcessPoolExecutor(workers) if workers > 1 and graded is None else nullcontext() as pool:
+        pieces = tuple(
+            _piece(layer, n, _multiplicities(layer, n, graded, pool)) for n in range(1, max_degree + 1)
         )
-    tasks = [
-        [(shape, layer.alpha) for shape in shapes(n, layer.d_out, layer.d)] for n in range(1, max_degree + 1)
-    ]
-    counts: list[Any]
-    if workers > 1:
-        with ProcessPoolExecutor(workers) as pool:
-            counts = [list(pool.map(_multiplicities, own, chunksize=4)) for own in tasks]
+    return Ideal(layer, layer.expected_dimension, degree, pieces, graded=graded)
+
+
+def _check_size(layer: SingleLayer, max_degree: int) -> None:
+    size = layer.ambient_dimension
+    if layer.has_orbits:
+        largest = max((specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1)
+        limit, needs = LARGEST_SPECHT_MODULE, f"for d = {layer.d} needs matrices of {largest} rows"
     else:
-        counts = [list(map(_multiplicities, own)) for own in tasks]
-    pieces = [
-        _piece(
-            layer,
-            n,
-            {tuple(shape): numbers for (shape, _), numbers in zip(own, found, strict=True)},
-            Evidence.PROVED,
+        largest = comb(size + max_degree - 1, max_degree)
+        limit, needs = LARGEST_DEGREE_PIECE, f"at t = 1 in {size} coordinates has {largest} monomials"
+    if largest > limit:
+        raise TooLargeError(
+            f"degree {max_degree} {needs}; the limit is {limit}. Lower --max-degree, or use --force"
         )
-        for n, (own, found) in enumerate(zip(tasks, counts, strict=True), 1)
-    ]
-    return pieces, None
 
 
-def _multiplicities(task: tuple[Any, int]) -> tuple[int, int, int]:
+def _multiplicities(
+    layer: SingleLayer, n: int, graded: GradedIdeal | None, pool: Executor | None
+) -> dict[tuple[Partition, ...], tuple[int, int, int]]:
+    """How often each module of degree n occurs in ring, coordinate ring and minimal generators."""
+    if graded is not None:
+        ring, coordinate, generators = graded.characters(n)
+        return {key: (ring[key], coordinate.get(key, 0), generators.get(key, 0)) for key in ring}
+    tasks = [(tuple(shape), layer.alpha) for shape in shapes(n, layer.d_out, layer.d)]
+    found = pool.map(_component, tasks, chunksize=4) if pool else map(_component, tasks)
+    return {shape: numbers for (shape, _), numbers in zip(tasks, found, strict=True)}
+
+
+def _component(task: tuple[Any, int]) -> tuple[int, int, int]:
     shape, alpha = task
     space = component(shape)
     return space.ring, space.coordinate(alpha), space.minimal_generators(alpha)
 
 
-def _modularly(
-    layer: SingleLayer, max_degree: int, workers: int, seed: int, force: bool
-) -> tuple[list[DegreePiece], GradedIdeal]:
-    """The pieces by ranks of weight spaces at random points mod p, for t = 1."""
-    size = comb(layer.ambient_dimension + max_degree - 1, max_degree)
-    if size > LARGEST_DEGREE_PIECE and not force:
-        raise TooLargeError(
-            f"at t = 1, degree {max_degree} in {layer.ambient_dimension} coordinates has {size} monomials; "
-            f"the limit is {LARGEST_DEGREE_PIECE}. Lower --max-degree, or use --force"
-        )
-    graded = GradedIdeal(layer, seed)
-    pieces = []
-    for n in range(1, max_degree + 1):
-        ring, coordinate, generators = graded.characters(n)
-        numbers = {key: (ring[key], coordinate.get(key, 0), generators.get(key, 0)) for key in ring}
-        pieces.append(_piece(layer, n, numbers, Evidence.MODULAR))
-    return pieces, graded
-
-
-def _piece(
-    layer: SingleLayer, n: int, multiplicities: Mapping[Any, tuple[int, int, int]], evidence: Evidence
-) -> DegreePiece:
+def _piece(layer: SingleLayer, n: int, multiplicities: Mapping[Any, tuple[int, int, int]]) -> DegreePiece:
     """One degree from the multiplicities of its modules in ring, coordinate ring and minimal generators.
 
     Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
@@ -429,4 +407,5 @@ def _piece(
         raise ArithmeticError(f"the modules of degree {n} add up to {total}, not to {expected}")
     hilbert_function = sum(m.dimension * m.coordinate_ring for m in modules)
     generators = sum(m.dimension * m.minimal_generators for m in modules)
+    evidence = Evidence.PROVED if layer.has_orbits else Evidence.MODULAR
     return DegreePiece(n, expected - hilbert_function, hilbert_function, generators, evidence, modules)
