@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from agattn.cli.fiber import tolerance_option
-from agattn.cli.options import json_flag
+from agattn.cli.options import json_flag, tolerance_option
 from agattn.cli.output import check_destination, check_drawing, print_json, progress, write_file
 from agattn.errors import InputError
 

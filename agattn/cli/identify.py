@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from agattn.architectures import SingleLayer
-from agattn.cli.fiber import finite, table, tolerance_option
-from agattn.cli.options import json_flag, single_layer
-from agattn.cli.output import print_json
+from agattn.cli.options import json_flag, single_layer, tolerance_option
+from agattn.cli.output import plain, print_json
 from agattn.errors import InputError
 
 
@@ -43,19 +42,14 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
         "architecture": architecture.as_json(),
         "in_neuromanifold": found.in_neuromanifold,
         "in_zariski_closure": found.in_zariski_closure,
-        "a": None if found.A is None else table(found.A),
-        "v": None if found.V is None else table(found.V),
-        "residual": finite(found.residual),
+        "a": plain(found.A),
+        "v": plain(found.V),
+        "residual": plain(found.residual),
         "reason": found.reason,
         "evidence": found.evidence.value,
         "preimages": found.preimages,
-        "violation": None
-        if found.violation is None
-        else {
-            "equation": found.violation.equation,
-            "degree": found.violation.degree,
-            "value": str(found.violation.value),
-        },
+        "violation": (v := found.violation)
+        and {"equation": v.equation, "degree": v.degree, "value": str(v.value)},
     }
     if as_json:
         print_json(document)

@@ -231,6 +231,14 @@ def json_flag(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")(command)
 
 
+def tolerance_option(default: float) -> Callable[[Command], Command]:
+    """Add ``--tolerance``, relative, with this default."""
+    return click.option(
+        "--tolerance", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=default,
+        show_default=True, help="What counts as zero in floating point, relative to the largest.",
+    )  # fmt: skip
+
+
 def seed(command: Command) -> Command:
     """Add ``--seed``."""
     return click.option(
