@@ -18,6 +18,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 
 class Evidence(Enum):
@@ -70,6 +71,43 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Who found one part of a finding, and who checked it; ``checked_by`` is empty where nobody did.
+
+    >>> print(Source("equations", "native", "macaulay2 1.26.06"))
+    equations: native, checked by macaulay2 1.26.06
+    """
+
+    part: str
+    found_by: str
+    checked_by: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.found_by}{f', checked by {self.checked_by}' if self.checked_by else ''}"
+
+    def as_json(self) -> dict[str, str | None]:
+        """The source with the keys of the command line's contract."""
+        return {"part": self.part, "found_by": self.found_by, "checked_by": self.checked_by or None}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON-ready data: with names as an object, in order as a list, anything else as its text.
+
+    >>> plain({Evidence.PROVED: (1, None)})
+    {'proved': [1, None]}
+    """
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return str(value)
+
+
+@dataclass(frozen=True)
 class Verdict(Shown):
     """The status of one claim for one architecture, with everything needed to doubt it.
 
@@ -77,25 +115,31 @@ class Verdict(Shown):
         claim: the claim's id, such as ``"corollary-3.3"``.
         status: confirmed, refuted, undecided or inapplicable.
         hypotheses_hold: whether the claim speaks about this architecture at all.
-        predicted: what the claim says, as JSON-ready data.
-        computed: what was computed, as JSON-ready data; ``None`` where nothing could be.
+        predicted: what the claim says: numbers, strata, names, or tuples and mappings of these.
+        computed: what was computed, of the same type; ``None`` where nothing could be.
         evidence: how ``computed`` is known; ``None`` where nothing was computed.
         witness: the reason in words, and for a refutation the point at which the claim fails.
         engine: name and version of what computed it, such as ``"macaulay2 1.26.06"`` or ``"native"``.
-        seconds: wall-clock time spent on the problems this claim needed.
-        details: anything else worth keeping, JSON-ready.
+        seconds: wall-clock time spent on the tasks this claim needed.
+        details: anything else worth keeping.
+        sources: who found which part.
+        shown: ``computed`` in a few words, where it does not print itself well.
+        fails_at: the strata at which a claim about strata fails.
     """
 
     claim: str
     status: Status
     hypotheses_hold: bool
-    predicted: object
-    computed: object
+    predicted: Any
+    computed: Any
     evidence: Evidence | None
     witness: str
     engine: str
     seconds: float
     details: Mapping[str, object] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
+    shown: str = ""
+    fails_at: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         decided = self.status in (Status.CONFIRMED, Status.REFUTED)
@@ -120,6 +164,19 @@ class Verdict(Shown):
         """The evidence in words: such as ``proved``, or ``proved in part`` where there is a scope."""
         return f"{self.evidence or ''}{' in part' if self.scope else ''}"
 
+    @property
+    def short(self) -> str:
+        """The computed value in a few words, for a table."""
+        value = plain(self.computed)
+        if self.shown or value is None:
+            return self.shown
+        if isinstance(value, dict):
+            simple = {key: x for key, x in value.items() if x is not None and not isinstance(x, (dict, list))}
+            return ", ".join(f"{key}: {x}" for key, x in simple.items())
+        if isinstance(value, list):
+            return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
+        return str(value)
+
     def __str__(self) -> str:
         known = f" ({self.known})" if self.evidence else ""
         return f"{self.claim}: {self.status}{known}. {self.witness}"
@@ -129,12 +186,14 @@ class Verdict(Shown):
         return {
             "id": self.claim,
             "hypotheses_hold": self.hypotheses_hold,
-            "predicted": self.predicted,
-            "computed": self.computed,
+            "predicted": plain(self.predicted),
+            "computed": plain(self.computed),
             "verdict": self.status.value,
             "evidence": self.evidence.value if self.evidence else None,
             "witness": self.witness,
             "engine": self.engine,
+            "sources": [source.as_json() for source in self.sources],
             "seconds": round(self.seconds, 3),
-            **self.details,
+            **({"fails_at": plain(self.fails_at)} if self.fails_at else {}),
+            **{name: plain(value) for name, value in self.details.items()},
         }

@@ -27,6 +27,7 @@ def verdict(**changes):
         "evidence": Evidence.PROVED,
         "witness": "dim M = 5",
         "engine": "singular 4.4.1",
+        "sources": [],
         "seconds": 0.12345,
     }
     return Verdict(**{**values, **changes})
@@ -67,6 +68,7 @@ def test_json_has_the_keys_of_the_contract():
         "evidence": "proved",
         "witness": "dim M = 5",
         "engine": "singular 4.4.1",
+        "sources": [],
         "seconds": 0.123,
         "generators_by_degree": {"4": 1},
     }

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, UndecidedError
-from agattn.evidence import Evidence, Status, Verdict, weakest
-from agattn.systems.task import Source, Task
+from agattn.evidence import Evidence, Source, Status, Verdict, weakest
+from agattn.systems.task import Task
 
 A = TypeVar("A", bound=Architecture)
-AnyClaim = TypeVar("AnyClaim", bound="Claim[Any]")
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,19 @@ class Outcome:
     Attributes:
         holds: whether the computed value is what the claim predicts; ``None`` if what was computed decides
             nothing, though it is worth showing.
-        computed: the value, JSON-ready.
+        computed: the value; see :class:`~agattn.evidence.Verdict`.
         witness: the reason in words; where the claim fails, the point at which it does.
-        evidence: of facts that no task was needed for.
-        details: more JSON-ready data.
+        shown: the value in a few words, where it does not print itself well.
+        fails_at: the strata at which a claim about strata fails.
+        details: more data; ``scope`` says where the claim was checked if it says more.
     """
 
     holds: bool | None
-    computed: object
+    computed: Any
     witness: str
-    evidence: Evidence | None = None
-    details: dict[str, object] = field(default_factory=dict)
+    shown: str = ""
+    fails_at: tuple[Any, ...] = ()
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,11 @@ class Claim(Generic[A]):
         latex: in LaTeX.
         source: where it is stated.
         hypotheses: when it applies.
-        tasks: what must be found out; the judge says which of them it cannot do without.
-        predict: what the claim says for an architecture, JSON-ready.
+        tasks: what must be found out, at least one; the judge says which of them it cannot do without.
+        predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`.
         judge: compares findings with the claim.
+        certificate: what a certificate of it holds beside the verdict, of ``"degree"`` and ``"spaces"``
+            (tangent spaces of all strata); ``None`` if the checker knows no proof of it.
     """
 
     id: str
@@ -117,6 +121,21 @@ class Claim(Generic[A]):
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
+    certificate: tuple[str, ...] | None = None
+
+    @property
+    def about(self) -> type[A]:
+        """The kind of architecture."""
+        return self.tasks[0].about
+
+    @property
+    def place(self) -> tuple[bool, bool, int, int]:
+        """Where it stands in a list: the paper's claims by number, appendices last, then this project's."""
+        number = re.search(r"(A|\d+)\.(\d+)", self.source)
+        if number is None:
+            return True, True, 0, 0
+        section, n = number.groups()
+        return False, section == "A", 0 if section == "A" else int(section), int(n)
 
     def failing_hypotheses(self, architecture: A) -> list[str]:
         """The hypotheses that do not hold for an architecture."""
@@ -129,37 +148,29 @@ class Claim(Generic[A]):
         """
         failing = self.failing_hypotheses(architecture)
         mine = Findings(findings.found, findings.missing)
-        outcome: Outcome | None = None
         try:
-            outcome = self.judge(architecture, mine)
-            reason = outcome.witness
+            outcome, used = self.judge(architecture, mine), mine.used
         except UndecidedError as undecided:
-            reason = str(undecided)
-        evidence = [finding.evidence for finding in mine.used]
-        if outcome and outcome.evidence:
-            evidence.append(outcome.evidence)
+            outcome, used = Outcome(None, None, str(undecided)), []
+        status = Status.CONFIRMED if outcome.holds else Status.REFUTED
         if failing:
             status = Status.INAPPLICABLE
-            reason = f"it assumes {' and '.join(failing)}. {reason}"
-        elif outcome is None or outcome.holds is None:
+        elif outcome.holds is None:
             status = Status.UNDECIDED
-        else:
-            status = Status.CONFIRMED if outcome.holds else Status.REFUTED
         return Verdict(
             claim=self.id,
             status=status,
             hypotheses_hold=not failing,
             predicted=None if failing else self.predict(architecture),
-            computed=outcome.computed if outcome else None,
-            evidence=weakest(evidence) if outcome and evidence else None,
-            witness=reason,
-            engine=(", ".join(_once(f.engines for f in mine.used)) or "native") if outcome else "none",
+            computed=outcome.computed,
+            evidence=weakest(finding.evidence for finding in used) if used else None,
+            witness=f"it assumes {' and '.join(failing)}. {outcome.witness}" if failing else outcome.witness,
+            engine=", ".join(_once(finding.engines for finding in used)) or "none",
             seconds=sum(finding.seconds for finding in mine.used),
-            details={
-                **(outcome.details if outcome else {}),
-                **({"assumes": failing} if failing else {}),
-                "sources": [s.as_json() for s in _once(f.sources for f in mine.used)] if outcome else [],
-            },
+            details={**outcome.details, **({"assumes": failing} if failing else {})},
+            sources=tuple(_once(finding.sources for finding in used)),
+            shown=outcome.shown,
+            fails_at=outcome.fails_at if status is Status.REFUTED else (),
         )
 
 
@@ -169,8 +180,8 @@ def _once(lists: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def select(
-    claims: Mapping[str, AnyClaim], ids: tuple[str, ...], elsewhere: Mapping[str, str] | None = None
-) -> list[AnyClaim]:
+    claims: Mapping[str, Claim[Any]], ids: tuple[str, ...], elsewhere: Mapping[str, str] | None = None
+) -> list[Claim[Any]]:
     """The claims of these ids, or all of them.
 
     Args:
@@ -183,7 +194,7 @@ def select(
         InputError: if there is no claim of an id; the nearest one is suggested.
     """
     others = elsewhere or {}
-    chosen: dict[str, AnyClaim] = {}
+    chosen: dict[str, Claim[Any]] = {}
     for identifier in ids:
         found = _meant(identifier, claims)
         if not found:

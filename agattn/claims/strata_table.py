@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agattn.architectures import SingleLayer
+from agattn.claims.singular_points import rank_at_most_one
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.strata.boundary import BoundaryAnswer, boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -40,7 +41,7 @@ def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
     """
     if layer.d < 2 or (layer.a == 1 and layer.d_out == 1):
         return None
-    return stratum.r_a <= 1 and stratum.r_v <= 1
+    return rank_at_most_one(layer, stratum)
 
 
 @dataclass(frozen=True)

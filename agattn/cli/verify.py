@@ -12,7 +12,6 @@ from agattn.cli import options, output
 from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
-    from agattn.evidence import Verdict
     from agattn.verification.verify import Report
 
 
@@ -23,10 +22,9 @@ STRATA_LEGEND = (
 
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-        from agattn.claims.single_layer import CLAIMS
+        from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 
-        for title, claims in (("One layer", CLAIMS), ("Networks", NETWORK_CLAIMS)):
+        for title, claims in (("One layer", LAYER_CLAIMS), ("Networks", NETWORK_CLAIMS)):
             click.echo(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
@@ -134,34 +132,12 @@ def _print(report: Report) -> None:
     for verdict in report.verdicts:
         status = verdict.status.value
         style = colours[status]
-        table.add_row(verdict.claim, f"[{style}]{status}[/{style}]", verdict.known, _short(verdict))
+        table.add_row(verdict.claim, f"[{style}]{status}[/{style}]", verdict.known, verdict.short)
     output.print_table(console, table, folded="computed")
     if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
         console.print(f"\n{STRATA_LEGEND}", markup=False)
     for line in _remarks(report):
         console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
-
-
-def _short(verdict: Verdict) -> str:
-    """The computed value in a few words."""
-    value = verdict.computed
-    if verdict.claim in ("theorem-3.4.closed", "corollary-A.1") and isinstance(value, list):
-        return f"φ = 0 at {', '.join(value)}"
-    if verdict.claim == "theorem-3.2" and value is not None:
-        return "fibers as stated" if value == verdict.predicted else "other fibers"
-    if verdict.claim == "agattn.tangent-dimension" and isinstance(value, dict):
-        return "as stated" if value == verdict.predicted else "other dimensions"
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{key}: {inner}"
-            for key, inner in value.items()
-            if inner is not None and not isinstance(inner, (dict, list))
-        )
-    if verdict.claim == "agattn.hilbert-function" and isinstance(value, list):
-        return ", ".join(map(str, value[:5])) + ", ..."
-    if isinstance(value, list):
-        return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
-    return "" if value is None else str(value)
 
 
 def _remarks(report: Report) -> list[str]:

@@ -16,7 +16,7 @@ from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims.strata_table import StrataTable
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
-from agattn.evidence import Verdict
+from agattn.evidence import Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
@@ -92,7 +92,7 @@ def _verdict(verdict: Verdict) -> list[Table]:
     rows: tuple[tuple[Cell, ...], ...] = (
         ("claim", verdict.claim),
         ("verdict", f"{verdict.status}{known}"),
-        ("computed", "" if verdict.computed is None else str(verdict.computed)),
+        ("computed", "" if verdict.computed is None else str(plain(verdict.computed))),
         (Wide("why"), verdict.witness),
         (Wide("engine"), verdict.engine),
     )

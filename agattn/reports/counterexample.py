@@ -21,12 +21,11 @@ from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.display.table import Math, Table, matrix
 from agattn.errors import DisagreementError
-from agattn.evidence import Status, Verdict
+from agattn.evidence import Verdict
 from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative
 from agattn.geometry.strata.tangent import Arc, TangentBounds, Vector, tangent_bounds
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.reports.document import Attachment
-from agattn.verification.certificate import failing_strata
 
 _MOST_ROWS = 80
 #: In larger spaces only one stratum is shown, and what would be a longer file of vectors is left out.
@@ -156,13 +155,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
     """
     against, failing = [], set[Stratum]()
     for verdict in verdicts:
-        if verdict.status is not Status.REFUTED:
-            continue
-        try:
-            triples = failing_strata(verdict)
-        except DisagreementError:
-            continue
-        found = {s for s in (Stratum(*ranks) for ranks in triples) if tangent_bounds(layer, s).singular}
+        found = {stratum for stratum in verdict.fails_at if tangent_bounds(layer, stratum).singular}
         against += [verdict.claim] if found else []
         failing |= found
     if not failing:

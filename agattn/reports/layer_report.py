@@ -23,14 +23,14 @@ import flint
 
 from agattn._version import __version__
 from agattn.architectures import SingleLayer
+from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import Claim
-from agattn.claims.single_layer import CLAIMS
 from agattn.claims.strata_table import StrataTable, strata_table
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.display.values import tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
-from agattn.evidence import Status, Verdict
+from agattn.evidence import Status, Verdict, plain
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
@@ -161,7 +161,9 @@ def claims_table(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]]) 
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
         claim, refuted = claims.get(v.claim), v.status is Status.REFUTED
-        computed = in_words(v.computed) + (f" (predicted: {in_words(v.predicted)})" if refuted else "")
+        computed = in_words(plain(v.computed)) + (
+            f" (predicted: {in_words(plain(v.predicted))})" if refuted else ""
+        )
         why = "The witness stands above." if refuted else _sentence(v.witness)
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         word = Word(str(v.evidence or ""))

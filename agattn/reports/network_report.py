@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import DeepNetwork
-from agattn.claims.network import CLAIMS
+from agattn.claims import CLAIMS
 from agattn.display.values import paper_equation, tables
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.geometry.dimension.formulas import reduced_widths
 from agattn.studies.atlas import Survey, smallest
 from agattn.studies.audit import Audit, cells, words

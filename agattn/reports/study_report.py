@@ -19,9 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.claim import Claim
-from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import CLAIMS
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
@@ -37,7 +35,6 @@ _MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
 
 Row = tuple[Cell, ...]
-_EVERY_CLAIM: dict[str, Claim[Any]] = {**CLAIMS, **NETWORK_CLAIMS}
 _QUESTIONS = {
     "verify": "Which claims are true, and how is that known?",
     "dimension": "What is the dimension of the neuromanifold, and do the formulas give it?",
@@ -140,7 +137,7 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> dict[str, list[Block]]:
 def _ids(entries: Sequence[Entry]) -> list[str]:
     """The claims that were judged, in the order of the paper."""
     judged = {name for entry in entries for name in entry.claims}
-    return [*(name for name in _EVERY_CLAIM if name in judged), *sorted(judged - set(_EVERY_CLAIM))]
+    return [*(name for name in CLAIMS if name in judged), *sorted(judged - set(CLAIMS))]
 
 
 def _verdict(entry: Entry, claim: str) -> str:
@@ -156,7 +153,7 @@ def _refuted(entries: Sequence[Entry], name: str) -> list[Block]:
     refuted, confirmed = _those(entries, name, "refuted"), _those(entries, name, "confirmed")
     if not refuted:
         return []
-    statement = f" It says: {_EVERY_CLAIM[name].statement.rstrip('.')}." if name in _EVERY_CLAIM else ""
+    statement = f" It says: {CLAIMS[name].statement.rstrip('.')}." if name in CLAIMS else ""
     decided = _count(len(refuted) + len(confirmed), "architecture")
     rows: list[Row] = []
     for entry in refuted:
@@ -199,7 +196,7 @@ def _claims(entries: Sequence[Entry]) -> list[Block]:
     for name in _ids(entries):
         judged = [entry.claims[name] for entry in entries if name in entry.claims]
         known = counted(_known(c) for c in judged if c["verdict"] in ("confirmed", "refuted"))
-        claim = _EVERY_CLAIM.get(name)
+        claim = CLAIMS.get(name)
         statement: Cell = "" if claim is None else Lines((claim.statement, Math(claim.latex)))
         rows.append((name, statement, *(str(len(_those(entries, name, word))) for word in verdicts), known))
     headings = ("claim", "statement", *verdicts, "evidence of the decided")

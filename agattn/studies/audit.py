@@ -9,14 +9,13 @@ a < d and a ≥ 2 and d' ≥ 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
 
 from agattn.architectures import SingleLayer
+from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import select
-from agattn.claims.single_layer import CLAIMS
 from agattn.studies.jobs import Job
 from agattn.studies.lines import Entry, exit_status
 from agattn.studies.study import answers
@@ -104,19 +103,9 @@ def words(row: Entry) -> dict[str, str]:
 def cells(row: Entry) -> dict[str, str]:
     """The words, with the strata where a claim fails."""
     return {
-        name: f"fails at {', '.join(_failing_strata(row.claims[name]))}" if word == "fails" else word
+        name: f"fails at {', '.join(row.claims[name]['fails_at'])}" if word == "fails" else word
         for name, word in words(row).items()
     }
-
-
-def _failing_strata(claim: Mapping[str, Any]) -> list[str]:
-    """The strata at which the prediction and what was computed differ."""
-    predicted, computed = claim["predicted"], claim["computed"]
-    if isinstance(predicted, dict):
-        different = {name for name in predicted if predicted[name] != computed.get(name)}
-    else:
-        different = set(predicted) ^ set(computed)
-    return sorted(different, key=lambda name: [int(rank) for rank in name.strip("()").split(",")])
 
 
 def audit(

@@ -27,8 +27,7 @@ from itertools import islice, product
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError
 from agattn.studies.jobs import ASKS, Job
@@ -186,10 +185,10 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """Those of the claims wanted that are about architectures of a kind; none for all."""
-    of_kind, others = (CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, CLAIMS)
+    of_kind, others = (LAYER_CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, LAYER_CLAIMS)
     for claim in wanted:
         if claim not in of_kind and claim not in others:
-            hint = _nearest(claim, [*CLAIMS, *NETWORK_CLAIMS], ", ".join(of_kind))
+            hint = _nearest(claim, [*LAYER_CLAIMS, *NETWORK_CLAIMS], ", ".join(of_kind))
             raise InputError(f"there is no claim {claim[:_SHOWN]!r}; {hint}")
     mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
     if needed and wanted and not mine:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError, UndecidedError
+from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.sections.slices import standard_slice
@@ -26,7 +27,7 @@ from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Answer, Kind, Problem, Result
-from agattn.systems.task import ENGINE, PAPER, Source, Task
+from agattn.systems.task import ENGINE, PAPER, Task
 
 # Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
 # and linear algebra in more would fill the memory.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
+from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.softmax import recovered_exactly
@@ -18,7 +19,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     random_virtual_weights,
 )
 from agattn.systems.problem import Answer, Kind, Problem, Result, matrix
-from agattn.systems.task import ENGINE, PAPER, Source, Task
+from agattn.systems.task import ENGINE, PAPER, Task
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
 MAX_MONOMIALS = 3 * 10**7

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, Source
 from agattn.systems.problem import Answer, Problem
 
 A = TypeVar("A", bound=Architecture)
@@ -20,22 +20,6 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 
 ENGINE = "engine"
 """Stands in :attr:`Task.parts` for the name and version of whichever engine is asked."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Who found one part of a finding, and who checked it; ``checked_by`` is empty where nobody did."""
-
-    part: str
-    found_by: str
-    checked_by: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.part}: {self.found_by}{f', checked by {self.checked_by}' if self.checked_by else ''}"
-
-    def as_json(self) -> dict[str, str | None]:
-        """The source with the keys of the command line's contract."""
-        return {"part": self.part, "found_by": self.found_by, "checked_by": self.checked_by or None}
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from agattn.architectures import SingleLayer
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import FORMAT, check
 from agattn.checker import Layer as CheckedLayer
+from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
@@ -52,11 +53,11 @@ def make_certificate(
         InputError: if there is no such claim, or if t = 1, where no claim applies.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
-    if layer.t == 1:
+    if not layer.has_orbits:
         raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
     _compare(layer, native, verdicts)
-    with_spaces = any(verdict.claim == "agattn.tangent-dimension" for verdict in native)
+    with_spaces = any("spaces" in (CLAIMS[verdict.claim].certificate or ()) for verdict in native)
     document: dict[str, Any] = {
         "format": FORMAT,
         "about": f"{layer}, computed natively by agattn {__version__}; a stands for min(a, d)",
@@ -85,35 +86,21 @@ def _compare(layer: SingleLayer, native: Iterable[Verdict], others: Iterable[Ver
 
 def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
+    holds = CLAIMS[verdict.claim].certificate
     reason = ""
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
         reason = f"it is {verdict.status}: {verdict.witness}"
-    elif verdict.claim not in CERTIFIABLE:
+    elif holds is None:
         reason = "the checker knows no proof of it by finitely many integers"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
-    if reason:
+    if reason or holds is None:
         return {"id": verdict.claim, "certificate": None, "reason": reason}
-    record = {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": failing_strata(verdict)}
-    return record | ({"degree": verdict.computed} if verdict.claim == "agattn.degree" else {})
-
-
-def failing_strata(verdict: Verdict) -> list[list[int]]:
-    """The strata at which the prediction and what was computed differ; none if the claim is confirmed.
-
-    Raises:
-        DisagreementError: if the verdict is not about which strata have a property.
-    """
-    if verdict.status is Status.CONFIRMED:
-        return []
-    predicted, computed = verdict.predicted, verdict.computed
-    if isinstance(predicted, list) and isinstance(computed, list):
-        different = set(predicted) ^ set(computed)
-    elif isinstance(predicted, dict) and isinstance(computed, dict):
-        different = {name for name in predicted if predicted[name] != computed.get(name)}
-    else:
+    if verdict.status is Status.REFUTED and not verdict.fails_at:
         raise DisagreementError(f"{verdict.claim} is refuted in a way that no certificate is known for")
-    return sorted([int(rank) for rank in name.strip("()").split(",")] for name in different)
+    fails_at = [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]
+    record = {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": fails_at}
+    return record | ({"degree": verdict.computed} if "degree" in holds else {})
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:

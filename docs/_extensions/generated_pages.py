@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.cli.main import COMMANDS
 from agattn.cli.output import schema_names, schema_text
 
@@ -124,7 +123,7 @@ def claim_page() -> str:
     True
     """
     lines = []
-    for title, claims in (("One layer", CLAIMS), ("Networks", NETWORK_CLAIMS)):
+    for title, claims in (("One layer", LAYER_CLAIMS), ("Networks", NETWORK_CLAIMS)):
         lines += [f"## {title}", "", "| id | statement | assumes | source |", "| --- | --- | --- | --- |"]
         for claim in claims.values():
             assumes = ", ".join(hypothesis.text for hypothesis in claim.hypotheses)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork
-from agattn.claims import identities
+from agattn.claims import NETWORK_CLAIMS as CLAIMS
+from agattn.claims import network_identities as identities
 from agattn.claims.claim import Finding, Findings
-from agattn.claims.identities import RECURSION
-from agattn.claims.network import CLAIMS
+from agattn.claims.network_identities import RECURSION
 from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
 from agattn.geometry.identifiability import softmax

@@ -9,7 +9,7 @@ import pytest
 
 import agattn.verification.verify
 from agattn.architectures import SingleLayer
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.cli.main import COMMANDS, main
 from agattn.cli.output import schema_names, schema_text
 from agattn.engines.emit import emit

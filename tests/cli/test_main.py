@@ -169,14 +169,13 @@ def test_why_a_claim_is_inapplicable_is_said(capsys):
 
 
 def test_all_claims_are_listed(capsys):
-    from agattn.claims.network import CLAIMS as NETWORK_CLAIMS
-    from agattn.claims.single_layer import CLAIMS
+    from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 
     with pytest.raises(SystemExit):
         main(["verify", "--list"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.strip() for line in lines if line[:3].isspace() is False and line[:2] == "  "] == [
-        *CLAIMS,
+        *LAYER_CLAIMS,
         *NETWORK_CLAIMS,
     ]
 

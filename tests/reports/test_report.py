@@ -74,7 +74,7 @@ def test_the_page_stands_alone(refuting):
 
 
 def test_every_formula_of_a_claim_is_converted():
-    from agattn.claims.single_layer import CLAIMS
+    from agattn.claims import LAYER_CLAIMS as CLAIMS
 
     for claim in CLAIMS.values():
         converted = mathml(claim.latex)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.single_layer import CLAIMS
+from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.errors import InputError, TooLargeError
 from agattn.studies import grid as grid_module
 from agattn.studies.grid import example, numbers, read_grid

@@ -3,8 +3,8 @@
 import pytest
 
 from agattn.algebra.residues import random_residues
-from agattn.claims import identities
-from agattn.claims.identities import equation_9, equation_12, lemma_3_6
+from agattn.claims import network_identities as identities
+from agattn.claims.network_identities import equation_9, equation_12, lemma_3_6
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 

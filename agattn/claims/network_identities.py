@@ -24,10 +24,12 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import DeepNetwork
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.hypotheses import ANY_VALUES, PLAIN
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.geometry.variety.coordinates import generic_matrices
-from agattn.systems.network_tasks import no_virtual_weights
+from agattn.systems.network_tasks import BASIS_FIBER, no_virtual_weights
 from agattn.systems.task import Task
 
 # Expanding so many monomials takes about half a second.
@@ -169,4 +171,86 @@ RECURSION = _identity("recursion", "the recursion", lemma_3_6)
 UNROLLED = _identity("unrolled-product", "the unrolled product", equation_12)
 BASIS_CHANGE = _identity(
     "basis-change", "the changes of basis", lambda dims, t, seed, symbolic: equation_9(dims, seed)
+)
+
+
+def _how(check: IdentityCheck) -> str:
+    if not check.holds:
+        return f"the sides differ: {check.witness}"
+    if not check.error:
+        return "expanded symbolically in all entries of A, V and X, both sides agree"
+    return (
+        f"at random weights and inputs modulo random primes both sides agree; by Schwartz and Zippel a false "
+        f"identity would pass with probability below {check.error:.0e}"
+    )
+
+
+def _judge_identity(task: Task[DeepNetwork]) -> Callable[[DeepNetwork, Findings], Outcome]:
+    def judge(network: DeepNetwork, findings: Findings) -> Outcome:
+        check: IdentityCheck = findings.need(task)
+        computed = "identity" if check.holds else "no identity"
+        details: dict[str, object] = {"error_probability": check.error}
+        return Outcome(check.holds, computed, _how(check), details=details)
+
+    return judge
+
+
+def _predict_basis(network: DeepNetwork) -> dict[str, object]:
+    return {"invariant": True, "fiber": sum(d * d for d in network.dims[1:-1])}
+
+
+def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
+    check: IdentityCheck = findings.need(BASIS_CHANGE)
+    fiber = findings.need(BASIS_FIBER)
+    computed = {"invariant": check.holds, "fiber": fiber.upper_bound}
+    witness = (
+        f"(M, L) under a change of basis by random C_i: {_how(check)}; and the differential of "
+        f"(A, V) ↦ (M, L) at random weights has a kernel of dimension {fiber.upper_bound}, where the group "
+        f"has {fiber.lower_bound}"
+    )
+    details: dict[str, object] = {
+        "error_probability": check.error,
+        "scope": "near generic weights; elsewhere the lemma's own argument, that L'_i = C_i L_i for one C_i",
+    }
+    # The group gives the lower bound; an upper bound above it may only be a bad point.
+    holds = (
+        None if check.holds and fiber.upper_bound > fiber.lower_bound else computed == _predict_basis(network)
+    )
+    return Outcome(holds, computed, witness, details=details)
+
+
+BOTTLENECK = Hypothesis[DeepNetwork]("d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None)
+
+CLAIMS = (
+    Claim(
+        "lemma-3.5",
+        "If d_i = δ ≤ d_0, d_l for 0 < i < l, the weights with given virtual weights, L of rank δ, are one "
+        "orbit of the changes of basis between the layers, of dimension Σ d_i²",
+        r"V_i \mapsto C_i V_i C_{i-1}^{-1},\quad A_i \mapsto C_{i-1}^{-\mathsf T} A_i C_{i-1}^{-1}",
+        "HMK, Lemma 3.5, equation 9",
+        (*PLAIN, ANY_VALUES, BOTTLENECK),
+        (BASIS_CHANGE, BASIS_FIBER),
+        _predict_basis,
+        _judge_basis,
+    ),
+    Claim(
+        "lemma-3.6",
+        "X_i = L_i X P_i for every layer, with P_0 = 1 and P_i = P_{i−1} P_{i−1}ᵀ (Xᵀ M_i X) P_{i−1}",
+        r"X_i = L_i X P_i,\quad P_i = P_{i-1}P_{i-1}^{\mathsf T}(X^{\mathsf T}M_iX)P_{i-1}",
+        "HMK, Lemma 3.6",
+        PLAIN,
+        (RECURSION,),
+        lambda network: "identity",
+        _judge_identity(RECURSION),
+    ),
+    Claim(
+        "equation-12",
+        "φ(X) = L · Π_j (X Xᵀ M̃_j) · X, a product over j = 1, ..., (3^l − 1)/2",
+        r"\varphi(X) = L \prod_{j=1}^{(3^l-1)/2} (XX^{\mathsf T}\tilde M_j)\, X",
+        "HMK, equation 12, after Lemma 3.6",
+        PLAIN,
+        (UNROLLED,),
+        lambda network: "identity",
+        _judge_identity(UNROLLED),
+    ),
 )

@@ -1,0 +1,114 @@
+"""What is claimed about the dimension and the degree of M̄."""
+
+from __future__ import annotations
+
+from agattn.architectures import SingleLayer
+from agattn.claims.claim import Claim, Findings, Outcome
+from agattn.claims.hypotheses import NOT_A_PRODUCT, TWO_TOKENS
+from agattn.errors import DisagreementError, UndecidedError
+from agattn.geometry.strata.strata import strata
+from agattn.geometry.variety.degree import expected_degree, source_degree
+from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, IDEAL, TANGENTS
+
+
+def dimension(layer: SingleLayer, findings: Findings) -> int:
+    """The dimension of M̄: the rank of the differential where the source is smooth, which parameters bound.
+
+    The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
+    dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
+    of dimension β(2d − β + 1)/2 + dd'. The rank of the differential at a smooth point bounds dim M̄ from
+    below.
+
+    Raises:
+        UndecidedError: if the two bounds do not meet, or nothing was found out.
+    """
+    upper = layer.expected_dimension
+    ideal, tangents = findings.get(IDEAL), findings.get(TANGENTS)
+    lower = findings.get(GENERIC_RANK)
+    if tangents is not None:
+        ranks = (t.differential_rank for s, t in tangents.items() if s.r_a == layer.alpha)
+        lower = max((rank for rank in (lower, *ranks) if rank is not None), default=None)
+    if ideal is not None:
+        if lower == upper != ideal.dimension:
+            raise DisagreementError(
+                f"{layer}: elimination says that the dimension is {ideal.dimension}, "
+                f"but ranks and parameters say {upper}"
+            )
+        return int(ideal.dimension)
+    if lower is None:
+        findings.need(GENERIC_RANK)
+    if lower != upper:
+        raise UndecidedError(f"the dimension lies between {lower} and {upper}")
+    return upper
+
+
+def predicted_dimension(layer: SingleLayer) -> int:
+    """The dimension by HMK, Corollary 3.3."""
+    return layer.alpha * (2 * layer.d - layer.alpha) + layer.d * layer.d_out - 1
+
+
+def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
+    found = dimension(layer, findings)
+    by_elimination = findings.get(IDEAL) is not None
+    how = "dimension of the ideal found by elimination" if by_elimination else (
+        "rank of the differential, and parameters"
+    )  # fmt: skip
+    return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
+
+
+def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
+    ideal = findings.get(IDEAL)
+    geometric = _degree_of_projection(layer, findings)
+    if ideal is not None and geometric is not None and ideal.degree != geometric:
+        raise DisagreementError(
+            f"{layer}: by elimination the degree is {ideal.degree}, by intersection theory {geometric}"
+        )
+    if ideal is None and geometric is None:
+        findings.need(FIBERS)
+        zeros = sorted(findings.need(BASE_LOCUS))
+        raise UndecidedError(f"φ = 0 at {', '.join(zeros)}, so the degree of the source says nothing")
+    degree = ideal.degree if ideal is not None else geometric
+    generic = "" if geometric is None else (
+        f"a projection without base points of a Segre product of degree {source_degree(layer)}, "
+        f"{source_degree(layer) // geometric} to 1"
+    )  # fmt: skip
+    eliminated = "" if ideal is None else "degree of the ideal found by elimination"
+    details = {} if ideal is None else {"generators_by_degree": ideal.generators_by_degree}
+    witness = f"deg M̄ = {degree}: {' and '.join(filter(None, (eliminated, generic)))}"
+    return Outcome(degree == expected_degree(layer), degree, witness, details=details)
+
+
+def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
+    """The degree from the fibers, where φ has no base points; ``None`` if these are not known."""
+    zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
+    if zeros != {"A = 0", "V = 0"} or fibers is None:
+        return None
+    generic_length: int | None = fibers[max(strata(layer))].length
+    return source_degree(layer) // generic_length if generic_length else None
+
+
+CLAIMS = (
+    Claim(
+        "corollary-3.3",
+        "The dimension of the neuromanifold is α(2d − α) + dd' − 1, α = min(a, d)",
+        r"\dim \mathcal{M} = \alpha(2d - \alpha) + dd' - 1",
+        "HMK, Corollary 3.3, equation 7",
+        (TWO_TOKENS, NOT_A_PRODUCT),
+        (IDEAL, TANGENTS, GENERIC_RANK),
+        predicted_dimension,
+        _judge_dimension,
+        certificate=(),
+    ),
+    Claim(
+        "agattn.degree",
+        "The degree of M̄ is that of the Segre product of P(D_α) and P(ℂ^{d'×d}), divided by ε: by 2 if "
+        "a = d' = 1 and d ≥ 2, else by 1",
+        r"\deg\overline{\mathcal{M}} = \binom{\alpha(2d-\alpha)-1+dd'-1}{dd'-1} \deg D_\alpha / \varepsilon",
+        "agattn",
+        (TWO_TOKENS,),
+        (IDEAL, FIBERS, BASE_LOCUS),
+        expected_degree,
+        _judge_degree,
+        certificate=("degree",),
+    ),
+)

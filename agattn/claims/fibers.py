@@ -1,0 +1,129 @@
+"""What the paper says about fibers: those of (K, Q) ↦ KᵀQ, and those of (A, V) ↦ φ.
+
+The numbering here and in all claims is that of version 2 of the paper (HMK).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agattn.architectures import SingleLayer
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS
+from agattn.errors import DisagreementError
+from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.factorization import Factorization, factorization_at_full_rank
+from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, FiberSize
+from agattn.systems.points import known_preimages
+from agattn.systems.problem import matrix
+from agattn.systems.task import Task
+
+FACTORIZATION = Task(
+    "factorization", "the fibers of (K, Q) ↦ KᵀQ", SingleLayer,
+    lambda layer, seed: factorization_at_full_rank(layer),
+    infeasible=lambda layer: f"KᵀQ never has rank a = {layer.a} > d = {layer.d}" * (layer.a > layer.d),
+)  # fmt: skip
+
+
+def _predict_factorization(layer: SingleLayer) -> dict[str, int]:
+    return {"fiber": layer.a**2, "image": layer.a * (2 * layer.d - layer.a)}
+
+
+def _judge_factorization(layer: SingleLayer, findings: Findings) -> Outcome:
+    found: Factorization = findings.need(FACTORIZATION)
+    computed = {"fiber": found.fiber_dimension, "image": found.image_dimension}
+    witness = (
+        "all pairs with KᵀQ of rank a are one orbit; at K = Q = [1 0] the differential has rank "
+        f"{found.image_dimension} and a kernel of dimension {found.fiber_dimension}, that of GL(a), "
+        "which acts freely"
+    )
+    return Outcome(computed == _predict_factorization(layer) and found.free_action, computed, witness)
+
+
+def _predict_fibers(layer: SingleLayer) -> dict[str, Any]:
+    sizes = {s: 2 if s == Stratum(1, 1, 2) else 1 for s in strata(layer) if s != ZERO}
+    return {"zero": ("A = 0", "V = 0"), "preimages": sizes}
+
+
+def _judge_fibers(layer: SingleLayer, findings: Findings) -> Outcome:
+    fibers: dict[Stratum, FiberSize] = findings.need(FIBERS)
+    zeros = tuple(sorted(findings.need(BASE_LOCUS)))
+    computed = {"zero": zeros, "preimages": {s: fibers[s].points for s in sorted(fibers)}}
+    for stratum in fibers:
+        _check_known_preimages(layer, stratum)
+    predicted = _predict_fibers(layer)
+    wrong = tuple(s for s in sorted(fibers) if fibers[s].points != (2 if s == Stratum(1, 1, 2) else 1))
+    if computed == predicted:
+        witness = (
+            "at each stratum the fiber is the rescalings of (A, V), and at (1,1,2) also those of (v qᵀ, h kᵀ)"
+        )
+        return Outcome(True, computed, witness, "fibers as stated")
+    witness = (
+        f"other fibers than stated: {list(zeros)} over 0, and at the strata {', '.join(map(str, wrong))}"
+    )
+    return Outcome(False, computed, witness, "other fibers", wrong)
+
+
+def _check_known_preimages(layer: SingleLayer, stratum: Stratum) -> None:
+    """The preimages which the theorem names do have the same φ, exactly."""
+    A, V = (matrix(rows) for rows in representative(layer, stratum))
+    y = list(coefficients(layer, A, V))
+    for other in known_preimages(A, V):
+        if list(coefficients(layer, *other)) != y:
+            raise DisagreementError(f"{layer} at {stratum}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)")
+
+
+def _judge_birational(layer: SingleLayer, findings: Findings) -> Outcome:
+    fibers: dict[Stratum, FiberSize] = findings.need(FIBERS)
+    generic = fibers[max(strata(layer))]
+    largest = max(fiber.points for fiber in fibers.values())
+    computed = {"generic": generic.length, "largest": largest}
+    lengths = {s: tuple(fiber) for s, fiber in sorted(fibers.items())}
+    witness = (
+        f"the generic fiber has {generic.length} point(s) up to scaling, and no fiber more than {largest}"
+    )
+    return Outcome(
+        generic == (1, 1) and largest <= 2, computed, witness, details={"points_and_length": lengths}
+    )
+
+
+CLAIMS = (
+    Claim(
+        "lemma-3.1",
+        "If A = KᵀQ = K'ᵀQ' has rank a ≤ d, exactly one C in GL(a) has K' = C⁻ᵀK and Q' = CQ; so generic "
+        "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
+        r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \text{ of rank } a \implies \exists!\, C \in \mathrm{GL}(a):\ "
+        r"K' = C^{-\mathsf T}K,\ Q' = CQ",
+        "HMK, Lemma 3.1",
+        (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
+        (FACTORIZATION,),
+        _predict_factorization,
+        _judge_factorization,
+        certificate=(),
+    ),
+    Claim(
+        "theorem-3.2",
+        "The fiber of φ over φ_{A,V}: rescalings of (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) if rk A = rk V = 1; all "
+        "pairs with A' = 0 or V' = 0 if A = 0 or V = 0; otherwise only (sA, V/s), s ≠ 0",
+        r"\varphi^{-1}(\varphi_{A,V}) = \{(sA, s^{-1}V)\} \text{ unless } A = 0, \ V = 0, "
+        r"\text{ or } \operatorname{rk} A = \operatorname{rk} V = 1",
+        "HMK, Theorem 3.2",
+        (TWO_TOKENS,),
+        (FIBERS, BASE_LOCUS),
+        _predict_fibers,
+        _judge_fibers,
+        certificate=(),
+    ),
+    Claim(
+        "corollary-A.2",
+        "The projective parametrization is birational onto its image; special fibers have at most 2 points",
+        r"\mathbb{P}\varphi \text{ is birational, } |\mathbb{P}\varphi^{-1}(p)| \leq 2",
+        "HMK, Corollary A.2",
+        SECTION_3_2,
+        (FIBERS,),
+        lambda layer: {"generic": 1, "largest": "at most 2"},
+        _judge_birational,
+        certificate=(),
+    ),
+)

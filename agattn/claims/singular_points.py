@@ -1,0 +1,330 @@
+"""What is claimed about singular points of M̄ and its tangent spaces.
+
+Which strata are singular is decided from what was found out about each. At a point p of M̄ other than 0:
+
+- more than dim M̄ independent tangent vectors, from curves in M̄ through p, prove that p is singular;
+- where the fiber is one reduced point, (A, V) ↦ φ is a local isomorphism onto M̄, being finite as a map of
+  projective varieties, so that M̄ is smooth there iff the variety of pairs (A, V) is;
+- the gradients of generators of the whole ideal settle either.
+
+Closures of strata are irreducible, so the components of the singular locus are those of the maximal singular
+strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import NamedTuple
+
+from agattn.architectures import SingleLayer
+from agattn.claims.boundary import listed
+from agattn.claims.claim import Claim, Findings, Outcome
+from agattn.claims.dimension import dimension, predicted_dimension
+from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
+from agattn.errors import DisagreementError, UndecidedError
+from agattn.geometry.strata.strata import ZERO, Stratum, irreducible_components, representative, strata
+from agattn.geometry.strata.tangent import is_singular, source_tangent_dimension
+from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
+from agattn.systems.layer_tasks import (
+    CRITICAL,
+    FIBERS,
+    GENERIC_RANK,
+    IDEAL,
+    RANK_ONE_LOCUS,
+    TANGENTS,
+    Cone,
+)
+
+Strata = tuple[Stratum, ...]
+
+
+@dataclass(frozen=True)
+class StratumFacts:
+    """What is known of M̄ at a stratum: whether singular, bounds on the tangent dimension, and why."""
+
+    stratum: Stratum
+    singular: bool
+    lower: int
+    upper: int
+    reason: str
+
+    @property
+    def tangent_dimension(self) -> int | tuple[int, int]:
+        """The dimension of the tangent space where the two bounds meet, else both."""
+        return self.lower if self.lower == self.upper else (self.lower, self.upper)
+
+
+def singularities(layer: SingleLayer, findings: Findings) -> dict[Stratum, StratumFacts]:
+    """Decide for every stratum whether M̄ is singular along it.
+
+    Raises:
+        UndecidedError: if some stratum cannot be decided.
+        DisagreementError: if elimination and ranks contradict each other.
+    """
+    if not layer.has_orbits:
+        raise UndecidedError("at t = 1 the strata are other ones, and not decided here")
+    dim = dimension(layer, findings)
+    return {stratum: _facts(layer, stratum, dim, findings) for stratum in strata(layer)}
+
+
+def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -> StratumFacts:
+    size = layer.ambient_dimension
+    lower, upper, reasons = dim, size, []
+    tangents, ideal = findings.get(TANGENTS), findings.get(IDEAL)
+    if tangents is not None:
+        lower, upper = max(dim, tangents[stratum].lower), tangents[stratum].upper
+        if lower > dim:
+            reasons.append(f"curves through it span a tangent space of dimension {lower} > {dim}")
+    if ideal is not None:
+        exact = ideal.tangent_dimension[stratum]
+        if not lower <= exact <= upper:
+            raise DisagreementError(
+                f"{layer} at {stratum}: elimination says that the tangent space has dimension {exact}, "
+                f"but curves and equations say from {lower} to {upper}"
+            )
+        lower = upper = exact
+        reasons.append(f"the gradients of the ideal leave a tangent space of dimension {exact}")
+    if not stratum.is_zero and _is_local_isomorphism(stratum, findings):
+        source = source_tangent_dimension(layer, stratum)
+        if not lower <= source <= upper:
+            raise DisagreementError(
+                f"{layer} at {stratum}: the fiber is one reduced point, so the tangent space has dimension "
+                f"{source}, but other computations say from {lower} to {upper}"
+            )
+        if lower < upper:  # only then does the conclusion rest on them
+            findings.need(FIBERS)
+            findings.need(CRITICAL)
+            lower = upper = source
+            reasons.append(
+                f"its fiber is one reduced point, at which (A, V) have {source} tangent dimensions"
+            )
+    singular = is_singular(dim, lower, upper)
+    if singular is not None:
+        if not reasons:  # curves and equations, or curves and the source, leave one dimension
+            reasons.append(f"the tangent space has dimension {lower}, by bounds from both sides that meet")
+        return StratumFacts(stratum, singular, lower, upper, " and ".join(reasons))
+    raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
+
+
+def _is_local_isomorphism(stratum: Stratum, findings: Findings) -> bool:
+    """Whether the fiber is one reduced point, so that M̄ looks there like the variety of pairs (A, V)."""
+    fibers, critical = findings.found.get(FIBERS), findings.found.get(CRITICAL)
+    if fibers is None or critical is None:
+        return False
+    fiber = fibers.value[stratum]
+    return bool(fiber.points == fiber.length == 1 and not critical.value[stratum])
+
+
+# Singular points --------------------------------------------------------------------------------------------
+
+
+class SingularLocus(NamedTuple):
+    """The singular points of M̄: their strata, and the dimensions of the components, by their open strata.
+
+    Without singular points the dimension is ``None``.
+    """
+
+    strata: Strata
+    dimension: int | None
+    components: Mapping[Stratum, int]
+
+
+def singular_locus(layer: SingleLayer, singular: Iterable[Stratum]) -> SingularLocus:
+    """The singular locus whose points are those of some strata.
+
+    >>> found = singular_locus(SingleLayer(3, 2, 2), [Stratum(0, 0, 0), Stratum(1, 1, 2), Stratum(2, 1, 3)])
+    >>> found.dimension, [str(stratum) for stratum in found.components]
+    (10, ['(2,1,3)'])
+    """
+    components = irreducible_components(layer, singular)
+    return SingularLocus(tuple(sorted(singular)), max(components.values(), default=None), components)
+
+
+def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
+    """Whether rk A ≤ 1 and rk V ≤ 1: singular by HMK, Theorem 3.4, version 2."""
+    return stratum.r_a <= 1 and stratum.r_v <= 1
+
+
+def singular_by_agattn(layer: SingleLayer, stratum: Stratum) -> bool:
+    """The corrected statement; see :data:`CORRECTED`.
+
+    >>> singular_by_agattn(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
+    True
+    """
+    if stratum == ZERO:
+        return True
+    if layer.a == layer.d_out == 1:
+        return layer.d >= 3 and stratum == Stratum(1, 1, 1)
+    return stratum.r_a == stratum.r_v == 1 or (2 <= layer.a < layer.d and stratum.r_a < layer.a)
+
+
+Predicate = Callable[[SingleLayer, Stratum], bool]
+
+
+def _those(layer: SingleLayer, singular: Predicate) -> Strata:
+    return tuple(s for s in strata(layer) if singular(layer, s))
+
+
+def _judge_singular(singular: Predicate) -> Callable[[SingleLayer, Findings], Outcome]:
+    def judge(layer: SingleLayer, findings: Findings) -> Outcome:
+        facts = singularities(layer, findings)
+        computed = tuple(s for s, f in facts.items() if f.singular)
+        wrong = tuple(s for s in facts if facts[s].singular != singular(layer, s))
+        witness = f"singular exactly at {listed(computed)}; dim M = {dimension(layer, findings)}"
+        if wrong:
+            witness = _counterexamples(layer, [facts[s] for s in wrong])
+        details = {"tangent_dimension": {s: f.tangent_dimension for s, f in facts.items()}}
+        return Outcome(not wrong, computed, witness, fails_at=wrong, details=details)
+
+    return judge
+
+
+def _judge_singular_locus(layer: SingleLayer, findings: Findings) -> Outcome:
+    outcome = _judge_singular(singular_by_agattn)(layer, findings)
+    found = singular_locus(layer, outcome.computed)
+    witness, shown = outcome.witness, "no singular points"
+    if found.components:
+        names = listed(found.components)
+        shown = f"dimension {found.dimension}: closure of {names}"
+        witness += (
+            f"; the singular locus has dimension {found.dimension}, its components are the closures of "
+        )
+        witness += ", ".join(f"{s} (dimension {n})" for s, n in found.components.items())
+    return Outcome(outcome.holds, found, witness, shown, outcome.fails_at, outcome.details)
+
+
+def _counterexamples(layer: SingleLayer, missed: list[StratumFacts]) -> str:
+    first, others = missed[0], [str(f.stratum) for f in missed[1:]]
+    A, V = representative(layer, first.stratum)
+    point = f"at A = {_rows(A)}, V = {_rows(V)}, of the stratum {first.stratum}"
+    found = f"M is {'singular' if first.singular else 'smooth'}: {first.reason}"
+    if others:
+        shown = ", ".join(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
+        found += f"; so it is at {shown}" if all(f.singular for f in missed) else f"; likewise at {shown}"
+    rests = (
+        "This reads the theorem, as stated in version 2 of the paper, as meant for every a, as Corollary 3.3 "
+        "and Proposition A.5 are, and for d ≥ 2: one condition of Section 3.2 could not be read in the copy "
+        "used here"
+    )
+    return f"{point}, {found}. {rests}"
+
+
+def _rows(rows: Iterable[Iterable[int]]) -> str:
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
+
+
+# Tangent dimensions, and the closure of the points with rk A, rk V ≤ 1 -------------------------------------
+
+
+def _predict_tangents(layer: SingleLayer) -> dict[Stratum, int]:
+    """Closed formulas in d, d' and a, observed and here compared with what was computed."""
+    d, d_out = layer.d, layer.d_out
+
+    def size(s: Stratum) -> int:
+        if s == ZERO:
+            return layer.ambient_dimension
+        if s == Stratum(1, 1, 2):
+            return (d + d_out - 1) * (2 * d - 1) if layer.a >= 2 else d_out * (2 * d - 1) + d - 1
+        if s == Stratum(1, 1, 1):
+            return (d + (d_out - 1)) * comb(d + 1, 2) if layer.a >= 2 else d_out * comb(d + 1, 2) + d - 1
+        if s.r_a < layer.a < d:
+            return d * d + d * d_out - 1
+        return predicted_dimension(layer)
+
+    return {s: size(s) for s in strata(layer)}
+
+
+def _judge_tangents(layer: SingleLayer, findings: Findings) -> Outcome:
+    facts, predicted = singularities(layer, findings), _predict_tangents(layer)
+    computed = {s: f.tangent_dimension for s, f in facts.items()}
+    wrong = tuple(s for s, f in facts.items() if not f.lower <= predicted[s] <= f.upper)
+    if wrong:
+        return Outcome(False, computed, f"other dimensions at {listed(wrong)}", "other dimensions", wrong)
+    if open_ := [s for s, f in facts.items() if f.lower < f.upper]:
+        raise UndecidedError(f"the bounds do not meet at {listed(open_)}")
+    return Outcome(True, computed, "the bounds from both sides meet at every stratum", "as stated")
+
+
+def _predict_closure(layer: SingleLayer) -> Cone:
+    return Cone(closure_dimension(layer), predicted_degree(layer))
+
+
+def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
+    closure: Cone = findings.need(RANK_ONE_LOCUS)
+    witness = (
+        f"the points with rk A, rk V ≤ 1 are dense in a Segre product of dimension {closure.dimension} and "
+        f"degree {closure.degree}, whose points h ⊗ q ⊗ Q with Q definite are not in M"
+    )
+    return Outcome(closure == _predict_closure(layer), closure, witness)
+
+
+FACTS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
+
+CORRECTED = (
+    "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
+    "2 ≤ a < d and rk A < a; except for a = d' = 1, where it is iff d ≥ 3 and it is of type (1,1,1)"
+)
+
+CLAIMS = (
+    Claim(
+        "theorem-3.4.singular",
+        "The singular points of M are those with rk A ≤ 1 and rk V ≤ 1",
+        r"\operatorname{Sing}\mathcal{M} = \{\operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1\}",
+        "HMK, Theorem 3.4",
+        SECTION_3_2,
+        FACTS,
+        lambda layer: _those(layer, rank_at_most_one),
+        _judge_singular(rank_at_most_one),
+        certificate=(),
+    ),
+    Claim(
+        "corollary-A.4",
+        "φ_{A,V} is singular in the neuromanifold iff rk A ≤ 1 and rk V ≤ 1",
+        r"\varphi_{A,V} \text{ singular} \iff \operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1",
+        "HMK, Corollary A.4",
+        SECTION_3_2,
+        FACTS,
+        lambda layer: _those(layer, rank_at_most_one),
+        _judge_singular(rank_at_most_one),
+        certificate=(),
+    ),
+    Claim(
+        "agattn.singular-locus",
+        CORRECTED,
+        r"\operatorname{Sing}\overline{\mathcal{M}} = \{\operatorname{rk} A = \operatorname{rk} V = 1\} \cup "
+        r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
+        "agattn",
+        (TWO_TOKENS, WIDE),
+        FACTS,
+        lambda layer: singular_locus(layer, _those(layer, singular_by_agattn)),
+        _judge_singular_locus,
+        certificate=(),
+    ),
+    Claim(
+        "agattn.tangent-dimension",
+        "Tangent dimensions at nonzero strata: (d + d' − 1)(2d − 1) at (1,1,2) and (d + d' − 1)·d(d + 1)/2 "
+        "at (1,1,1) if a ≥ 2; d'(2d − 1) + d − 1 and d'·d(d + 1)/2 + d − 1 if a = 1; d² + dd' − 1 at other "
+        "strata with r_A < a < d; dim M̄ elsewhere. At 0: N",
+        r"\dim T_p\overline{\mathcal{M}}",
+        "agattn",
+        (TWO_TOKENS, WIDE),
+        FACTS,
+        _predict_tangents,
+        _judge_tangents,
+        certificate=("spaces",),
+    ),
+    Claim(
+        "agattn.rank-one-locus",
+        "The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 is {h ⊗ q ⊗ Q, rank Q ≤ 2}, a Segre "
+        "product, whose dimension d' + 3d − 3 and degree are those of the formula for Segre products",
+        r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
+        r"\operatorname{rk} Q \leq 2\}",
+        "agattn",
+        (TWO_TOKENS, WIDE),
+        (RANK_ONE_LOCUS,),
+        _predict_closure,
+        _judge_closure,
+    ),
+)
