@@ -134,7 +134,7 @@ class Figure1:
         kept = list(range(layer.ambient_dimension))
         if block is not None:  # where M is M(2, 1, 2)
             place = {name: n for n, name in enumerate(coordinates(layer))}
-            layer, kept = SingleLayer(2, 1), [place[name] for name in block.coordinates]
+            layer, kept = SingleLayer(2, 1), [place[name] for name in block]
         origin, *directions = (
             np.array([float(v[n]) for n in kept]) for v in (slice_.origin, *slice_.directions)
         )

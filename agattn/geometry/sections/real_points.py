@@ -25,6 +25,7 @@ from typing import Any
 import flint
 import numpy as np
 
+from agattn.algebra.echelon import rational
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.preimages import preimages
@@ -65,12 +66,12 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
         line: in coordinates of the slice.
         radius: pieces are sought for parameters from −radius to radius.
     """
-    cuts = sorted(
-        {Fraction(-radius), *_zeros_of_minors(layer, slice_, line, Fraction(radius)), Fraction(radius)}
-    )
+    end = Fraction(radius)
+    cuts = sorted({-end, *_zeros_of_minors(layer, slice_, line, end), end})
     pieces: list[Piece] = []
     for low, high in pairwise(cuts):
-        sample = _between(low, high)
+        # A rational number well between the two, with a small denominator.
+        sample = Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
         in_m, reason = _membership(layer, slice_, line, sample)
         if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
             pieces[-1] = Piece((pieces[-1].ends[0], float(high)), pieces[-1].sample, in_m, reason)
@@ -82,9 +83,7 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
 def is_pinch(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> bool:
     """Whether the fiber at a point of the line is one point that is not reduced: stratum (1,1,1)."""
     y = slice_.point(_on(line, parameter))
-    if not any(y):
-        return False
-    return any(p.length != 1 for p in preimages(layer, y).points)
+    return any(y) and any(p.length != 1 for p in preimages(layer, y).points)
 
 
 def _membership(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> tuple[bool, str]:
@@ -101,48 +100,30 @@ def _on(line: Line, parameter: Fraction) -> list[Fraction]:
     return [Fraction(p) + parameter * Fraction(v) for p, v in zip(*line, strict=True)]
 
 
-def _between(low: Fraction | float, high: Fraction | float) -> Fraction:
-    """A rational number well between two others, with a small denominator."""
-    return Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
-
-
 def _zeros_of_minors(
     layer: SingleLayer, slice_: Slice, line: Line, radius: Fraction
 ) -> set[Fraction | float]:
     """Where on the line some 2 × 2 minor vanishes: exactly where that is rational, else in floating point."""
-    start, end = slice_.point(_on(line, Fraction(0))), slice_.point(_on(line, Fraction(1)))
+    start, end = (slice_.point(_on(line, Fraction(n))) for n in (0, 1))
     at = {
-        index: flint.fmpq_poly([_fmpq(y0), _fmpq(y1 - y0)])
+        index: flint.fmpq_poly([rational(y0), rational(y1 - y0)])
         for index, y0, y1 in zip(coordinates(layer), start, end, strict=True)
     }
-    minors: list[Any] = []
-    for c, b in {(c, b) for c, b, _, _ in at}:
-        form = [
-            4 * at[c, b, i, i] * at[c, b, k, k] - at[c, b, i, k] ** 2
-            for i in range(1, layer.d + 1)
-            for k in range(i + 1, layer.d + 1)
-        ]
-        minors += [minor for minor in form if minor.degree() >= 0]
     zeros: set[Fraction | float] = set()
-    for minor in minors:
+    for c, b, i, k in at:
+        minor = 4 * at[c, b, i, i] * at[c, b, k, k] - at[c, b, i, k] ** 2
+        if i == k or minor.degree() < 0:
+            continue
         for factor, _ in minor.factor()[1]:
-            degree = factor.degree()
-            if degree == 1:
-                zeros.add(-_fraction(factor[0]) / _fraction(factor[1]))
-            elif degree == 2:
-                low, middle, high = (float(_fraction(factor[n])) for n in range(3))
-                root = middle * middle - 4 * high * low
+            low, *others = (Fraction(int(x.p), int(x.q)) for x in factor.coeffs())
+            if len(others) == 1:
+                zeros.add(-low / others[0])
+            else:
+                middle, high = map(float, others)
+                root = middle * middle - 4 * high * float(low)
                 if root > 0:
                     zeros |= {(-middle + sign * root**0.5) / (2 * high) for sign in (1, -1)}
     return {zero for zero in zeros if -radius < zero < radius}
-
-
-def _fmpq(x: Fraction) -> flint.fmpq:
-    return flint.fmpq(x.numerator, x.denominator)
-
-
-def _fraction(x: Any) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
 
 
 def outside(layer: SingleLayer, y: np.ndarray[Any, Any], tolerance: float = 1e-7) -> np.ndarray[Any, Any]:

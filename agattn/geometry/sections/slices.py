@@ -16,14 +16,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
-import flint
+import numpy as np
 
+from agattn.algebra.echelon import kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Shown
-from agattn.geometry.variety.coordinates import coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coordinates
 
 Vector = tuple[Fraction, ...]
 
@@ -46,10 +48,7 @@ class Slice:
     names: tuple[str, str, str] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
-        matrix = flint.fmpq_mat(
-            3, len(self.origin), [flint.fmpq(c.numerator, c.denominator) for v in self.directions for c in v]
-        )
-        if matrix.rank() < 3:
+        if rational_matrix(self.directions, len(self.origin)).rank() < 3:
             raise InputError(
                 "the three directions of the slice are linearly dependent; give independent ones"
             )
@@ -64,30 +63,28 @@ class Slice:
     def images(self) -> list[Polynomial]:
         """The coordinates y_{c,b,i,k} as affine-linear polynomials in the three coordinates."""
         ring = self.ring()
-        return [
-            sum((direction[n] * gen for direction, gen in zip(self.directions, ring.gens, strict=True)),
-                ring.one() * constant)
-            for n, constant in enumerate(self.origin)
-        ]  # fmt: skip
+        return self._combination(ring.gens, ring.one())
 
     def point(self, s: Sequence[Fraction | int]) -> list[Fraction]:
         """The point of ℝ^N with these three coordinates."""
-        return [
-            constant + sum((s[j] * self.directions[j][n] for j in range(3)), Fraction(0))
-            for n, constant in enumerate(self.origin)
-        ]
+        return self._combination(list(map(Fraction, s)), Fraction(1))
+
+    def _combination(self, s: Sequence[Any], one: Any) -> list[Any]:
+        vectors = np.array([self.origin, *self.directions], dtype=object)
+        combined: list[Any] = (np.array([one, *s], dtype=object) @ vectors).tolist()
+        return combined
 
 
 def standard_slice(layer: SingleLayer) -> Slice:
     """y_{1,1} = u² + w v², y_{1,2} = x uv + y v² with u = u_1, v = u_2, and all other coordinates 0.
 
     For (2, 1, 2) this is HMK's Figure 1. For every layer with d, a ≥ 2 the section is the same surface, and
-    the same points of it are in M, since the slice lies in a :class:`Block`.
+    the same points of it are in M, since the slice lies in a block (:func:`block_of`).
 
     Raises:
         InputError: if d = 1 or t = 1, where there are no such coordinates.
     """
-    if layer.d < 2 or layer.t < 2:
+    if layer.d < 2 or not layer.has_orbits:
         raise InputError(f"{layer} has no standard slice, which needs d ≥ 2 and t ≥ 2")
     index = coordinates(layer)
 
@@ -117,26 +114,20 @@ class Section(Shown):
         if len(linear) != 2 or len(self.singular) != 2:
             return None
         rows = [[f.terms.get(e, 0) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0))] for f in linear]
-        entries = [flint.fmpq(Fraction(c).numerator, Fraction(c).denominator) for row in rows for c in row]
-        reduced, rank = flint.fmpq_mat(2, 4, entries).rref()
-        pivots = [next((j for j in range(4) if reduced[i, j]), 3) for i in range(2)]
-        if rank < 2 or 3 in pivots:
+        # The kernel of the matrix of both in homogeneous coordinates: a point in it and one at infinity.
+        kernel = [[Fraction(int(x.p), int(x.q)) for x in v] for v in kernel_basis(rational_matrix(rows, 4))]
+        if len(kernel) != 2 or not kernel[1][3]:
             return None
-        [free] = set(range(3)) - set(pivots)
-        point, direction = [Fraction(0)] * 3, [Fraction(0)] * 3
-        direction[free] = Fraction(1)
-        for i, j in enumerate(pivots):
-            point[j] = -Fraction(int(reduced[i, 3].p), int(reduced[i, 3].q))
-            direction[j] = -Fraction(int(reduced[i, free].p), int(reduced[i, free].q))
-        return tuple(point), tuple(direction)
+        direction, point = kernel
+        return tuple(point[:3]), tuple(direction[:3])
 
 
-@dataclass(frozen=True)
-class Block:
-    r"""The six coordinates y_{c,b,·} and y_{c,b',·} of one row, two columns and two variables u_i, u_k.
+def block_of(layer: SingleLayer, slice_: Slice) -> tuple[Coordinate, ...] | None:
+    r"""A block in which a slice lies, or ``None`` where there is none; then d, a ≥ 2 and t ≥ 2.
 
-    Let W be the space where all other coordinates are 0, and α = min(a, d) ≥ 2. Then
-    M̄(d, d', a) ∩ W = M̄(2, 1, 2) and M(d, d', a) ∩ W = M(2, 1, 2), in these six coordinates.
+    A block is the six coordinates y_{c,b,·} and y_{c,b',·} of one row, two columns and two variables u_i and
+    u_k, in the order of the coordinates of (2, 1, 2). Let W be the space where all other coordinates are 0,
+    and α = min(a, d) ≥ 2. Then M̄(d, d', a) ∩ W = M̄(2, 1, 2) and M(d, d', a) ∩ W = M(2, 1, 2) in a block.
 
     *Proof.* M̄ is the image of the parametrization over ℂ, and M that over ℝ; the argument is the same over
     both. ⊇: fill V_c, A_b, A_{b'} in two variables up with zeros, and take every other row of V and column of
@@ -147,50 +138,27 @@ class Block:
     since V_c ≠ 0 and W asks for V_c·A_{b_2} = 0. So V_c, A_b, A_{b'} are linear forms in u_i and u_k: a point
     of M(2, 1, 2), where the 2 × 2 matrix A has rank at most 2 anyway. ∎
 
-    Attributes:
-        row: c.
-        columns: b < b'.
-        variables: i < k.
-    """
-
-    row: int
-    columns: tuple[int, int]
-    variables: tuple[int, int]
-
-    @property
-    def coordinates(self) -> tuple[tuple[int, int, int, int], ...]:
-        """The six indices (c, b, i, k), in the order of the coordinates of (2, 1, 2)."""
-        i, k = self.variables
-        return tuple((self.row, b, *pair) for b in self.columns for pair in ((i, i), (i, k), (k, k)))
-
-
-def block_of(layer: SingleLayer, slice_: Slice) -> Block | None:
-    """A block in which a slice lies, or ``None`` where there is none; then d, a ≥ 2 and t ≥ 2.
-
     >>> from agattn import SingleLayer
     >>> layer = SingleLayer(4, 3, 2)
     >>> block_of(layer, standard_slice(layer))
-    Block(row=1, columns=(1, 2), variables=(1, 2))
+    ((1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 2), (1, 2, 1, 1), (1, 2, 1, 2), (1, 2, 2, 2))
     """
-    if layer.alpha < 2 or layer.t < 2:
+    if layer.alpha < 2 or not layer.has_orbits:
         return None
     vectors = (slice_.origin, *slice_.directions)
     support = [name for n, name in enumerate(coordinates(layer)) if any(v[n] for v in vectors)]
     rows = {c for c, *_ in support}
-    columns, variables = ({b for _, b, *_ in support}, {j for *_, i, k in support for j in (i, k)})
+    columns, variables = {b for _, b, *_ in support}, {j for _, _, *pair in support for j in pair}
     if len(rows) > 1 or len(columns) > 2 or len(variables) > 2:
         return None
-    return Block(min(rows, default=1), _two(columns), _two(variables))
-
-
-def _two(chosen: set[int]) -> tuple[int, int]:
-    """Two numbers, those chosen and if need be the smallest others."""
-    first, second = sorted([*sorted(chosen), *sorted({1, 2} - chosen)][:2])
-    return first, second
+    # Where fewer take part, the smallest others do.
+    two_columns, (i, k) = (sorted([*s, *sorted({1, 2} - s)][:2]) for s in (columns, variables))
+    c = min(rows, default=1)
+    return tuple((c, b, *pair) for b in two_columns for pair in ((i, i), (i, k), (k, k)))
 
 
 def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
-    """The section by a slice that lies in a :class:`Block` of a layer with d, a ≥ 2, without an engine.
+    """The section by a slice that lies in a block (see :func:`block_of`), without an engine; d, a ≥ 2.
 
     There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
     quadrics y_{c,b} and y_{c,b'}: they have a common factor V_c. The singular polynomials have the right
@@ -211,7 +179,7 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
             f"for d, a ≥ 2, and this slice of {layer} is another one"
         )
     at = dict(zip(coordinates(layer), slice_.images(), strict=True))
-    p, q, r, s, t, u = (at[name] for name in block.coordinates)
+    p, q, r, s, t, u = (at[name] for name in block)
     resultant = (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
     return section_from_equations(slice_, [resultant])
 
