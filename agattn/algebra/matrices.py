@@ -121,11 +121,10 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         return _from_array(matrix, radius)
     if isinstance(matrix, flint.fmpz_mat):
         return ExactMatrix(shape(matrix), matrix)
-    if isinstance(matrix, flint.arb_mat):
-        rows = matrix.tolist() if matrix.nrows() and matrix.ncols() else [[] for _ in range(matrix.nrows())]
-        return _from_rows(rows, matrix.ncols(), radius, exact=False)
-    if isinstance(matrix, flint.fmpq_mat):
-        return _from_rows([matrix.tolist(), []][matrix.nrows() == 0], matrix.ncols(), radius)
+    if isinstance(matrix, (flint.fmpq_mat, flint.arb_mat)):
+        m, n = shape(matrix)
+        rows = matrix.tolist() if m and n else [[]] * m
+        return _from_rows(rows, n, radius, exact=isinstance(matrix, flint.fmpq_mat))
     if isinstance(matrix, SparseMatrix):
         return _from_sparse(matrix, radius)
     if hasattr(matrix, "tocoo"):
@@ -175,14 +174,13 @@ def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
             return ExactMatrix(array.shape, array.astype(np.int64))
     if kind not in "biufO":
         raise InputError(f"an array of type {array.dtype} is not a matrix of numbers")
-    rows = [list(row) for row in array] if kind in "fO" else array.tolist()
-    return _from_rows(rows, array.shape[1], radius)
+    return _from_rows([list(row) for row in array], array.shape[1], radius)
 
 
 def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> ExactMatrix | BallMatrix:
-    pairs = []
     if radius is None and _whole_floats(rows):
         rows = [[int(x) for x in row] for row in rows]
+    pairs = []
     for i, row in enumerate(rows):
         if isinstance(row, str) or not hasattr(row, "__len__"):
             raise InputError(
@@ -192,20 +190,12 @@ def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> Exac
             raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
         pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
     size = (len(pairs), len(pairs[0]) if pairs else columns)
-    if exact and all(around is None for row in pairs for _, around in row):
-        scales, integral = [], []
-        for row in pairs:
-            scale = flint.fmpz(1)
-            for x, _ in row:
-                if x.q != 1:
-                    scale = scale.lcm(x.q)
-            scales.append(scale)
-            integral.append([x.p * (scale // x.q) for x, _ in row])
-        rational = any(scale != 1 for scale in scales)
-        return ExactMatrix(size, integer_matrix(integral, size[1]), tuple(scales) if rational else None)
-    exactly = [[(x, around or flint.fmpq(0)) for x, around in row] for row in pairs]
-    stated = any(around for row in exactly for _, around in row)
-    return BallMatrix(size, lambda bits: arb_matrix(exactly, bits), stated, exactly)
+    if not exact or any(around is not None for row in pairs for _, around in row):
+        return _balls(size, pairs)
+    scales = [_common_denominator(x for x, _ in row) for row in pairs]
+    integral = [[x.p * (d // x.q) for x, _ in row] for row, d in zip(pairs, scales, strict=True)]
+    rational = any(scale != 1 for scale in scales)
+    return ExactMatrix(size, integer_matrix(integral, size[1]), tuple(scales) if rational else None)
 
 
 def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
@@ -217,28 +207,36 @@ def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
         numbers[i, j] = _entry(x, i, j, radius)
     inexact = any(around is not None for _, around in numbers.values())
     if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
-        return _sparse_balls(numbers, m, n)
-    scales: dict[int, Any] = {}
+        if m * n > LARGEST_BALLS:
+            raise TooLargeError(
+                f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls;"
+                " give rationals"
+            )
+        return _balls(
+            (m, n), [[numbers.get((i, j), (flint.fmpq(0), None)) for j in range(n)] for i in range(m)]
+        )
+    by_row: dict[int, list[Any]] = {}
     for (i, _), (x, _around) in numbers.items():
-        if x.q != 1:
-            scales[i] = scales.get(i, flint.fmpz(1)).lcm(x.q)
-    one = flint.fmpz(1)
-    integral = {(i, j): x.p * (scales.get(i, one) // x.q) for (i, j), (x, _) in numbers.items()}
-    all_scales = tuple(scales.get(i, one) for i in range(m)) if scales else None
+        by_row.setdefault(i, []).append(x)
+    scales = {i: _common_denominator(row) for i, row in by_row.items()}
+    integral = {(i, j): x.p * (scales[i] // x.q) for (i, j), (x, _) in numbers.items()}
+    rational = any(scale != 1 for scale in scales.values())
+    all_scales = tuple(scales.get(i, flint.fmpz(1)) for i in range(m)) if rational else None
     return ExactMatrix((m, n), SparseMatrix((m, n), integral), all_scales)
 
 
-def _sparse_balls(numbers: dict[tuple[int, int], Any], m: int, n: int) -> BallMatrix:
-    if m * n > LARGEST_BALLS:
-        raise TooLargeError(
-            f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls; give rationals"
-        )
-    zero = flint.fmpq(0)
-    table = [[(zero, zero)] * n for _ in range(m)]
-    for (i, j), (x, around) in numbers.items():
-        table[i][j] = (x, around or zero)
-    stated = any(around for _, around in numbers.values())
-    return BallMatrix((m, n), lambda bits: arb_matrix(table, bits), stated, table)
+def _balls(size: tuple[int, int], pairs: list[list[Any]]) -> BallMatrix:
+    exactly = [[(x, around or flint.fmpq(0)) for x, around in row] for row in pairs]
+    stated = any(around for row in exactly for _, around in row)
+    return BallMatrix(size, lambda bits: arb_matrix(exactly, bits), stated, exactly)
+
+
+def _common_denominator(row: Iterable[Any]) -> Any:
+    common = flint.fmpz(1)
+    for x in row:
+        if x.q != 1:
+            common = common.lcm(x.q)
+    return common
 
 
 def _first_rounded(floats: Any) -> int:
@@ -249,15 +247,13 @@ def _first_rounded(floats: Any) -> int:
 
 def _whole_floats(rows: Any) -> bool:
     """Whether all entries are ints or floats that hold whole numbers too small to have been rounded."""
-    return all(
-        hasattr(row, "__iter__")
-        and all(
-            isinstance(x, (int, np.integer))
-            or (isinstance(x, (float, np.floating)) and x.is_integer() and abs(float(x)) < _first_rounded(x))
-            for x in row
-        )
-        for row in rows
-    )
+
+    def is_whole(x: Any) -> bool:
+        if isinstance(x, (float, np.floating)):
+            return bool(x.is_integer() and abs(float(x)) < _first_rounded(x))
+        return isinstance(x, (int, np.integer))
+
+    return all(hasattr(row, "__iter__") and all(map(is_whole, row)) for row in rows)
 
 
 def _entry(x: Any, i: int, j: int, radius: Any) -> Any:
@@ -374,16 +370,16 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
             if len(joined[other]) == 1:
                 lonely.append(other)
     blocks = []
-    seen: set[int] = set()
-    for start in sorted(line for line in joined if joined[line]):
-        if start in seen:
+    left = {line for line, others in joined.items() if others}
+    for start in sorted(left):
+        if start not in left:
             continue
         component, stack = {start}, [start]
         while stack:
-            for other in joined[stack.pop()] - component:
-                component.add(other)
-                stack.append(other)
-        seen |= component
+            more = joined[stack.pop()] - component
+            component |= more
+            stack += more
+        left -= component
         rows = sorted(line for line in component if line < m)
         columns = sorted(line - m for line in component if line >= m)
         if len(rows) * len(columns) > LARGEST_BLOCK:
@@ -391,10 +387,6 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
                 f"a connected part of the sparse matrix has {len(rows)} x {len(columns)} entries; "
                 f"at most {LARGEST_BLOCK} can be made dense"
             )
-        place = {j: k for k, j in enumerate(columns)}
-        dense = [[0] * len(columns) for _ in rows]
-        for row, i in zip(dense, rows, strict=True):
-            for line in joined[i]:
-                row[place[line - m]] = A.entries[i, line - m]
+        dense = [[A.entries.get((i, j), 0) for j in columns] for i in rows]
         blocks.append(Block(tuple(rows), tuple(columns), integer_matrix(dense, len(columns))))
     return pivots, blocks

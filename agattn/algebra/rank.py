@@ -26,14 +26,7 @@ from numpy.typing import NDArray
 from agattn.algebra import balls
 from agattn.algebra.balls import BallMinor, is_nonsingular, pivots, working_precision
 from agattn.algebra.exact_rank import BlockProof, EnoughPrimes, Kernel, exact_rank
-from agattn.algebra.matrices import (
-    BallMatrix,
-    ExactMatrix,
-    SparseMatrix,
-    as_fmpz_mat,
-    read_matrix,
-    real_matrix,
-)
+from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix, real_matrix
 from agattn.algebra.residues import Minor, Residues, RowSpace, random_prime
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, weakest
@@ -45,7 +38,7 @@ METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 SMALLEST_GAP = 20.0
 
 # Up to so many entries FLINT's elimination over ℚ is faster than a prime, a minor and a proof.
-SMALL_MATRIX = 400
+SMALL_MATRIX = 3600
 
 # Random rows that are made and eliminated at a time.
 _BLOCK = 384
@@ -263,15 +256,15 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
 
 
 def _exactly(A: ExactMatrix, method: str, seed: int, budget: float, kernel: Any) -> RankResult:
-    given = _given_kernel(A, kernel, seed) if kernel is not None else None
+    given = 0 if kernel is None else _kernel_size(A, kernel, 0)
     proving, full = method == "rational", min(A.shape)
-    minor, blocks, error = exact_rank(A, seed, budget, prove=proving and given is None)
-    if proving and given is not None and minor.rank not in (full, A.shape[1] - given):
+    minor, blocks, error = exact_rank(A, seed, budget, prove=proving and not given)
+    if proving and given and minor.rank not in (full, A.shape[1] - given):
         minor, blocks, error = exact_rank(A, seed, budget, prove=True)  # the vectors given do not suffice
     r = minor.rank
     if r == full:
         error, reason = 0.0, "the matrix has no more rows or columns"
-    elif given is not None and A.shape[1] - given == r:
+    elif given and A.shape[1] - given == r:
         error, reason = 0.0, f"{given} independent kernel vectors were supplied and checked exactly"
     elif error:
         reason = f"no larger minor modulo random primes; wrong with probability below 2^{log2(error):.0f}"
@@ -298,35 +291,6 @@ def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
     return "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
 
 
-def _given_kernel(A: ExactMatrix, kernel: Any, seed: int) -> int:
-    """The number of independent columns of an exact kernel, after checking that A annihilates them."""
-    K = read_matrix(kernel)
-    if isinstance(K, BallMatrix):
-        if K.stated or K.pairs is None:
-            raise InputError("the kernel of an exact matrix must be exact: give integers or rationals")
-        K = _as_exact(K, "rational")
-    _check_kernel_shape(A.shape, K.shape)
-    whole = A.row_scales is None and not isinstance(A.integers, SparseMatrix)
-    left = as_fmpz_mat(A.integers) if whole else None
-    Q = flint.fmpq_mat(K.shape[0], K.shape[1], [x for row in K.rows() for x in row])
-    if left is None:
-        product = flint.fmpq_mat(A.shape[0], A.shape[1], [x for row in A.rows() for x in row]) * Q
-    else:
-        product = flint.fmpq_mat(left) * Q
-    for k, x in enumerate(product.entries()):
-        if x:
-            raise InputError(
-                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
-            )
-    # A proved lower bound for the number of independent vectors is what the upper bound needs.
-    return exact_rank(K, seed, 0.0, prove=False)[0].rank
-
-
-def _check_kernel_shape(matrix: tuple[int, int], kernel: tuple[int, int]) -> None:
-    if kernel[0] != matrix[1]:
-        raise InputError(f"the kernel vectors have length {kernel[0]}; the matrix has {matrix[1]} columns")
-
-
 # --- in balls ---
 
 
@@ -336,7 +300,7 @@ def _by_balls(
     full = min(A.shape)
     found = balls.elimination(A.balls(precision), precision)
     best = found
-    given = _ball_kernel(A, kernel, precision) if kernel is not None else 0
+    given = 0 if kernel is None else _kernel_size(A, kernel, precision)
     closed = A.shape[1] - given
     decided = best.exhausted
     while not decided and best.rank < closed and 2 * found.precision_bits <= limit:
@@ -376,18 +340,32 @@ def _by_balls(
     )
 
 
-def _ball_kernel(A: BallMatrix, kernel: Any, precision: int) -> int:
-    """The proved number of independent columns of a kernel, after looking for a contradiction."""
-    K = real_matrix(read_matrix(kernel))
-    _check_kernel_shape(A.shape, K.shape)
-    with working_precision(precision):
-        product = A.balls(precision) * K.balls(precision)
-    for k, x in enumerate(product.entries()):
-        if not x.contains(0):
-            raise InputError(
-                f"the matrix does not annihilate column {k % K.shape[1] + 1} of the kernel given"
-            )
-    return balls.elimination(K.balls(precision), precision).rank
+def _kernel_size(A: ExactMatrix | BallMatrix, kernel: Any, precision: int) -> int:
+    """The proved number of independent columns of a kernel supplied, after looking for a contradiction.
+
+    Where matrix and kernel are exact their product must vanish, else it must contain zero.
+    """
+    K = read_matrix(kernel)
+    if isinstance(A, ExactMatrix):
+        if isinstance(K, BallMatrix) and (K.stated or K.pairs is None):
+            raise InputError("the kernel of an exact matrix must be exact: give integers or rationals")
+        K = _as_exact(K, "rational")
+    if K.shape[0] != A.shape[1]:
+        raise InputError(f"the kernel vectors have length {K.shape[0]}; the matrix has {A.shape[1]} columns")
+    if isinstance(A, ExactMatrix) and isinstance(K, ExactMatrix):
+        left, right = (flint.fmpq_mat(*B.shape, [x for row in B.rows() for x in row]) for B in (A, K))
+        wrong = [bool(x) for x in (left * right).entries()]
+        # A proved lower bound for the number of independent vectors is what the upper bound needs.
+        size = exact_rank(K, 0, 0.0, prove=False)[0].rank
+    else:
+        with working_precision(precision):
+            product = real_matrix(A).balls(precision) * real_matrix(K).balls(precision)
+        wrong = [not x.contains(0) for x in product.entries()]
+        size = balls.elimination(real_matrix(K).balls(precision), precision).rank
+    if any(wrong):
+        column = wrong.index(True) % K.shape[1] + 1
+        raise InputError(f"the matrix does not annihilate column {column} of the kernel given")
+    return size
 
 
 # --- in mpmath ---
@@ -397,6 +375,10 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     import mpmath
 
     from agattn.algebra.spectrum import midpoints, singular_values, widest_gap
+
+    def result(upper: int, reason: str) -> RankResult:
+        known = Evidence.NUMERICAL
+        return RankResult(A.shape, r, upper, known, known, "mpmath", precision, gap, None, reason)
 
     B = real_matrix(A)
     full = min(A.shape)
@@ -420,19 +402,10 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
         stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
         repeated = repeated + 1 if stable else 0
         if r == full or not (blurred or any(values)) or (separated and repeated >= needed):
-            return _mpmath_result(A.shape, r, r, precision, gap, f"singular values at {precision} bits")
-        hopeless = B.stated and stable
-        if hopeless or 2 * precision > limit:
-            reason = f"undecided at {precision} bits: the singular values show no stable gap"
-            return _mpmath_result(A.shape, r, full, precision, gap, reason)
+            return result(r, f"singular values at {precision} bits")
+        if (B.stated and stable) or 2 * precision > limit:
+            return result(full, f"undecided at {precision} bits: the singular values show no stable gap")
         before, precision = (r, gap), 2 * precision
-
-
-def _mpmath_result(
-    shape: tuple[int, int], lower: int, upper: int, bits: int, gap: float | None, reason: str
-) -> RankResult:
-    numerical = Evidence.NUMERICAL
-    return RankResult(shape, lower, upper, numerical, numerical, "mpmath", bits, gap, None, reason)
 
 
 # --- random rows ---
