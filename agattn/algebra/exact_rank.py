@@ -54,41 +54,21 @@ _SPARSE_BELOW = 0.05
 class Kernel:
     """Independent integer vectors that the matrix annihilates, checked by exact multiplication.
 
-    The j-th vector has the entries ``combination[i, j]`` at the positions ``pivots[i]``,
-    ``−denominators[j]`` at ``free[j]``, and 0 elsewhere; so they are independent, by the entries at ``free``.
-
     Attributes:
         side: ``"right"`` for vectors v with A v = 0, ``"left"`` for v A = 0.
-        length: the length of each vector.
-        pivots: positions of the r pivots.
-        free: one position for each vector.
-        combination: an ``fmpz_mat`` of shape (r, number of vectors).
-        denominators: positive integers (``fmpz``), one for each vector.
+        matrix: the vectors as the columns of an ``fmpz_mat``. Each has a nonzero entry where all others have
+            zeros, so they are independent.
     """
 
     side: str
-    length: int
-    pivots: tuple[int, ...]
-    free: tuple[int, ...]
-    combination: Any
-    denominators: tuple[Any, ...]
+    matrix: Any
 
     def __len__(self) -> int:
-        return len(self.free)
+        return int(self.matrix.ncols())
 
     def vectors(self) -> Iterator[list[Any]]:
         """The vectors one by one, as lists of ``fmpz``."""
-        for j, (free, denominator) in enumerate(zip(self.free, self.denominators, strict=True)):
-            vector = [flint.fmpz(0)] * self.length
-            for i, pivot in enumerate(self.pivots):
-                vector[pivot] = self.combination[i, j]
-            vector[free] = -denominator
-            yield vector
-
-    def matrix(self) -> Any:
-        """The vectors as the columns of an ``fmpz_mat`` of shape (length, number of vectors)."""
-        rows = list(self.vectors())
-        return flint.fmpz_mat(len(rows), self.length, [x for row in rows for x in row]).transpose()
+        yield from self.matrix.transpose().tolist()
 
 
 @dataclass(frozen=True)
@@ -167,7 +147,10 @@ def _at_prime(
                 proof, chance = _confirm(block.matrix, minor, seed)
                 error += chance
             elif isinstance(proof, Kernel) and proof.side == "left" and A.row_scales:
-                proof = _rescaled(proof, [A.row_scales[i] for i in block.rows])
+                # The left kernel of D⁻¹Z is that of Z times D.
+                scales, k = [A.row_scales[i] for i in block.rows], len(proof)
+                entries = [x * scales[n // k] for n, x in enumerate(proof.matrix.entries())]
+                proof = Kernel("left", flint.fmpz_mat(len(scales), k, entries))
         proofs.append(BlockProof(block.rows, block.columns, minor.rank, proof))
         value = value * minor.value % p
         rows += [block.rows[i] for i in minor.rows]
@@ -207,15 +190,6 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, floa
     # π(2x) − π(x) > 3x / (5 log x) for x ≥ 20.5 (Rosser and Schoenfeld 1962), with x = 2^59.
     primes = 3 * 2.0**59 / (5 * 59 * log(2))
     return None, 2.0 ** (known + log2(min(1.0, bits / 59 / primes)))
-
-
-def _rescaled(kernel: Kernel, scales: list[Any]) -> Kernel:
-    """The left kernel of D⁻¹Z from that of Z: multiply from the right by D."""
-    rows, columns = kernel.combination.nrows(), kernel.combination.ncols()
-    scaled = [x * scales[kernel.pivots[k // columns]] for k, x in enumerate(kernel.combination.entries())]
-    denominators = tuple(d * scales[f] for d, f in zip(kernel.denominators, kernel.free, strict=True))
-    combination = flint.fmpz_mat(rows, columns, scaled)
-    return Kernel("left", kernel.length, kernel.pivots, kernel.free, combination, denominators)
 
 
 def _unit(x: Any, p: int) -> int:
@@ -280,21 +254,21 @@ def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
     N, d = _solve(A, minor, "right", len(free))
     if submatrix(A, range(m), minor.columns) * N != submatrix(A, range(m), free) * d:
         raise RankGrewError
-    # Clear the common factors of each vector.
     k, entries = len(free), N.entries()
-    denominators = []
-    for j in range(k):
-        common = abs(d)
+    vectors = []
+    for j, place in enumerate(free):
+        common = d
         for x in entries[j::k]:
-            if common == 1:
+            if abs(common) == 1:
                 break
             common = common.gcd(x)
-        common = -common if d < 0 else common
-        denominators.append(d // common)
-        if common != 1:
-            entries[j::k] = [x // common for x in entries[j::k]]
-    combination = flint.fmpz_mat(minor.rank, k, entries)
-    return Kernel(side, n, minor.columns, tuple(free), combination, tuple(denominators))
+        common = abs(common) if d > 0 else -abs(common)
+        vector = [flint.fmpz(0)] * n
+        for pivot, x in zip(minor.columns, entries[j::k], strict=True):
+            vector[pivot] = x // common
+        vector[place] = -d // common
+        vectors += vector
+    return Kernel(side, flint.fmpz_mat(k, n, vectors).transpose())
 
 
 def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> EnoughPrimes:

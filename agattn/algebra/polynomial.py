@@ -20,12 +20,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import flint
-
-if TYPE_CHECKING:
-    import sympy
 
 Exponents = tuple[int, ...]
 Coefficient = Fraction | int
@@ -130,19 +127,6 @@ class PolynomialRing:
             self, self._context.from_dict({e: self._coefficient(c) for e, c in terms.items() if c})
         )
 
-    def from_sympy(self, expression: sympy.Expr) -> Polynomial:
-        """Convert a sympy expression in symbols named as :attr:`Variable.name`, exactly."""
-        import sympy
-
-        poly = sympy.Poly(expression, *self.symbols(), domain="QQ")
-        return self.from_terms({e: Fraction(int(c.p), int(c.q)) for e, c in poly.terms()})
-
-    def symbols(self) -> tuple[sympy.Symbol, ...]:
-        """The variables as sympy symbols."""
-        import sympy
-
-        return tuple(sympy.Symbol(v.name) for v in self.variables)
-
     def _coefficient(self, value: Coefficient) -> Any:
         if self.characteristic:
             p = self.characteristic
@@ -175,10 +159,6 @@ class Polynomial:
     def degree(self) -> int:
         """The total degree; −1 for the zero polynomial."""
         return int(self._poly.total_degree()) if self else -1
-
-    def is_homogeneous(self) -> bool:
-        """Whether all terms have the same total degree."""
-        return len({sum(e) for e in self._poly.monoms()}) <= 1
 
     def derivative(self, variable: Polynomial) -> Polynomial:
         """The partial derivative by one of the ring's variables."""
@@ -288,15 +268,6 @@ class Polynomial:
     def _repr_latex_(self) -> str:
         """The polynomial in a notebook."""
         return f"${self.latex()}$"
-
-    def to_sympy(self) -> sympy.Expr:
-        """The polynomial as a sympy expression, exactly."""
-        import sympy
-
-        terms = {
-            e: sympy.Rational(c.numerator, c.denominator) for e, c in self.terms.items()
-        }  # an int has both attributes too
-        return sympy.Poly.from_dict(terms, *self.ring.symbols(), domain="QQ").as_expr()
 
     def _format(self, show: Callable[[Variable], str], power: str, times: str, space: str) -> str:
         pieces: list[str] = []

@@ -134,7 +134,7 @@ def test_scalars_stay_what_they_are():
 def test_parametrization(layer, data):
     A, V = data.draw(weights(layer))
     images = parametrization(layer)
-    assert all(isinstance(f, Polynomial) and f.is_homogeneous() and f.degree() == 2 for f in images)
+    assert all(isinstance(f, Polynomial) and {sum(e) for e in f.terms} == {2} for f in images)
     assert [f(*A.flat, *V.flat) for f in images] == list(coefficients(layer, A, V))
     assert [v.letter for v in images[0].ring.variables] == [*"a" * A.size, *"v" * V.size]
 
