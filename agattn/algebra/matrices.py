@@ -123,7 +123,7 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         return ExactMatrix(shape(matrix), matrix)
     if isinstance(matrix, (flint.fmpq_mat, flint.arb_mat)):
         m, n = shape(matrix)
-        rows = matrix.tolist() if m and n else [[]] * m
+        rows: list[Any] = matrix.tolist() if m and n else [[]] * m
         return _from_rows(rows, n, radius, exact=isinstance(matrix, flint.fmpq_mat))
     if isinstance(matrix, SparseMatrix):
         return _from_sparse(matrix, radius)
