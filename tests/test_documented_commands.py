@@ -14,17 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click import Context
-from click.testing import CliRunner
+from command_line import ROOT, call
 from safetensors.numpy import save_file
 
 from agattn._version import __version__
-from agattn.cli.main import COMMANDS, cli, main
+from agattn.cli.main import COMMANDS, cli
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
 from agattn.errors import EngineNotFoundError
 from agattn.studies.grid import example
 
-ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md"]
@@ -106,10 +105,9 @@ def results_of_example():
     with tempfile.TemporaryDirectory() as folder:
         grid = Path(folder, "grid.toml")
         grid.write_text(example(), encoding="utf-8")
-        arguments = ["study", str(grid), "--no-cache", "--workers", "0"]
-        found = CliRunner().invoke(cli, arguments, standalone_mode=False)
-    assert found.stdout, found.output
-    return found.stdout
+        ended = call("study", grid, "--no-cache", "--workers", "0")
+    assert ended.out, ended
+    return ended.out
 
 
 def write_files(folder):
@@ -150,7 +148,7 @@ def installed(engine):
 
 
 @pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
-def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
+def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # tables in full
     name = words[0]
@@ -166,10 +164,8 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
     if name == "verify":
         words = [*words, "--engine", "native"]  # the last one counts
-    with pytest.raises(SystemExit) as end:
-        main(list(words))
-    out, err = capsys.readouterr()
-    assert end.value.code in ((0, 1) if name in MAY_REFUTE else (0,)), err
+    status, out, err = call(*words)
+    assert status in ((0, 1) if name in MAY_REFUTE else (0,)), err
     if output:
         printed, told = ([plain(line) for line in text.splitlines()] for text in (out, output))
         if name == "doctor":  # versions and paths differ

@@ -10,7 +10,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,25 +83,6 @@ def print_table(shown: Console, table: Table, folded: str = "") -> None:
         for name, cell in zip(names[1:], others, strict=True):
             if cell:
                 shown.print(f"  {name}: {cell}", soft_wrap=True)
-
-
-def schema_names() -> list[str]:
-    """The names of the schemas shipped in the package."""
-    files = resources.files("agattn").joinpath("schemas").iterdir()
-    return sorted(f.name.removesuffix(".json") for f in files if f.name.endswith(".json"))
-
-
-def schema_text(name: str) -> str:
-    """The JSON schema of the output of the command ``name``.
-
-    Raises:
-        InputError: if no schema has that name.
-    """
-    from agattn.cli.main import nearest
-
-    if name not in schema_names():
-        raise InputError(f"there is no schema {name!r}{nearest(name, schema_names())}")
-    return resources.files("agattn").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
 
 
 def write_file(path: Path, text: str) -> None:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import click
 
-from agattn.cli.output import schema_names, schema_text
+from agattn.cli.main import COMMANDS, nearest
+from agattn.cli.output import print_json
+from agattn.errors import InputError
 
 
 @click.command(epilog="Example: agattn schema verify")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Print the JSON schema of what the command NAME prints with --json; without NAME, list the schemas."""
-    click.echo("\n".join(schema_names()) if name is None else schema_text(name).rstrip())
+    from agattn.records import RECORDS, schema
+
+    if name is None:
+        click.echo("\n".join(sorted(RECORDS)))
+    elif name in RECORDS:
+        print_json({"description": COMMANDS[name], **schema(name)})
+    else:
+        raise InputError(f"there is no schema {name!r}{nearest(name, RECORDS)}")

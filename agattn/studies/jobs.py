@@ -171,7 +171,7 @@ def _code(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
     found: list[tuple[str, Traversable]] = []
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         name = f"{prefix}/{entry.name}"
-        if entry.is_dir() and name not in ("/cli", "/reports", "/schemas"):
+        if entry.is_dir() and name not in ("/cli", "/reports"):
             found += _code(entry, name)
         elif entry.name.endswith((".py", ".j2")):
             found.append((name, entry))

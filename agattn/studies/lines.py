@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from agattn.errors import InputError
+from agattn.records import check
 from agattn.studies.jobs import Job, Outcome, Versions, architecture_of, key_of
 
 Line = dict[str, Any]
@@ -141,12 +140,10 @@ def _checked(row: str, where: str) -> Line:
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
         raise InputError(f"{where} is not JSON: {reason}") from None
-    for validator, document, part in _parts(line):
-        wrong = next(validator.iter_errors(document), None)
-        if wrong is not None:
-            place = "".join(f".{step}" for step in wrong.absolute_path)
-            raise InputError(f"{where} is no result of a study: {part}{place}: {wrong.message[:200]}")
     try:
+        check("study", line)
+        if "result" in line:
+            check(line["job"]["ask"], line["result"])
         architecture = architecture_of(line["architecture"])
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
@@ -161,18 +158,3 @@ def _checked(row: str, where: str) -> Line:
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number")
-
-
-def _parts(line: Any) -> Iterator[tuple[Any, Any, str]]:
-    """What must hold: the schema of lines, then that of the command whose result it is."""
-    yield _validator("study"), line, "line"
-    if "result" in line:
-        yield _validator(line["job"]["ask"]), line["result"], "result"
-
-
-@cache
-def _validator(name: str) -> Any:
-    from jsonschema import Draft202012Validator
-
-    text = resources.files("agattn").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))

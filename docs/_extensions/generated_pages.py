@@ -8,7 +8,7 @@ from typing import Any
 
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.cli.main import COMMANDS
-from agattn.cli.output import schema_names, schema_text
+from agattn.records import RECORDS, schema
 
 
 def command_page() -> str:
@@ -30,48 +30,46 @@ def schema_page() -> str:
     >>> "## agattn verify" in schema_page()
     True
     """
-    verify = json.loads(schema_text("verify"))
-    layer, network = verify["properties"]["architecture"]["oneOf"]
+    verify = schema("verify")
+    layer, network = verify["properties"]["architecture"]["anyOf"]
     architectures = [
         "## Architectures", "", "The key `architecture` of a layer:", "", *table(layer, verify), "",
         "And of a network:", "", *table(network, verify), "",
     ]  # fmt: skip
-    sections = [section(name, json.loads(schema_text(name))) for name in schema_names()]
-    return "\n".join([*architectures, *sections])
+    return "\n".join([*architectures, *map(section, sorted(RECORDS))])
 
 
-def section(name: str, schema: dict[str, Any]) -> str:
-    """One schema: a heading, what it says about itself, and a table of its keys."""
-    lines = [f"## agattn {name}", ""]
-    if "description" in schema:
-        lines += [schema["description"].rstrip(".") + ".", ""]
-    # Alternatives at the top are either whole documents or only which keys occur.
-    parts = [part for part in schema.get("oneOf", ()) if "properties" in part] or [schema]
-    for part in parts:
-        if len(parts) > 1:
-            lines += [part["properties"]["figure"]["description"], ""]
-        lines += [*table(part, schema), ""]
+def section(name: str) -> str:
+    """The schema of a command: a heading, what it is about, and a table of its keys."""
+    root = schema(name)
+    lines = [f"## agattn {name}", "", root.get("description", COMMANDS[name]), ""]
+    for part in root.get("anyOf", [root]):
+        part = resolve(part, root)
+        if part is not root:
+            lines += [part["description"], ""]
+        lines += [*table(part, root), ""]
     return "\n".join(lines)
 
 
-def table(schema: dict[str, Any], root: dict[str, Any]) -> list[str]:
+def table(part: dict[str, Any], root: dict[str, Any]) -> list[str]:
     """The keys of an object as the lines of a table."""
-    body = [f"| `{key}` | {type_} | {meaning} |" for key, type_, meaning in rows(schema, root)]
+    body = [f"| `{key}` | {type_} | {meaning} |" for key, type_, meaning in rows(part, root)]
     return ["| key | type | meaning |", "| --- | --- | --- |", *body]
 
 
-def rows(schema: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+def rows(part: dict[str, Any], root: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str, str]]:
     """Every key below a schema, as its path, type and meaning; ``[]`` stands for each entry of an array.
 
     >>> layer = {"properties": {"d": {"type": "integer", "description": "the width"}}, "required": ["d"]}
     >>> list(rows({"properties": {"layers": {"type": "array", "description": "all", "items": layer}}}, {}))
     [('layers', 'array, optional', 'All.'), ('layers[].d', 'integer', 'The width.')]
     """
-    for key, value in schema.get("properties", {}).items():
+    for key, value in part.get("properties", {}).items():
         value = resolve(value, root)
         path = f"{prefix}{key}"
-        absent = "" if key in schema.get("required", ()) else ", optional"
-        meaning = " ".join(str(value.get("description", "")).split()).replace("|", "\\|")
+        absent = "" if key in part.get("required", ()) else ", optional"
+        said = value.get("description", part.get("description", ""))  # a tag is what its record is
+        meaning = " ".join(str(said).split()).replace("|", "\\|")
         meaning = meaning[:1].upper() + meaning[1:].rstrip(".") + "."
         if key == "architecture":  # the same everywhere
             yield path, "object" + absent, f"{meaning} See [architectures](#architectures)."
@@ -84,8 +82,9 @@ def inside(value: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[t
     """The keys of an object, of the entries of an array, and of every alternative."""
     value = resolve(value, root)
     yield from rows(value, root, f"{path}.")
-    for choice in (*value.get("oneOf", ()), *value.get("anyOf", ())):
-        yield from inside(choice, root, path)
+    for choice in value.get("anyOf", ()):
+        if choice.keys() & {"type", "$ref"}:  # else it only says which values go together
+            yield from inside(choice, root, path)
     if isinstance(value.get("items"), dict):
         yield from inside(value["items"], root, f"{path}[]")
 
@@ -105,13 +104,10 @@ def type_of(value: dict[str, Any], root: dict[str, Any]) -> str:
     ('integer or null', '"none" or "softmax"')
     """
     value = resolve(value, root)
-    if "enum" in value or "const" in value:
-        return " or ".join(
-            json.dumps(word, ensure_ascii=False) for word in value.get("enum", [value.get("const")])
-        )
-    choices = value.get("oneOf") or value.get("anyOf")
-    if choices:
-        return " or ".join(dict.fromkeys(type_of(choice, root) for choice in choices))
+    if "enum" in value:
+        return " or ".join(json.dumps(word, ensure_ascii=False) for word in value["enum"])
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(type_of(choice, root) for choice in value["anyOf"]))
     types = value.get("type", "any")
     return types if isinstance(types, str) else " or ".join(types)
 

@@ -6,37 +6,19 @@ import subprocess
 
 import jsonschema
 import pytest
+from command_line import call, document
 
 import agattn.verification.verify
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.cli.main import COMMANDS, main
-from agattn.cli.output import schema_names, schema_text
+from agattn.cli.main import COMMANDS
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
+from agattn.errors import InputError
+from agattn.records import RECORDS, check, schema
 from agattn.systems.catalogue import build
 
 VERDICTS = {"confirmed", "refuted", "undecided", "inapplicable"}
-
-
-def call(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return end.value.code, captured.out, captured.err
-
-
-def document(capsys, *arguments, status=0):
-    """The one JSON document a command prints, checked against the shipped schema."""
-    code, out, _ = call(capsys, *arguments, "--json")
-    assert code == status
-    result = json.loads(out)
-    validate(arguments[0], result)
-    return result
-
-
-def validate(command, result):
-    jsonschema.validate(result, json.loads(schema_text(command)), jsonschema.Draft202012Validator)
 
 
 @pytest.fixture
@@ -49,84 +31,86 @@ def by_singular(singular, monkeypatch):
 
 
 def test_every_command_with_json_has_a_schema():
-    assert set(COMMANDS) - {"schema"} <= set(schema_names())
+    assert set(COMMANDS) - {"schema"} <= set(RECORDS)
 
 
-@pytest.mark.parametrize("name", schema_names())
-def test_schemas_are_schemas(capsys, name):
-    schema = json.loads(schema_text(name))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+@pytest.mark.parametrize("name", RECORDS)
+def test_schemas_are_schemas(name):
+    printed = json.loads(call("schema", name).out)
+    jsonschema.Draft202012Validator.check_schema(printed)
+    assert printed["$schema"] == "https://json-schema.org/draft/2020-12/schema" and printed["description"]
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({}, schema)
-    assert json.loads(call(capsys, "schema", name)[1]) == schema
+        jsonschema.validate({}, printed)
+    with pytest.raises(InputError):
+        check(name, {})
+    assert printed == {"description": printed["description"], **json.loads(json.dumps(schema(name)))}
 
 
-def test_schema_lists_the_schemas(capsys):
-    assert call(capsys, "schema")[1].split() == schema_names()
+def test_schema_lists_the_schemas():
+    assert call("schema").out.split() == sorted(RECORDS)
 
 
 # doctor -----------------------------------------------------------------------------------------------------
 
 
-def test_doctor(capsys, both_engines):
-    result = document(capsys, "doctor")
+def test_doctor(both_engines):
+    result = document("doctor")
     assert set(result) == {"engines", "python", "flint"}
     for entry, installation in zip(result["engines"], both_engines, strict=True):
         assert {"name", "version", "path", "ok", "problem"} <= set(entry)
         assert (entry["name"], entry["path"]) == (installation.engine.name, str(installation.path))
         assert entry["ok"] is True and entry["problem"] is None and entry["version"] == installation.version
-    code, out, _ = call(capsys, "doctor")
+    code, out, _ = call("doctor")
     assert code == 0 and out.count(": works (") == 2
 
 
-def test_doctor_without_engines(capsys, fakes):
-    result = document(capsys, "doctor", status=3)
+def test_doctor_without_engines(fakes):
+    result = document("doctor", status=3)
     assert [(e["ok"], e["path"]) for e in result["engines"]] == [(False, None)] * 2
     assert all("pip install 'agattn[engines]'" in e["problem"] for e in result["engines"])
 
 
-def test_doctor_finds_a_broken_engine(capsys, fakes):
+def test_doctor_finds_a_broken_engine(fakes):
     fakes.write("M2", "echo agattn-ok")
     fakes.write("Singular", "exit 1")
-    result = document(capsys, "doctor", status=3)
+    result = document("doctor", status=3)
     assert [e["ok"] for e in result["engines"]] == [True, False]
     assert "exit status 1" in result["engines"][1]["problem"]
-    assert "exit status 1" in call(capsys, "doctor")[1]
+    assert "exit status 1" in call("doctor")[1]
 
 
 # emit -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_emit(capsys, tmp_path, engine):
+def test_emit(tmp_path, engine):
     arguments = ["emit", "implicit-ideal", "-d", "2", "-o", "2", "--engine", engine]
     script = emit(build("implicit-ideal", SingleLayer(2, 2)), ENGINES[engine])
-    assert call(capsys, *arguments) == (0, script, "")
-    assert document(capsys, *arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
+    assert call(*arguments) == (0, script, "")
+    assert document(*arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
     file = tmp_path / "new" / "script"
-    assert call(capsys, *arguments, "-O", str(file)) == (0, "", f"wrote {file}\n")
+    assert call(*arguments, "-O", str(file)) == (0, "", f"wrote {file}\n")
     assert file.read_text() == script
 
 
-def test_emit_into_what_is_no_folder(capsys, tmp_path):
+def test_emit_into_what_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
-    code, _, err = call(capsys, "emit", "fiber", "-d", "2", "-o", "1", "-O", str(tmp_path / "file" / "x"))
+    code, _, err = call("emit", "fiber", "-d", "2", "-o", "1", "-O", str(tmp_path / "file" / "x"))
     assert code == 2 and "cannot write" in err and err.count("\n") == 1
 
 
-def test_the_command_in_the_header_writes_the_script_again(capsys):
+def test_the_command_in_the_header_writes_the_script_again():
     given = ["hilbert-function", "-d", "2", "-o", "1", "-a", "1", "--field", "101", "--max-degree", "3"]
-    script = call(capsys, "emit", *given)[1]
+    script = call("emit", *given)[1]
     line = next(line for line in script.splitlines() if "Written by:" in line)
     words = line.split("agattn ")[1].split()
-    assert call(capsys, *words)[1] == script
+    assert call(*words)[1] == script
 
 
 @pytest.mark.parametrize("engine", ["macaulay2", "singular"])
-def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path, capsys):
+def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
     installation = next(i for i in both_engines if i.engine.name == engine)
-    script = call(capsys, "emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)[1]
+    script = call("emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)[1]
     # Singular reads its standard input by itself, and cannot always open it by name. Macaulay2 1.26 opens it
     # by name where it is a file, not where it is a pipe.
     names = ["/dev/stdin"] if engine == "macaulay2" else []
@@ -145,9 +129,9 @@ def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path, capsys):
 # run --------------------------------------------------------------------------------------------------------
 
 
-def test_run(capsys, by_singular, tmp_path):
+def test_run(by_singular, tmp_path):
     arguments = ["run", "implicit-ideal", "-d", "2", "-o", "1", "--engine", "singular"]
-    result = document(capsys, *arguments, "--keep", str(tmp_path))
+    result = document(*arguments, "--keep", str(tmp_path))
     assert {"task", "engine", "architecture", "answer", "seconds", "script_sha256"} <= set(result)
     assert result["engine"] == {"name": "singular", "version": by_singular.version}
     assert result["architecture"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
@@ -157,7 +141,7 @@ def test_run(capsys, by_singular, tmp_path):
     assert hashlib.sha256(kept).hexdigest() == result["script_sha256"]
     assert json.loads((tmp_path / "implicit-ideal-singular.json").read_text()) == result
     assert "agattn-end" in (tmp_path / "implicit-ideal-singular.transcript").read_text()
-    code, out, err = call(capsys, *arguments)
+    code, out, err = call(*arguments)
     assert (
         code == 0
         and "dimension: 5" in out
@@ -166,14 +150,12 @@ def test_run(capsys, by_singular, tmp_path):
     )
 
 
-def test_run_over_a_finite_field(capsys, by_singular):
-    result = document(
-        capsys, "run", "fiber", "-d", "2", "-o", "1", "--engine", "singular", "--field", "32003"
-    )
+def test_run_over_a_finite_field(by_singular):
+    result = document("run", "fiber", "-d", "2", "-o", "1", "--engine", "singular", "--field", "32003")
     assert result["evidence"] == "modular" and result["answer"]["field"] == "ZZ/32003"
 
 
-def test_run_at_a_point(capsys, by_singular, tmp_path):
+def test_run_at_a_point(by_singular, tmp_path):
     file = tmp_path / "point.json"
     file.write_text('{"K": [[1, 2]], "Q": [["1/3", 1]], "V": [[0, -1]]}')
     arguments = [
@@ -190,14 +172,14 @@ def test_run_at_a_point(capsys, by_singular, tmp_path):
         "--point",
         str(file),
     ]
-    assert document(capsys, *arguments)["answer"]["points@point"] == 2
+    assert document(*arguments)["answer"]["points@point"] == 2
 
 
 # verify -----------------------------------------------------------------------------------------------------
 
 
-def test_verify_main_example_by_both_engines(capsys, both_engines):
-    result = document(capsys, "verify", "-d", "2", "-o", "1", "--engine", "all")
+def test_verify_main_example_by_both_engines(both_engines):
+    result = document("verify", "-d", "2", "-o", "1", "--engine", "all")
     assert {"architecture", "claims"} <= set(result)
     assert [c["id"] for c in result["claims"]] == list(CLAIMS)
     keys = {
@@ -223,7 +205,7 @@ def test_verify_main_example_by_both_engines(capsys, both_engines):
     assert found["lemma-A.3"]["engine"] == ", ".join(map(str, both_engines))
 
 
-def test_verify_refutes(capsys, by_singular):
+def test_verify_refutes(by_singular):
     arguments = [
         "verify",
         "-d",
@@ -237,25 +219,25 @@ def test_verify_refutes(capsys, by_singular):
         "--claim",
         "corollary-A.4",
     ]
-    (claim,) = document(capsys, *arguments, status=1)["claims"]
+    (claim,) = document(*arguments, status=1)["claims"]
     assert claim["verdict"] == "refuted" and "(2,1,2)" in claim["witness"]
-    code, out, _ = call(capsys, *arguments)
+    code, out, _ = call(*arguments)
     point = "A = [[1, 0, 0], [0, 0, 0], [0, 0, 0]], V = [[1, 0, 0], [0, 1, 0]], of the stratum (2,1,2)"
     assert code == 1 and f"\ncorollary-A.4, refuted: at {point}, M is singular: " in out
     assert "dimension 14 > 13" in out and "so it is at (2,1,3)." in out
 
 
-def test_verify_prints_a_table(capsys, by_singular):
-    code, out, _ = call(capsys, "verify", "-d", "2", "-o", "1", "--engine", "singular")
+def test_verify_prints_a_table(by_singular):
+    code, out, _ = call("verify", "-d", "2", "-o", "1", "--engine", "singular")
     assert code == 0 and out.startswith("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2\n")
     rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}
     assert rows == {claim: ["confirmed", "proved"] for claim in CLAIMS}
     assert f"Singular {by_singular.version}" in out
 
 
-def test_verify_report(capsys, by_singular, tmp_path):
+def test_verify_report(by_singular, tmp_path):
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "singular", "--claim", "theorem-3.2"]
-    result = document(capsys, *arguments, "--report", str(tmp_path / "r"))
+    result = document(*arguments, "--report", str(tmp_path / "r"))
     assert json.loads((tmp_path / "r" / "report.json").read_text()) == result
     assert "| theorem-3.2 | confirmed | proved |" in (tmp_path / "r" / "report.md").read_text()
     assert (tmp_path / "r" / "fiber-singular.sing").exists()
@@ -269,24 +251,24 @@ def timeless(value):
 
 
 @pytest.mark.parametrize("seed", ["0", "7"])
-def test_the_same_seed_gives_the_same_output(capsys, by_singular, seed):
+def test_the_same_seed_gives_the_same_output(by_singular, seed):
     arguments = ["verify", "-d", "2", "-o", "2", "--engine", "singular", "--seed", seed]
-    one, other = (timeless(document(capsys, *arguments)) for _ in range(2))
+    one, other = (timeless(document(*arguments)) for _ in range(2))
     assert json.dumps(one) == json.dumps(other)
 
 
-def test_verify_natively(capsys, fakes):
+def test_verify_natively(fakes):
     # No engine is there, and none is missed.
-    result = document(capsys, "verify", "-d", "2", "-o", "1", "--engine", "native")
+    result = document("verify", "-d", "2", "-o", "1", "--engine", "native")
     assert [(c["verdict"], c["evidence"], c["engine"]) for c in result["claims"]] == [
         ("confirmed", "proved", "native")
     ] * len(CLAIMS)
     assert result["troubles"] == []
-    code, out, err = call(capsys, "verify", "-d", "2", "-o", "1", "--engine", "native")
+    code, out, err = call("verify", "-d", "2", "-o", "1", "--engine", "native")
     assert (code, err) == (0, "") and "\nComputed by exact linear algebra in " in out
 
 
-def test_the_seed_is_passed_on(capsys, monkeypatch):
+def test_the_seed_is_passed_on(monkeypatch):
     seen = []
 
     def verify(layer, claims, settings, progress):
@@ -297,18 +279,18 @@ def test_the_seed_is_passed_on(capsys, monkeypatch):
     monkeypatch.setattr(agattn.verification.verify, "verify", verify)
     arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
     for words in ([], ["--seed", "11"]):
-        assert call(capsys, *arguments, *words)[0] == 0
+        assert call(*arguments, *words)[0] == 0
     assert seen == [0, 11]
 
 
-def test_a_variable_that_names_no_program_is_told(capsys, by_singular, monkeypatch):
+def test_a_variable_that_names_no_program_is_told(by_singular, monkeypatch):
     monkeypatch.setenv("AGATTN_M2", "/no/such/program")
     arguments = ["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.2"]
-    result = document(capsys, *arguments)
+    result = document(*arguments)
     told = "AGATTN_M2 is '/no/such/program', which is not a program that can be run"
     assert result["troubles"] == [told]
     assert result["claims"][0]["engine"] == str(by_singular)
-    code, out, _ = call(capsys, *arguments)
+    code, out, _ = call(*arguments)
     assert code == 0 and f"\ntrouble: {told}\n" in out
 
 
@@ -326,15 +308,15 @@ MEMBERSHIP = ["run", "membership", "-d", "2", "-o", "1", "--engine", "singular"]
         ('{"K": [[1, 2], [0, 1]], "Q": [[1, "1/3"], [1, 1]], "V": [[0, -1]]}', 1),
     ],
 )
-def test_membership(capsys, by_singular, tmp_path, text, member):
+def test_membership(by_singular, tmp_path, text, member):
     file = tmp_path / "point.json"
     file.write_text(text)
-    result = document(capsys, *MEMBERSHIP, "--point", str(file))
+    result = document(*MEMBERSHIP, "--point", str(file))
     assert result["answer"]["member"] == member and result["evidence"] == "proved"
 
 
-def test_membership_of_what(capsys, tmp_path):
-    code, out, err = call(capsys, *MEMBERSHIP)
+def test_membership_of_what(tmp_path):
+    code, out, err = call(*MEMBERSHIP)
     assert (code, out) == (2, "") and "membership needs --point FILE" in err and err.count("\n") == 1
     file = tmp_path / "point.json"
     for text, told in (
@@ -342,5 +324,5 @@ def test_membership_of_what(capsys, tmp_path):
         ('{"y": [1, 0, 1, 0, 0, 0.5]}', "write exact ones"), ('{"x": []}', "must hold"),
     ):  # fmt: skip
         file.write_text(text)
-        code, out, err = call(capsys, *MEMBERSHIP, "--point", str(file))
+        code, out, err = call(*MEMBERSHIP, "--point", str(file))
         assert (code, out) == (2, "") and told in err and "point.json" in err and err.count("\n") == 1

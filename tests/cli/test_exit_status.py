@@ -2,17 +2,16 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from command_line import call, run
 
 from agattn.cli.main import main
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
-ROOT = Path(__file__).parents[2]
 COMMANDS = [
     ["--help"],
     ["verify", "--help"],
@@ -24,46 +23,36 @@ COMMANDS = [
 ]
 
 
-def agattn(arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "agattn", *arguments], cwd=ROOT, stderr=subprocess.PIPE, timeout=60, **options
-    )
-
-
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_closed_pipe_is_quiet_and_refutes_nothing(arguments):
     reading, writing = os.pipe()
     os.close(reading)
-    ended = agattn(arguments, stdout=writing)
+    ended = run(*arguments, stdout=writing)
     os.close(writing)
-    assert (ended.returncode, ended.stderr) == (141, b"")
+    assert (ended.status, ended.err) == (141, "")
 
 
 @pytest.mark.parametrize("arguments", COMMANDS[2:], ids=" ".join)
 def test_a_full_disk_is_one_line(arguments):
     with Path("/dev/full").open("wb") as full:
-        ended = agattn(arguments, stdout=full)
-    assert ended.returncode == 2 and ended.stderr.count(b"\n") == 1 and b"No space left" in ended.stderr
+        ended = run(*arguments, stdout=full)
+    assert ended.status == 2 and ended.err.count("\n") == 1 and "No space left" in ended.err
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 @pytest.mark.parametrize("arguments", [COMMANDS[1], COMMANDS[2], COMMANDS[3]], ids=" ".join)
 def test_every_encoding_will_do(arguments, encoding):
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    environment["PYTHONIOENCODING"] = encoding
-    ended = agattn(arguments, stdout=subprocess.PIPE, env=environment)
-    refuted = int("theorem-3.4.singular" in arguments)
-    assert (ended.returncode, ended.stderr) == (refuted, b"")
-    ended.stdout.decode("utf-8" if encoding == "ascii" else encoding)
+    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": encoding}
+    decoder = "utf-8" if encoding == "ascii" else encoding
+    ended = run(*arguments, environment=environment, encoding=decoder)
+    assert (ended.status, ended.err) == (int("theorem-3.4.singular" in arguments), "")
 
 
 def test_json_is_json_in_every_encoding():
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     words = ["strata", "-d", "2", "-o", "1", "--json"]
-    ended = agattn(words, stdout=subprocess.PIPE, env=environment)
-    plain = agattn(words, stdout=subprocess.PIPE)
-    assert ended.stdout.isascii() and not plain.stdout.isascii()
-    assert json.loads(ended.stdout) == json.loads(plain.stdout)
+    ended, plain = run(*words, environment={"PYTHONIOENCODING": "latin-1"}), run(*words)
+    assert ended.out.isascii() and not plain.out.isascii()
+    assert json.loads(ended.out) == json.loads(plain.out)
 
 
 class LinAlgError(ValueError):
@@ -82,33 +71,27 @@ class LinAlgError(ValueError):
         (BrokenPipeError(), 141, ""),
     ],
 )
-def test_each_failure_has_its_status(monkeypatch, capsys, error, status, words):
+def test_each_failure_has_its_status(monkeypatch, error, status, words):
     def failing(**_):
         raise error
 
     group = command_line.LazyGroup("agattn", callback=failing, invoke_without_command=True)
     monkeypatch.setattr(command_line, "cli", group)
-    with pytest.raises(SystemExit) as end:
-        main([])
-    err = capsys.readouterr().err
-    assert end.value.code == status and words in err and err.count("\n") == bool(words)
+    found, _, err = call()
+    assert found == status and words in err and err.count("\n") == bool(words)
     assert "Traceback" not in err
 
 
-def test_an_error_of_ours_shows_where_and_has_a_status_of_its_own(monkeypatch, capsys):
+def test_an_error_of_ours_shows_where_and_has_a_status_of_its_own(monkeypatch):
     def failing():
         raise ZeroDivisionError("here")
 
     monkeypatch.setattr(command_line, "cli", click.Command("agattn", callback=failing))
-    with pytest.raises(SystemExit) as end:
-        main([])
-    err = capsys.readouterr().err
-    assert end.value.code == 70 and "ZeroDivisionError: here" in err and "please report it" in err
+    status, _, err = call()
+    assert status == 70 and "ZeroDivisionError: here" in err and "please report it" in err
 
 
 @pytest.mark.parametrize("digits", [12, 1500, 4000, 5000])
-def test_a_long_number_is_refused_and_not_repeated(capsys, digits):
-    with pytest.raises(SystemExit) as end:
-        main(["verify", "-d", digits * "9", "-o", "1"])
-    err = capsys.readouterr().err
-    assert end.value.code == 2 and "at most 1000000000" in err and len(err) < 200
+def test_a_long_number_is_refused_and_not_repeated(digits):
+    status, _, err = call("verify", "-d", digits * "9", "-o", "1")
+    assert status == 2 and "at most 1000000000" in err and len(err) < 200

@@ -1,33 +1,14 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from command_line import ROOT, call, document, run
 
 from agattn._version import __version__
 from agattn.cli.main import COMMANDS, main
 
-ROOT = Path(__file__).parents[2]
-HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema")
-
-
-def agattn(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "agattn", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        **options,
-    )
-
-
-def call(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return end.value.code, captured.out, captured.err
+HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--version"], ["verfy"]])
@@ -39,36 +20,33 @@ def test_what_needs_no_mathematics_imports_none(arguments):
         "except SystemExit: pass\n"
         f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
     )
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert json.loads(ended.stdout.splitlines()[-1]) == []
+    assert json.loads(run(code=code).out.splitlines()[-1]) == []
 
 
 def test_the_check_for_heavy_imports_would_notice():
     code = "import sys, agattn.verification.verify; print({'numpy', 'flint', 'jinja2'} <= set(sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert ended.stdout.strip() == "True"
+    assert run(code=code).out.strip() == "True"
 
 
-def test_help_names_every_command_and_status(capsys):
-    code, out, _ = call(capsys, "--help")
+def test_help_names_every_command_and_status():
+    code, out, _ = call("--help")
     assert code == 0
     assert all(command in out for command in COMMANDS) and "Exit status" in out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(capsys, command):
-    code, out, _ = call(capsys, command, "--help")
+def test_every_command_has_help_with_an_example(command):
+    code, out, _ = call(command, "--help")
     assert code == 0 and "Example" in out and f"agattn {command}" in out
 
 
-def test_version(capsys):
-    assert call(capsys, "--version")[1].strip() == f"agattn, version {__version__}"
+def test_version():
+    assert call("--version")[1].strip() == f"agattn, version {__version__}"
 
 
 def test_module_and_function_are_one_command():
-    ended = agattn("emit", "fiber", "-d", "0", "-o", "1")
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "agattn: d is 0; it must be a whole number of at least 1\n"
+    message = "agattn: d is 0; it must be a whole number of at least 1\n"
+    assert run("emit", "fiber", "-d", "0", "-o", "1") == (2, "", message)
 
 
 BAD = [
@@ -116,16 +94,16 @@ BAD = [
 @pytest.mark.parametrize(
     ("arguments", "message"), BAD, ids=lambda x: " ".join(x)[:60] if isinstance(x, list) else ""
 )
-def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
-    code, out, err = call(capsys, *arguments)
+def test_bad_input_is_one_line_and_status_2(arguments, message):
+    code, out, err = call(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("agattn: ") and err.count("\n") == 1 and message in err and "Traceback" not in err
 
 
-def test_emit_lists_the_tasks(capsys):
+def test_emit_lists_the_tasks():
     from agattn.systems.catalogue import TASKS
 
-    code, out, _ = call(capsys, "emit", "--list")
+    code, out, _ = call("emit", "--list")
     assert code == 0 and [line.split()[0] for line in out.splitlines()] == list(TASKS)
 
 
@@ -155,40 +133,32 @@ def test_help_is_no_error(words, capsys, monkeypatch):
         ("A.4", ["corollary-A.4"]),
     ],
 )
-def test_claims_can_be_named_in_part(text, expected, capsys):
-    with pytest.raises(SystemExit):
-        main(["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", text, "--json"])
-    assert [claim["id"] for claim in json.loads(capsys.readouterr().out)["claims"]] == expected
+def test_claims_can_be_named_in_part(text, expected):
+    found = document("verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", text)
+    assert [claim["id"] for claim in found["claims"]] == expected
 
 
-def test_why_a_claim_is_inapplicable_is_said(capsys):
-    with pytest.raises(SystemExit):
-        main(["verify", "-d", "2", "-o", "1", "-a", "1", "--engine", "native", "--claim", "3.4"])
+def test_why_a_claim_is_inapplicable_is_said():
+    out = call("verify", "-d", "2", "-o", "1", "-a", "1", "--engine", "native", "--claim", "3.4").out
     told = "Inapplicable, assuming a > 1 or d' > 1: theorem-3.4.closed, theorem-3.4.boundary, theorem-3.4"
-    assert told in capsys.readouterr().out
+    assert told in out
 
 
-def test_all_claims_are_listed(capsys):
+def test_all_claims_are_listed():
     from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 
-    with pytest.raises(SystemExit):
-        main(["verify", "--list"])
-    lines = capsys.readouterr().out.splitlines()
+    lines = call("verify", "--list").out.splitlines()
     assert [line.strip() for line in lines if line[:3].isspace() is False and line[:2] == "  "] == [
         *LAYER_CLAIMS,
         *NETWORK_CLAIMS,
     ]
 
 
-def test_the_dimension_of_a_layer(capsys):
-    with pytest.raises(SystemExit):
-        main(["dimension", "-d", "3", "-o", "2", "-a", "2", "--json"])
-    document = json.loads(capsys.readouterr().out)
-    assert (document["dimension"], document["evidence"]) == (13, "proved")
+def test_the_dimension_of_a_layer():
+    found = document("dimension", "-d", "3", "-o", "2", "-a", "2")
+    assert (found["dimension"], found["evidence"]) == (13, "proved")
 
 
-def test_a_tensor_may_be_a_plain_list(tmp_path, capsys):
+def test_a_tensor_may_be_a_plain_list(tmp_path):
     (tmp_path / "y.json").write_text("[5, 22, 21, 10, 34, 28]", encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["identify", str(tmp_path / "y.json"), "-d", "2", "-o", "1", "--json"])
-    assert json.loads(capsys.readouterr().out)["v"] == [["5", "7"]]
+    assert document("identify", tmp_path / "y.json", "-d", "2", "-o", "1")["v"] == [["5", "7"]]

@@ -1,43 +1,20 @@
 """agattn dimension, figure and atlas: documents that satisfy their schemas, and one-line failures."""
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
-
-from agattn.cli import main
-from agattn.cli.output import schema_text
-
-ROOT = Path(__file__).parents[2]
+from command_line import ROOT, call, document
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return exit_.value.code, captured.out, captured.err
-
-
-def document(capsys, *arguments):
-    status, out, _ = run(capsys, *arguments, "--json")
-    assert status == 0
-    result = json.loads(out)
-    jsonschema.validate(result, json.loads(schema_text(arguments[0])))
-    return result
-
-
-def test_dimension(capsys):
+def test_dimension():
     result = document(
-        capsys, "dimension", "--dims", "10,10,10", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"
+        "dimension", "--dims", "10,10,10", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"
     )
     assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
-    result = document(capsys, "dimension", "--dims", "5,1", "--ranks", "3", "-t", "2", "--heads", "2")
+    result = document("dimension", "--dims", "5,1", "--ranks", "3", "-t", "2", "--heads", "2")
     assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
 
 
-def test_dimension_in_words(capsys):
-    status, out, _ = run(capsys, "dimension", "--dims", "3,3,3", "--ranks", "1,2")
+def test_dimension_in_words():
+    status, out, _ = call("dimension", "--dims", "3,3,3", "--ranks", "1,2")
     assert status == 0
     assert "dimension 18 (proved)" in out
     assert "does not apply (needs a_i ≥ 2); it would give 20" in out
@@ -58,34 +35,34 @@ def test_dimension_in_words(capsys):
         ("--dims 500,500 --ranks 2", "--force"),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(capsys, arguments, named):
-    status, out, err = run(capsys, "dimension", *arguments.split())
+def test_bad_input_is_one_line_and_status_2(arguments, named):
+    status, out, err = call("dimension", *arguments.split())
     assert (status, out) == (2, "")
     assert named in err
     assert err.count("\n") == 1
 
 
-def test_figure_2(capsys):
-    result = document(capsys, "figure", "2", "--layers", "2")
+def test_figure_2():
+    result = document("figure", "2", "--layers", "2")
     assert result["product"] == "L X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X"
     assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
 
 
 @pytest.mark.slow
-def test_figure_3(capsys):
-    rows = document(capsys, "figure", "3")["rows"]
+def test_figure_3():
+    rows = document("figure", "3")["rows"]
     assert [row["dimension"] for row in rows] == [25, 40, 57, 76, 97, 120, 145, 172]
     assert {row["evidence"] for row in rows} == {"proved"}
 
 
-def test_atlas(capsys, tmp_path):
+def test_atlas(tmp_path):
     sizes = ["--max-width", "2", "--max-depth", "2", "--max-heads", "2"]
-    result = document(capsys, "atlas", *sizes)
+    result = document("atlas", *sizes)
     assert all(f["networks"] == f["total"] >= f["proved"] > 0 for f in result["families"])
     page = tmp_path / "atlas.md"
-    assert run(capsys, "atlas", *sizes, "-O", str(page))[0] == 0
+    assert call("atlas", *sizes, "-O", str(page))[0] == 0
     assert page.read_text(encoding="utf-8").startswith("# Atlas of small networks")
-    assert run(capsys, "atlas", "-O", str(page / "below.md"))[0] == 2  # a file is no folder
+    assert call("atlas", "-O", str(page / "below.md"))[0] == 2  # a file is no folder
 
 
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
@@ -111,8 +88,8 @@ def test_figures_are_the_same_files_every_time(tmp_path, suffix):
         assert files[0].read_bytes() == files[1].read_bytes() != b""
 
 
-def test_figures_need_a_known_format(capsys, tmp_path):
+def test_figures_need_a_known_format(tmp_path):
     pytest.importorskip("matplotlib")
-    status, _, err = run(capsys, "figure", "2", "-O", str(tmp_path / "figure.gif"))
+    status, _, err = call("figure", "2", "-O", str(tmp_path / "figure.gif"))
     assert status == 2
     assert ".pdf" in err

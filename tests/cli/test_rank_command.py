@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
+from command_line import call, document, run
 
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.rank import rank
-from agattn.cli.main import main
-from agattn.cli.output import schema_text
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as stopped:
-        main(["rank", *arguments])
-    captured = capsys.readouterr()
-    return int(stopped.value.code or 0), captured.out, captured.err
 
 
 def hilbert_file(folder: Path, n: int = 60) -> Path:
@@ -32,40 +22,30 @@ def hilbert_file(folder: Path, n: int = 60) -> Path:
     return path
 
 
-def test_hilbert_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, str(hilbert_file(tmp_path)), "--json")
-    document = json.loads(out)
-    jsonschema.validate(document, json.loads(schema_text("rank")))
-    assert status == 0
-    assert document == {
+def test_hilbert_matrix(tmp_path: Path) -> None:
+    assert document("rank", str(hilbert_file(tmp_path))) == {
         "rank": 60, "evidence": "proved", "method": "rational", "precision_bits": None,
         "lower_bound": 60, "upper_bound": 60, "gap": None,
     }  # fmt: skip
-    status, out, _ = run(capsys, str(hilbert_file(tmp_path)))
+    out = call("rank", hilbert_file(tmp_path)).out
     assert "rank 60 (proved)" in out
     assert "60 x 60 minor" in out
 
 
 @pytest.mark.parametrize("method", ["auto", "rational", "modular", "ball", "mpmath"])
-def test_every_method_has_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str) -> None:
+def test_every_method_has_the_schema(tmp_path: Path, method: str) -> None:
     path = tmp_path / "m.json"
     path.write_text('[[1, 2, "3"], [2, 4, 6], [0, 0, "1/3"]]')
-    status, out, _ = run(capsys, str(path), "--json", "--method", method, "--precision", "100")
-    document = json.loads(out)
-    jsonschema.validate(document, json.loads(schema_text("rank")))
-    assert (status, document["rank"]) == (0, 2)
+    assert document("rank", path, "--method", method, "--precision", "100")["rank"] == 2
 
 
-def test_undecided_rank_prints_its_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undecided_rank_prints_its_bounds(tmp_path: Path) -> None:
     path = tmp_path / "h.npy"
     np.save(path, np.array([[1 / (i + j + 1) for j in range(30)] for i in range(30)]))
-    status, out, _ = run(capsys, str(path), "--json")
-    document = json.loads(out)
-    jsonschema.validate(document, json.loads(schema_text("rank")))
-    assert status == 3
-    assert document["rank"] is None
-    assert document["lower_bound"] < document["upper_bound"] == 30
-    assert run(capsys, str(path), "--radius", "0")[0] == 0
+    found = document("rank", path, status=3)
+    assert found["rank"] is None
+    assert found["lower_bound"] < found["upper_bound"] == 30
+    assert call("rank", path, "--radius", "0")[0] == 0
 
 
 # More digits than Python converts from text by default.
@@ -87,12 +67,10 @@ REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
         ("a.mtx", PATTERN, 2), ("a.mtx", REAL, 1), ("A.CSV", "7\n", 1),
     ],
 )  # fmt: skip
-def test_text_files(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, expected: int
-) -> None:
+def test_text_files(tmp_path: Path, name: str, text: str, expected: int) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    status, out, err = run(capsys, str(path), "--json")
+    status, out, err = call("rank", path, "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["rank"] == expected
 
@@ -103,7 +81,7 @@ def test_json_numbers_are_not_rounded(tmp_path: Path) -> None:
     assert rank(load_matrix(path), "rational").rank == 1
 
 
-def test_numpy_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_numpy_files(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(12).reshape(3, 4))
     np.savez(tmp_path / "b.npz", only=np.arange(12.0).reshape(3, 4))
     csr = {
@@ -113,7 +91,7 @@ def test_numpy_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     np.savez(tmp_path / "c.npz", **csr)
     np.savez(tmp_path / "d.npz", **{**csr, "format": np.array("csc"), "shape": np.array([4, 3])})
     for name, expected in (("a.npy", 2), ("b.npz", 2), ("c.npz", 3), ("d.npz", 3)):
-        _, out, _ = run(capsys, str(tmp_path / name), "--json")
+        _, out, _ = call("rank", str(tmp_path / name), "--json")
         assert json.loads(out)["rank"] == expected
 
 
@@ -159,12 +137,10 @@ MARKET = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.mtx", "%%MatrixMarket matrix array real hermitian\n1 1\n1\n", "hermitian"),
     ],
 )  # fmt: skip
-def test_bad_files_get_one_clear_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: Any, message: str
-) -> None:
+def test_bad_files_get_one_clear_line(tmp_path: Path, name: str, content: Any, message: str) -> None:
     path = tmp_path / name
     write(path, content)
-    status, out, err = run(capsys, str(path))
+    status, out, err = call("rank", path)
     assert status == 2
     assert out == ""
     assert err.count("\n") == 1
@@ -172,49 +148,45 @@ def test_bad_files_get_one_clear_line(
     assert name in err
 
 
-def test_a_pickle_is_never_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> tuple[Any, ...]:
             return Path.touch, (tmp_path / "sprung",)
 
     np.save(tmp_path / "trap.npy", np.array([[Trap()]], dtype=object), allow_pickle=True)
-    assert run(capsys, str(tmp_path / "trap.npy"))[0] == 2
+    assert call("rank", str(tmp_path / "trap.npy"))[0] == 2
     assert not (tmp_path / "sprung").exists()
 
 
-def test_bad_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options(tmp_path: Path) -> None:
     path = str(hilbert_file(tmp_path, 3))
-    assert run(capsys, path, "--method", "svd")[0] == 2
-    assert run(capsys, path, "--precision", "0")[0] == 2
-    status, _, err = run(capsys, path, "--radius", "x")
+    assert call("rank", path, "--method", "svd")[0] == 2
+    assert call("rank", path, "--precision", "0")[0] == 2
+    status, _, err = call("rank", path, "--radius", "x")
     assert (status, err.count("\n")) == (2, 1)
-    status, _, err = run(capsys, path, "--plot", str(tmp_path / "a.txt"))
+    status, _, err = call("rank", path, "--plot", str(tmp_path / "a.txt"))
     assert (status, ".png" in err) == (2, True)
 
 
-def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = str(hilbert_file(tmp_path, 8))
     for ending, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         picture = tmp_path / f"a.{ending}"
-        assert run(capsys, path, "--plot", str(picture))[0] == 0
+        assert call("rank", path, "--plot", str(picture))[0] == 0
         assert picture.read_bytes().startswith(begins)
-    status, _, err = run(capsys, path, "--plot", str(tmp_path / "no" / "a.png"))
+    status, _, err = call("rank", path, "--plot", str(tmp_path / "no" / "a.png"))
     assert (status, err.count("\n")) == (2, 1)
 
 
-def test_plot_without_matplotlib(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plot_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    status, _, err = run(capsys, str(hilbert_file(tmp_path, 3)), "--plot", str(tmp_path / "a.png"))
+    status, _, err = call("rank", str(hilbert_file(tmp_path, 3)), "--plot", str(tmp_path / "a.png"))
     assert (status, err.count("\n")) == (2, 1)
     assert "agattn[figures]" in err
 
 
 def test_whole_process(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "agattn", "rank", str(hilbert_file(tmp_path)), "--json"]
-    first = subprocess.run(command, capture_output=True, text=True, check=True)
-    second = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert first.stdout == second.stdout
-    assert first.stderr == ""
+    first, second = (run("rank", hilbert_file(tmp_path), "--json") for _ in range(2))
+    assert first == second
+    assert (first.status, first.err) == (0, "")

@@ -1,29 +1,11 @@
-import json
-
-import jsonschema
 import pytest
-from click.testing import CliRunner
-
-from agattn.cli.main import cli, main
-from agattn.cli.output import schema_text
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, ["strata", *arguments])
-
-
-def document(*arguments):
-    result = run(*arguments, "--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    jsonschema.validate(found, json.loads(schema_text("strata")))
-    return found
+from command_line import call, document
 
 
 @pytest.mark.parametrize("shape", ["221", "322", "121", "312", "211", "433"])
 def test_json_matches_its_schema(shape):
     d, o, a = shape
-    assert document("-d", d, "-o", o, "-a", a)["architecture"] == {
+    assert document("strata", "-d", d, "-o", o, "-a", a)["architecture"] == {
         "d": int(d),
         "d_out": int(o),
         "a": int(a),
@@ -32,7 +14,9 @@ def test_json_matches_its_schema(shape):
 
 
 def test_where_the_paper_fails():
-    rows = {(r["r_v"], r["r_a"], r["r"]): r for r in document("-d", "3", "-o", "2", "-a", "2")["strata"]}
+    rows = {
+        (r["r_v"], r["r_a"], r["r"]): r for r in document("strata", "-d", "3", "-o", "2", "-a", "2")["strata"]
+    }
     for ranks in [(2, 1, 2), (2, 1, 3)]:
         assert rows[ranks]["tangent_dimension"] == 14
         assert (rows[ranks]["singular"], rows[ranks]["singular_by_paper"]) == (True, False)
@@ -46,26 +30,26 @@ def test_where_the_paper_fails():
 
 
 def test_outside_the_hypotheses_the_paper_says_nothing():
-    rows = document("-d", "2", "-o", "1", "-a", "1")["strata"]
+    rows = document("strata", "-d", "2", "-o", "1", "-a", "1")["strata"]
     assert {row["singular_by_paper"] for row in rows} == {None}
     assert [row["singular"] for row in rows] == [True, False, False]
 
 
 def test_table_names_every_stratum_and_the_difference():
-    output = run("-d", "3", "-o", "2", "-a", "2").output
+    output = call("strata", "-d", "3", "-o", "2", "-a", "2").out
     lines = output.splitlines()
     [line] = [line for line in lines if line.startswith("(2,1,2)")]
     assert "yes" in line and "no !" in line and "determinantal" in line
     assert "…" not in output
-    assert "! HMK" not in run("-d", "2", "-o", "1").output
+    assert "! HMK" not in call("strata", "-d", "2", "-o", "1").out
 
 
 def test_hasse_diagram_is_the_same_every_time(tmp_path):
     pytest.importorskip("matplotlib")
     drawn = []
     for name in ("one.svg", "two.svg"):
-        result = run("-d", "3", "-o", "2", "-a", "2", "--hasse", str(tmp_path / name))
-        assert result.exit_code == 0, result.output
+        ended = call("strata", "-d", "3", "-o", "2", "-a", "2", "--hasse", tmp_path / name)
+        assert ended.status == 0, ended
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     for label in ("(2,1,3)", "Q definite", "dim 13"):
@@ -80,9 +64,6 @@ def test_hasse_diagram_is_the_same_every_time(tmp_path):
         (["-d", "2", "-o", "1", "--hasse", "x.bmp"], "x.bmp"),
     ],
 )
-def test_bad_input_is_one_line(arguments, message, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["strata", *arguments])
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
+def test_bad_input_is_one_line(arguments, message):
+    status, _, err = call("strata", *arguments)
+    assert status == 2 and message in err and err.count("\n") == 1

@@ -4,19 +4,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
-import jsonschema
 import pytest
+from command_line import call, document, eventually, start, validate
 
-from agattn.cli import main
-from agattn.cli.output import schema_text
 from agattn.studies import grid as grid_module
 
 diskcache = pytest.importorskip("diskcache")
-ROOT = Path(__file__).parents[2]
 SINGULAR = """
 engine = "native"
 claims = ["theorem-3.4.singular", "corollary-3.3"]
@@ -35,23 +30,16 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def study(tmp_path, capsys):
+def study(tmp_path):
     """Run agattn study on a grid; return its status, its lines and what it said."""
 
     def run(text, *arguments):
         path = tmp_path / "grid.toml"
         path.write_text(text, encoding="utf-8")
-        status, out, err = agattn(capsys, "study", str(path), *arguments)
+        status, out, err = call("study", str(path), *arguments)
         return status, [json.loads(line) for line in out.splitlines() if line.startswith("{")] or out, err
 
     return run
-
-
-def agattn(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return end.value.code, captured.out, captured.err
 
 
 def timeless(document):
@@ -70,12 +58,9 @@ def test_lines_are_valid_and_in_order(study, cache):
     assert status == 1 and err == "5 jobs, 10 results: 9 confirmed, 1 refuted\n"
     shapes = [(line["architecture"]["d"], line["architecture"]["a"]) for line in lines]
     assert shapes == [(2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
-    schema = json.loads(schema_text("study"))
     for line in lines:
-        jsonschema.validate(line, schema, jsonschema.Draft202012Validator)
-        jsonschema.validate(
-            line["result"], json.loads(schema_text("verify")), jsonschema.Draft202012Validator
-        )
+        validate("study", line)
+        validate("verify", line["result"])
     assert [line["status"] for line in lines] == [0, 0, 0, 1, 0]
     assert len(kept(cache)) == 5
     again = study(SINGULAR, "--workers", "0")
@@ -84,7 +69,7 @@ def test_lines_are_valid_and_in_order(study, cache):
     assert again[2] == "5 jobs (5 from the cache), 10 results: 9 confirmed, 1 refuted\n"
 
 
-def test_the_result_is_that_of_the_command(study, capsys):
+def test_the_result_is_that_of_the_command(study):
     _, lines, _ = study(SINGULAR, "--workers", "0", "--seed", "3")
     for line in lines:
         shape = [
@@ -93,12 +78,12 @@ def test_the_result_is_that_of_the_command(study, capsys):
         ]
         claims = ["--claim", "theorem-3.4.singular", "--claim", "corollary-3.3"]
         arguments = [*shape, *claims, "--engine", "native", "--seed", "3", "--json"]
-        status, out, _ = agattn(capsys, "verify", *arguments)
+        status, out, _ = call("verify", *arguments)
         assert timeless(json.loads(out)) == timeless(line["result"]) and status == line["status"]
 
 
-def test_the_example(capsys, study):
-    status, text, _ = agattn(capsys, "study", "--example")
+def test_the_example(study):
+    status, text, _ = call("study", "--example")
     assert status == 0 and text.startswith("# A study")
     status, lines, _ = study(text, "--workers", "0")
     assert status == 1 and len(lines) == 18  # (3,2,2) refutes the theorem
@@ -175,12 +160,12 @@ def test_exit_statuses(study, fakes):
         (["BYTES"], "is not UTF-8 text"),
     ],
 )
-def test_bad_input_is_one_line(capsys, tmp_path, arguments, message):
+def test_bad_input_is_one_line(tmp_path, arguments, message):
     (tmp_path / "grid").write_text(SINGULAR)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     names = {"GRID": str(tmp_path / "grid"), "BYTES": str(tmp_path / "bytes")}
     words = [word.replace("GRID", names["GRID"]).replace("BYTES", names["BYTES"]) for word in arguments]
-    status, out, err = agattn(capsys, "study", *words)
+    status, out, err = call("study", *words)
     assert (status, out) == (2, "") and message in err
     assert err.startswith("agattn: ") and err.count("\n") == 1
 
@@ -208,12 +193,7 @@ a = "1..d"
 def begin(tmp_path, output, *arguments):
     """Start a study; its lines go to a file."""
     (tmp_path / "long.toml").write_text(LONG)
-    command = [sys.executable, "-m", "agattn", "study", "long.toml", "-O", output, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
+    return start("study", "long.toml", "-O", output, *arguments, cwd=tmp_path, start_new_session=True)
 
 
 def children(process):
@@ -231,10 +211,7 @@ def lines_in(path):
 def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, how):
     process = begin(tmp_path, "part.jsonl", "--workers", workers)
     try:
-        deadline = time.monotonic() + 60
-        while len(lines_in(tmp_path / "part.jsonl")) < 2:
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
+        assert eventually(lambda: len(lines_in(tmp_path / "part.jsonl")) >= 2) and process.poll() is None
         # A terminal sends the signal to every process of the command.
         os.killpg(process.pid, signal.SIGINT) if how == "terminal" else process.send_signal(signal.SIGTERM)
         err = process.communicate(timeout=30)[1]
@@ -242,9 +219,8 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
         process.kill()
     assert process.returncode == 130 and err.count("\n") == 1, err
     assert err.startswith("agattn: interrupted; ") and "the same command goes on from there" in err
-    while children(process):  # what multiprocessing started ends a moment after the command
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    # What the pool started ends a moment after the command.
+    assert eventually(lambda: not children(process))
     done = set(kept(cache))
     # The signal may come between keeping a job and counting it.
     assert 2 <= len(done) < 18 and len(done) - int(err.split()[2]) in (0, 1)
@@ -262,10 +238,7 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
     (tmp_path / "grid.toml").write_text(LONG)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agattn", "study", "grid.toml"], cwd=tmp_path, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    process = start("study", "grid.toml", cwd=tmp_path)
     process.stdout.readline()
     process.stdout.close()
     err = process.stderr.read()
@@ -275,7 +248,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
 # agattn report --study
 
 
-def test_reports_of_a_study(study, capsys, tmp_path):
+def test_reports_of_a_study(study, tmp_path):
     results, one, other = (str(tmp_path / name) for name in ("r.jsonl", "one", "other"))
     status, _, err = study(SINGULAR, "-O", results, "--workers", "0", "--report", one)
     assert status == 1 and f"wrote {one}/report.html and 4 more" in err
@@ -284,17 +257,15 @@ def test_reports_of_a_study(study, capsys, tmp_path):
     assert (Path(one) / "grid.toml").read_text() == SINGULAR
     assert (Path(one) / "results.jsonl").read_text() == Path(results).read_text()
     grid = str(tmp_path / "grid.toml")
-    status, out, _ = agattn(capsys, "report", "--study", results, "--grid", grid, "--out", other)
+    status, out, _ = call("report", "--study", results, "--grid", grid, "--out", other)
     assert status == 1 and out.startswith(
         "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: theorem-3.4.singular."
     )
     assert "M(3,2,2)" in (Path(other) / "report.md").read_text()
     bytes_before = {path.name: path.read_bytes() for path in Path(other).iterdir()}
-    status, out, _ = agattn(capsys, "report", "--study", results, "--grid", grid, "--out", other, "--json")
+    found = document("report", "--study", results, "--grid", grid, "--out", other, status=1)
     assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
-    document = json.loads(out)
-    jsonschema.validate(document, json.loads(schema_text("report")), jsonschema.Draft202012Validator)
-    assert document["study"]["jobs"] == 5 and len(document["files"]) == 5
+    assert found["study"]["jobs"] == 5 and len(found["files"]) == 5
 
 
 @pytest.mark.parametrize(
@@ -307,26 +278,22 @@ def test_reports_of_a_study(study, capsys, tmp_path):
         (["--grid", "RESULTS", "-d", "2", "-o", "1"], "--grid belongs to --study"),
     ],
 )
-def test_bad_input_to_reports_is_one_line(capsys, tmp_path, arguments, message):
+def test_bad_input_to_reports_is_one_line(tmp_path, arguments, message):
     results = tmp_path / "results"
     results.write_text("nothing\n")
     words = [word.replace("RESULTS", str(results)) for word in arguments]
-    status, out, err = agattn(capsys, "report", *words, "--out", str(tmp_path / "report"))
+    status, out, err = call("report", *words, "--out", str(tmp_path / "report"))
     assert (status, out) == (2, "") and message in err and err.count("\n") == 1
 
 
-def test_the_bar_is_for_terminals(study, capsys, monkeypatch):
+def test_the_bar_is_for_terminals(study, monkeypatch):
     """With lines going to a file and stderr to a terminal there is a bar; it does not disturb the lines."""
     import pty
 
     controller, terminal = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "120"}
     study(SINGULAR, "--dry-run")
     grid = Path(os.environ["AGATTN_CACHE"]).parent / "grid.toml"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agattn", "study", str(grid)], stdout=subprocess.PIPE, stderr=terminal,
-        text=True, env=environment,
-    )  # fmt: skip
+    process = start("study", grid, stderr=terminal, environment={"TERM": "xterm", "COLUMNS": "120"})
     os.close(terminal)
     shown = b""
     while process.poll() is None or not shown.endswith(b"refuted\r\n"):

@@ -1,34 +1,15 @@
 """agattn verify for networks: documents, tables, exit statuses, and one-line failures."""
 
-import json
-
-import jsonschema
 import pytest
+from command_line import call, document
 
-from agattn.cli import main
-from agattn.cli.output import schema_text
 from agattn.geometry.dimension import formulas
 
 BOTTLENECK = ["verify", "--dims", "4,3,4", "--ranks", "2,2", "-t", "3", "--engine", "native"]
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    captured = capsys.readouterr()
-    return exit_.value.code, captured.out, captured.err
-
-
-def document(capsys, *arguments, status=0):
-    code, out, _ = run(capsys, *arguments, "--json")
-    assert code == status
-    result = json.loads(out)
-    jsonschema.validate(result, json.loads(schema_text(arguments[0])), jsonschema.Draft202012Validator)
-    return result
-
-
-def test_all_claims_about_a_network(capsys):
-    result = document(capsys, *BOTTLENECK)
+def test_all_claims_about_a_network():
+    result = document(*BOTTLENECK)
     assert result["architecture"]["dims"] == [4, 3, 4] and result["architecture"]["heads"] == [1, 1]
     verdicts = {claim["id"]: claim["verdict"] for claim in result["claims"]}
     assert len(verdicts) == 10
@@ -38,23 +19,22 @@ def test_all_claims_about_a_network(capsys):
     assert set(verdicts.values()) == {"confirmed", "inapplicable"}
 
 
-def test_the_same_seed_gives_the_same_output(capsys):
+def test_the_same_seed_gives_the_same_output():
     def shown():
-        result = document(capsys, *BOTTLENECK, "--seed", "5")
+        result = document(*BOTTLENECK, "--seed", "5")
         return [{**claim, "seconds": 0} for claim in result["claims"]]
 
     assert shown() == shown()
 
 
-def test_in_words(capsys):
-    status, out, _ = run(capsys, *BOTTLENECK)
+def test_in_words():
+    status, out, _ = call(*BOTTLENECK)
     assert status == 0 and out.startswith("M(4,3,4; 2,2), t = 3\n")
     assert "theorem-3.7: checked near one random (M, L)." in out
     rows = [line.split() for line in out.splitlines()]
     assert ["theorem-3.7", "confirmed", "proved", "in", "part"] in [row[:5] for row in rows]
     assert ["corollary-3.8", "confirmed", "proved", "33"] in rows  # checked as it stands
-    status, out, _ = run(
-        capsys,
+    status, out, _ = call(
         "verify",
         "--dims",
         "3,3,3",
@@ -68,37 +48,37 @@ def test_in_words(capsys):
     assert status == 0 and "inapplicable" in out and "18" in out
 
 
-def test_both_engines_and_the_whole_fiber(capsys, both_engines):
+def test_both_engines_and_the_whole_fiber(both_engines):
     (claim,) = document(
-        capsys, "verify", "--dims", "2,2,1", "--ranks", "2,2", "--engine", "all", "--claim", "theorem-3.7"
+        "verify", "--dims", "2,2,1", "--ranks", "2,2", "--engine", "all", "--claim", "theorem-3.7"
     )["claims"]
     assert (claim["verdict"], claim["evidence"]) == ("confirmed", "proved")
     assert claim["computed"] == {"dimension": 2, "other_components": 0}
     assert "macaulay2" in claim["engine"] and "singular" in claim["engine"]
 
 
-def test_a_refutation_is_status_1(capsys, monkeypatch):
+def test_a_refutation_is_status_1(monkeypatch):
     monkeypatch.setattr(formulas, "corollary_3_8", lambda network: 34)
-    result = document(capsys, *BOTTLENECK, "--claim", "corollary-3.8", status=1)
+    result = document(*BOTTLENECK, "--claim", "corollary-3.8", status=1)
     assert result["claims"][0]["verdict"] == "refuted" and result["claims"][0]["computed"] == 33
-    status, out, _ = run(capsys, *BOTTLENECK, "--claim", "corollary-3.8")
+    status, out, _ = call(*BOTTLENECK, "--claim", "corollary-3.8")
     assert status == 1 and "the formula gives 34" in out
 
 
-def test_undecided_is_status_3(capsys):
+def test_undecided_is_status_3():
     arguments = ["verify", "--dims", "60,60", "--ranks", "1", "--claim", "lemma-3.5"]
-    assert document(capsys, *arguments, status=3)["claims"][0]["computed"] is None
+    assert document(*arguments, status=3)["claims"][0]["computed"] is None
 
 
-def test_softmax_heads_and_skips(capsys):
+def test_softmax_heads_and_skips():
     more = ["--normalization", "softmax", "--claim", "theorem-3.9", "--claim", "conjecture-3.10"]
-    claims = document(capsys, "verify", "--dims", "3,2", "--ranks", "2", *more)["claims"]
+    claims = document("verify", "--dims", "3,2", "--ranks", "2", *more)["claims"]
     assert [claim["verdict"] for claim in claims] == ["confirmed", "confirmed"]
     more = ["-t", "2", "--heads", "2", "--claim", "agattn.multi-head-dimension"]
-    (claim,) = document(capsys, "verify", "--dims", "5,1", "--ranks", "3", *more)["claims"]
+    (claim,) = document("verify", "--dims", "5,1", "--ranks", "3", *more)["claims"]
     assert (claim["verdict"], claim["evidence"]) == ("confirmed", "modular")
     more = ["--skip", "--claim", "agattn.skip-dimension"]
-    (claim,) = document(capsys, "verify", "--dims", "3,3,3", "--ranks", "2,2", *more)["claims"]
+    (claim,) = document("verify", "--dims", "3,3,3", "--ranks", "2,2", *more)["claims"]
     assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
 
 
@@ -119,17 +99,17 @@ def test_softmax_heads_and_skips(capsys):
         (["--dims", "200,200", "--ranks", "2"], "40800 parameters; the limit is 20000. Use --force"),
     ],
 )
-def test_bad_input_is_one_line(capsys, arguments, message):
-    status, out, err = run(capsys, "verify", *arguments)
+def test_bad_input_is_one_line(arguments, message):
+    status, out, err = call("verify", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("agattn: ") and err.count("\n") == 1 and message in err
 
 
-def test_the_task_of_the_fiber(capsys, engine_installation):
+def test_the_task_of_the_fiber(engine_installation):
     name = engine_installation.engine.name
     arguments = ["virtual-fiber", "--dims", "2,2,1", "--ranks", "2,2", "--engine", name]
-    result = document(capsys, "run", *arguments)
+    result = document("run", *arguments)
     assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
-    assert document(capsys, "emit", *arguments)["task"] == "virtual-fiber"
-    status, _, err = run(capsys, "emit", *arguments, "--max-degree", "2")
+    assert document("emit", *arguments)["task"] == "virtual-fiber"
+    status, _, err = call("emit", *arguments, "--max-degree", "2")
     assert status == 2 and "--max-degree is for tasks about a single layer" in err

@@ -1,29 +1,16 @@
-import json
-
-import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import call, document
 
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
-from agattn.cli.main import cli, main
-from agattn.cli.output import schema_text
 from agattn.geometry.variety.coordinates import coefficients
 
 
-def document(command, *arguments):
-    result = CliRunner().invoke(cli, [command, *map(str, arguments), "--json"])
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    jsonschema.validate(found, json.loads(schema_text(command)))
-    return found
-
-
-def text(command, *arguments):
-    result = CliRunner().invoke(cli, [command, *map(str, arguments)])
-    assert result.exit_code == 0, result.output
-    return result.output
+def text(*words):
+    ended = call(*words)
+    assert ended.status == 0, ended
+    return ended.out
 
 
 @pytest.fixture
@@ -152,26 +139,22 @@ def _write(path, kind):
         ("missing.safetensors", "no such file"),
     ],
 )
-def test_bad_files_are_one_line(command, kind, message, tmp_path, capsys):
+def test_bad_files_are_one_line(command, kind, message, tmp_path):
     if kind.endswith(".safetensors"):
         pytest.importorskip("safetensors")
     path = tmp_path / kind
     _write(path, kind)
-    with pytest.raises(SystemExit) as stop:
-        main([command, str(path), *(["-d", "2", "-o", "1"] if command == "identify" else [])])
-    output = capsys.readouterr()
-    assert stop.value.code == 2, output
-    assert message in output.err and output.err.count("\n") == 1 and "Traceback" not in output.err
-    assert "never be printed" not in output.out
+    ended = call(command, path, *(["-d", "2", "-o", "1"] if command == "identify" else []))
+    assert ended.status == 2, ended
+    assert message in ended.err and ended.err.count("\n") == 1 and "Traceback" not in ended.err
+    assert "never be printed" not in ended.out
 
 
-def test_bad_options_are_one_line(tmp_path, capsys, two_lines):
+def test_bad_options_are_one_line(two_lines):
     for arguments in (
         ["classify", two_lines, "-O", "x.txt"],
         ["fiber", two_lines, "--tolerance", "2"],
         ["fiber"],
     ):
-        with pytest.raises(SystemExit) as stop:
-            main(list(map(str, arguments)))
-        assert stop.value.code == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        status, _, err = call(*arguments)
+        assert status == 2 and err.count("\n") == 1

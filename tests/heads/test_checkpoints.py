@@ -1,13 +1,10 @@
 import csv
 import json
 
-import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import call, document
 
-from agattn.cli.main import cli
-from agattn.cli.output import schema_text
 from agattn.errors import InputError
 from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile
@@ -131,11 +128,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
         tensors[f"bert.encoder.layer.1.attention.self.{name}.weight"][:SIZE] = block
     path = tmp_path / "model.safetensors"
     safetensors.save_file(tensors, path)
-    run = lambda *options: CliRunner().invoke(cli, ["classify", str(path), *options])  # noqa: E731
-    result = run("--json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    jsonschema.validate(found, json.loads(schema_text("classify")))
+    found = document("classify", path)
     special = next(h for h in found["heads"] if (h["layer"], h["head"]) == (1, 0))
     assert (special["r_v"], special["r_a"], special["r"]) == (1, 1, 1)
     assert special["singular"] and special["boundary"] and special["critical"]
@@ -143,12 +136,12 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     others = [h for h in found["heads"] if h is not special]
     assert not any(h["singular"] or h["boundary"] for h in others)
     assert all((h["r_v"], h["r_a"], h["r"]) == (3, 3, 6) and 0 < h["distance"] < 1 for h in others)
-    lines = [json.loads(line) for line in run().stdout.splitlines()]
+    lines = [json.loads(line) for line in call("classify", path).out.splitlines()]
     assert lines == found["heads"]
-    assert run("-O", str(tmp_path / "h.jsonl"), "--plot", str(tmp_path / "p.svg")).exit_code == 0
+    assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
     assert [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()] == lines
     assert "stable rank" in (tmp_path / "p.svg").read_text()
-    assert run("-O", str(tmp_path / "h.csv")).exit_code == 0
+    assert call("classify", path, "-O", tmp_path / "h.csv").status == 0
     table = list(csv.DictReader((tmp_path / "h.csv").open()))
     assert [float(row["distance"]) for row in table] == [h["distance"] for h in lines]
 

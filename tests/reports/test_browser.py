@@ -5,10 +5,9 @@ import shutil
 from functools import cache
 
 import pytest
-from click.testing import CliRunner
+from command_line import call
 
 from agattn.architectures import SingleLayer
-from agattn.cli.main import cli
 from agattn.reports.figure1 import compute_figure_1
 
 FLAGS = [
@@ -72,9 +71,8 @@ def report(tmp_path_factory):
 
     @cache
     def make(name):
-        arguments = ["report", *COMMANDS[name].split(), "--out", str(folder / name)]
-        result = CliRunner().invoke(cli, arguments, standalone_mode=False)
-        assert result.exception is None and result.return_value == STATUS[name], result.output
+        ended = call("report", *COMMANDS[name].split(), "--out", folder / name)
+        assert ended.status == STATUS[name], ended
         return folder / name
 
     return make

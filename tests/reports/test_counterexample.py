@@ -4,11 +4,10 @@ from fractions import Fraction
 
 import flint
 import pytest
-from click.testing import CliRunner
+from command_line import call
 
 from agattn.architectures import SingleLayer
 from agattn.claims.strata_table import singular_by_paper
-from agattn.cli.main import cli
 from agattn.display.table import Math, Table
 from agattn.evidence import Status
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -96,8 +95,7 @@ def test_the_section(tmp_path):
         assert flint.fmpz_mat(rows).rank() == 14 and {len(row) for row in rows} == {36}
         # The command that the page names.
         (tmp_path / name).write_text(content)
-        result = CliRunner().invoke(cli, ["rank", str(tmp_path / name)], standalone_mode=False)
-        assert result.output.startswith("rank 14 (proved)")
+        assert call("rank", tmp_path / name).out.startswith("rank 14 (proved)")
 
 
 def test_nothing_is_shown_where_nothing_is_refuted():

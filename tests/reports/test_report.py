@@ -1,18 +1,12 @@
-import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import jsonschema
 import pytest
-from click.testing import CliRunner
+from command_line import call, run
+from command_line import document as printed
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.cli.main import cli
-from agattn.cli.output import schema_text
 from agattn.display.mathml import mathml
 from agattn.display.table import Code, Lines, Math, Table, Word
 from agattn.evidence import Evidence, Status, Verdict
@@ -118,15 +112,14 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
     """In two processes, whose sets have different orders, and into two folders."""
     saved = []
     for n in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": n}
         arguments = ["-d", "2", "-o", "1", "--engine", "all", "--max-degree", "2", "--seed", "1"]
-        command = [sys.executable, "-m", "agattn", "report", *arguments, "--out", str(tmp_path / n)]
-        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=300)
+        ended = run("report", *arguments, "--out", tmp_path / n, environment={"PYTHONHASHSEED": n})
+        assert ended.status == 0, ended
         saved.append(without_clock(tmp_path / n))
     assert saved[0] == saved[1]
     assert {f"scripts/implicit-ideal-{e}.transcript.txt" for e in ("macaulay2", "singular")} <= set(saved[0])
     # The picture has its script too, which is the one that anybody can emit.
-    emitted = CliRunner().invoke(cli, ["emit", "slice", "-d", "2", "-o", "1"], standalone_mode=False).stdout
+    emitted = call("emit", "slice", "-d", "2", "-o", "1").out
     assert saved[0]["scripts/slice-macaulay2.m2"].decode() == emitted
     page = saved[0]["report.md"].decode()
     assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 --out DIR" in page
@@ -220,30 +213,12 @@ def test_a_claim_that_was_checked_in_part_says_so():
 
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
-    arguments = [
-        "report",
-        "-d",
-        "2",
-        "-o",
-        "1",
-        "--engine",
-        "native",
-        "--max-degree",
-        "2",
-        "--out",
-        str(folder),
-        "--json",
-    ]
-    result = CliRunner().invoke(cli, arguments, standalone_mode=False)
-    assert not result.exception, result.exception
-    document = json.loads(result.stdout)
-    jsonschema.validate(document, json.loads(schema_text("report")))
-    assert sorted(document["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
-    assert {claim["verdict"] for claim in document["claims"]} <= {"confirmed", "inapplicable"}
-    result = CliRunner().invoke(
-        cli, ["report", "--dims", "3,3,3", "--ranks", "1,2", "--out", str(tmp_path)], standalone_mode=False
-    )
-    assert result.output.startswith("Dimension 18, proved.")
+    arguments = ["-d", "2", "-o", "1", "--engine", "native", "--max-degree", "2"]
+    found = printed("report", *arguments, "--out", folder)
+    assert sorted(found["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
+    assert {claim["verdict"] for claim in found["claims"]} <= {"confirmed", "inapplicable"}
+    ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "--out", tmp_path)
+    assert ended.out.startswith("Dimension 18, proved.")
 
 
 @pytest.mark.parametrize(
@@ -256,19 +231,13 @@ def test_the_command(tmp_path):
     ],
 )
 def test_bad_input(arguments, message, tmp_path):
-    result = CliRunner().invoke(cli, ["report", *arguments, "--out", str(tmp_path)], standalone_mode=False)
-    assert message in str(result.exception)
+    status, _, err = call("report", *arguments, "--out", tmp_path)
+    assert status == 2 and message in err
 
 
 def test_figure_1_on_the_command_line(tmp_path):
-    result = CliRunner().invoke(
-        cli,
-        ["figure", "1", "--engine", "native", "--json", "-O", str(tmp_path / "f.svg")],
-        standalone_mode=False,
-    )
-    document = json.loads(result.stdout)
-    jsonschema.validate(document, json.loads(schema_text("figure")))
-    assert (document["equation"], document["singular"], document["engine"]) == (
+    found = printed("figure", "1", "--engine", "native", "-O", tmp_path / "f.svg")
+    assert (found["equation"], found["singular"], found["engine"]) == (
         "x^2*w + y^2",
         ["x", "y"],
         "native",
@@ -294,10 +263,9 @@ def test_in_notebooks():
 
 def test_reports_of_two_things_are_not_mixed(tmp_path):
     def report(*arguments):
-        words = ["report", *arguments, "--engine", "native", "--max-degree", "1", "--out", str(tmp_path)]
-        return CliRunner().invoke(cli, words, standalone_mode=False).exception
+        return call("report", *arguments, "--engine", "native", "--max-degree", "1", "--out", tmp_path)
 
-    assert report("-d", "2", "-o", "1") is None and report("-d", "2", "-o", "1") is None
+    assert report("-d", "2", "-o", "1").status == report("-d", "2", "-o", "1").status == 0
     page = (tmp_path / "report.html").read_bytes()
-    assert "holds another report, 'Lightning self-attention M(2,1,2)'" in str(report("-d", "2", "-o", "2"))
+    assert "holds another report, 'Lightning self-attention M(2,1,2)'" in report("-d", "2", "-o", "2").err
     assert (tmp_path / "report.html").read_bytes() == page

@@ -12,14 +12,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pytest
+from command_line import validate
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims.strata_table import strata_table
-from agattn.cli.output import schema_text
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.studies import jobs as jobs_module
@@ -488,15 +487,12 @@ def test_lines_have_the_published_form():
         job(claims=()), job(2, 2, engine="auto", claims=("lemma-3.1",)), job(30, 30),
         Job(NETWORK, "verify"), Job(NETWORK, "dimension"), Job(SingleLayer(3, 2), "strata"),
     ]  # fmt: skip
-    schema = json.loads(schema_text("study"))
-    jsonschema.Draft202012Validator.check_schema(schema)
     for a_job in jobs:
         versions = versions_for(a_job.engine)
         line = make_line(a_job, versions, perform(a_job, versions))
-        jsonschema.validate(line, schema, jsonschema.Draft202012Validator)
+        validate("study", line)
         if "result" in line:
-            command = json.loads(schema_text(a_job.ask))
-            jsonschema.validate(line["result"], command, jsonschema.Draft202012Validator)
+            validate(a_job.ask, line["result"])
         assert read_lines(written(line) + "\n\n") == [line]
 
 
@@ -516,18 +512,18 @@ def test_of_two_lines_about_a_job_the_last_counts():
         ("{", "line 2 is not JSON"),
         ("[" * 99999, "line 2 is not JSON"),
         ("9" * 5000, "line 2 is not JSON"),
-        ("3", "line 2 is no result of a study: line: 3 is not of type 'object'"),
+        ("3", "line 2 is no result of a study: Expected `object`, got `int`"),
         (lambda line: line["result"].update(seconds=float("nan")), "line 2 is not JSON: NaN is no number"),
-        (lambda line: line.pop("key"), "line 2 is no result of a study: line: 'key' is a required property"),
+        (lambda line: line.pop("key"), "line 2 is no result of a study: Object missing required field `key`"),
         (lambda line: line.pop("result"), "line 2 is no result of a study"),
         (lambda line: line.update(error={"type": "E", "message": ""}), "line 2 is no result of a study"),
-        (lambda line: line["job"].update(ask="fiber"), "line 2 is no result of a study: line.job"),
-        (lambda line: line["result"].pop("claims"), "result: 'claims' is a required property"),
-        (lambda line: line["result"]["claims"][0].update(verdict="maybe"), "claims.0.verdict: 'maybe'"),
+        (lambda line: line["job"].update(ask="fiber"), "a study: Invalid value 'fiber' - at `$.job.ask`"),
+        (lambda line: line["result"].pop("claims"), "a study: Object missing required field `claims`"),
+        (lambda line: line["result"]["claims"][0].update(verdict="maybe"), "`$.claims[0].verdict`"),
         (lambda line: line["job"].update(seed=1), "its key is not that of its job"),
         (lambda line: line["architecture"].update(d=4), "its result is about another architecture"),
         (lambda line: line["result"]["architecture"].update(d=4), "its result is about another architecture"),
-        (lambda line: line["architecture"].update(d=3.0), "d is 3.0; it must be a whole number"),
+        (lambda line: line["architecture"].update(d=3.0), "Expected `int`, got `float` - at `$.archi"),
         (lambda line: line["versions"].update(code="0"), "its key is not that of its job"),
     ],
 )  # fmt: skip

@@ -1,0 +1,646 @@
+"""The JSON documents that the commands print, as typed records; the schemas are generated from them.
+
+Exact numbers are text. Keys are always there, unless their type has ``UnsetType``. A ``Struct`` may have
+further keys, a ``Record`` not.
+
+>>> schema("rank")["required"][:3]
+['rank', 'evidence', 'method']
+>>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
+Traceback (most recent call last):
+agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
+"""
+# ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Status
+
+if TYPE_CHECKING:
+    from typing import Annotated as Key
+else:
+
+    class Key:
+        """A type with the description of the key, such as ``Key[int, "The degree."]``."""
+
+        def __class_getitem__(cls, item):
+            value, description, *limits = item
+            return Annotated[value, Meta(description=description), *limits]
+
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Number = Annotated[float, Meta(ge=0)]
+Strings = Annotated[list[str], Meta(min_length=1)]
+Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Matrix = list[list[float | str]]
+Values = list[int] | UnsetType | None
+Engine = Literal["macaulay2", "singular"]
+TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
+Seed = Key[Count, "The seed of all random choices."]
+Known = Key[Evidence, "How the result is known."]
+Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
+Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
+Drawn = Key[str | None, "Where the figure was drawn."]
+
+
+class Record(Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Layer(Record):
+    d: Key[Positive, "The embedding dimension d: tokens are vectors in ℝ^d."]
+    d_out: Key[Positive, "The output dimension d'."]
+    a: Key[Positive, "The attention dimension a: the rank of A is at most a."]
+    t: Key[Positive, "The number of tokens t."]
+
+
+class Network(Record):
+    dims: Key[list[Positive], "The widths d_0, ..., d_l.", Meta(min_length=2)]
+    ranks: Key[list[Positive], "The attention dimensions a_1, ..., a_l.", Meta(min_length=1)]
+    t: Key[Positive, "The number of tokens t."]
+    heads: Key[list[Positive], "The number of heads of each layer.", Meta(min_length=1)]
+    skip: Key[bool, "Whether each layer adds its input to its output."]
+    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention, `softmax` normalized."]
+    temperature: Key[float, "The T of exp(·/T); without effect for lightning attention.", Meta(gt=0)]
+    value_rank: Key[Positive | None, "The largest rank of each value matrix; null where not restricted."]
+
+
+class Architecture:
+    """A :class:`Layer` or a :class:`Network`, which its keys tell."""
+
+
+Studied = Key[Architecture, "The layer or the network."]
+OneLayer = Key[Layer, "The layer."]
+
+
+class Atlas(Record):
+    class Family(Record):
+        class Missed(Record):
+            architecture: Key[Network, "The network."]
+            dimension: Key[Count, "Its dimension, or the rank observed where that is not proved."]
+            evidence: Known
+            upper_bound: Key[Count, "The proved upper bound."]
+            paper: Key[int, "Equation 14, or 7 for one layer, whether or not its hypotheses hold."]
+
+        title: Key[str, "What the networks of the family have in common."]
+        networks: Key[Count, "The number of networks computed."]
+        total: Key[Count, "The number of networks in the family."]
+        proved: Key[Count, "How many of the computed dimensions are proved."]
+        formula_missed: Key[list[Missed], "The networks whose dimension is not the general formula's."]
+        paper_applies: Key[Count, "The number of networks that fulfil the hypotheses of equation 14."]
+        paper_missed: Key[list[Missed], "Those whose dimension is not equation 14's, fulfilled or not."]
+
+    seed: Key[Count, "The seed with which networks are drawn from large families."]
+    limit: Key[Count, "The largest number of networks taken from one family."]
+    families: Key[list[Family], "One entry for each family of networks."]
+
+
+class Audit(Record):
+    class Row(Record):
+        class Claim(Record):
+            id: Key[str, "The claim."]
+            verdict: Key[Status, "What is concluded."]
+            evidence: Key[Evidence | None, "How it is known; null where nothing was computed."]
+            witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
+
+        architecture: OneLayer
+        claims: Key[list[Claim], "The verdict of each claim."]
+
+    class Pattern(Record):
+        id: Key[str, "The claim."]
+        word: Key[Literal["fails", "inapplicable", "undecided"], "What is true where the condition holds."]
+        condition: Key[
+            str | None,
+            "A shortest condition on d, d', a that is true in exactly these rows; null if none was found.",
+        ]
+        rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
+        where: Key[int, "In how many of them it is true."]
+
+    max_d: Key[Positive, "The largest d."]
+    max_out: Key[Positive, "The largest d'."]
+    rows: Key[list[Row], "One entry for each architecture."]
+    patterns: Key[list[Pattern], "Where claims fail, are inapplicable or undecided, by d, d', a."]
+
+
+class Check(Record):
+    class Claim(Record):
+        id: Key[str, "The claim."]
+        valid: Key[bool | None, "null: the file says that it does not certify this claim."]
+        reason: Key[str, "What is proved, why it is not certified, or what is wrong."]
+
+    valid: Key[bool, "All certificates in the file hold, and there is at least one."]
+    flaw: Key[str, "What is wrong; empty if nothing is."]
+    layer: Key[str, "The architectures the file is about; empty where it does not say so consistently."]
+    claims: Key[list[Claim], "Every claim in the file."]
+
+
+class Classify(Record):
+    class Head(Record):
+        layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
+        head: Key[Count, "The head, counted from 0."]
+        d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
+        d_out: Key[Count, "The output dimension d'."]
+        a: Key[Count, "The number of rows of K and Q."]
+        r_v: Key[Count, "The rank of V, to the tolerance."]
+        r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
+        r: Key[Count, "The rank of [V; Aᵀ], to the tolerance."]
+        margin: Key[float | None, "The smallest factor by which a rank decision was safe; null if infinite."]
+        singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
+        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
+        critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
+        stable_rank_a: Key[float, "‖A‖_F² / ‖A‖², and 0 for A = 0."]
+        stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
+        rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
+        rank_one_distance_v: Key[float, "The same of V."]
+        distance: Key[
+            float | None,
+            "Relative distance of the function to the singular locus, a lower bound; null for 0 and d = 1.",
+        ]
+        distance_upper: Key[float | None, "An upper bound; equal to distance where that is exact."]
+        rank_one_locus_distance: Key[
+            float | None,
+            "Relative distance of the function to {rk A ≤ 1, rk V ≤ 1}, a lower bound; null for 0.",
+        ]
+        rank_one_locus_distance_upper: Key[float | None, "An upper bound for it."]
+        swap_effect: Key[
+            float | None,
+            "The relative change of the function when the inner vectors of the dominant parts of A and V "
+            "are exchanged; null for 0.",
+        ]
+
+    layout: Key[Literal["plain", "bert", "gpt2", "llama"], "The naming of the arrays."]
+    tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."]
+    evidence: Key[Literal["numerical"], "Always `numerical`: weights are floating-point numbers."]
+    heads: Key[list[Head], "One entry for each head."]
+
+
+class Dimension(Record):
+    class Paper(Record):
+        value: Key[int, "Its value."]
+        hypotheses_hold: Key[bool, "Whether it is meant for this network."]
+        failing: Key[list[str], "The hypotheses that do not hold."]
+        defect: Key[int, "How far the dimension lies below it."]
+
+    class Point(Record):
+        rank: Key[Count, "The rank there."]
+        prime: Key[Count, "The prime p modulo which it was taken."]
+        rows: Key[Count, "The number of random inputs, each with one cotangent."]
+
+    architecture: Key[Network, "The network."]
+    dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
+    predicted: Key[Count, "The general formula."]
+    parameters: Key[Count, "The number of entries of all K, Q and V."]
+    evidence: Known
+    lower_bound: Key[Count, "The dimension is at least this: proved."]
+    upper_bound: Key[Count, "The dimension is at most this: proved."]
+    upper_bound_reason: Key[str, "The argument behind the upper bound."]
+    paper: Key[Paper, "Equation 7, 14 or 16, whether or not it applies."]
+    jacobian_shape: Key[list[Count], "Rows and columns of the matrix whose rank was taken.", TWO]
+    points: Key[list[Point], "The random points tried; empty for normalized networks."]
+    precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
+    error_probability: Key[
+        float,
+        "For modular evidence, a bound on the probability that all points fell short of the generic rank.",
+        Meta(ge=0, le=1),
+    ]
+    seconds: Key[Number, "Wall-clock time."]
+
+
+class Doctor(Struct):
+    class Found(Struct):
+        name: Key[Engine, "The engine."]
+        version: Key[str | None, "Its version; null where it is not known."]
+        path: Key[str | None, "The program; null where there is none."]
+        ok: Key[bool, "Whether it computed one line correctly."]
+        problem: Key[str | None, "Why it does not work, in one line."]
+        found: Key[str | UnsetType, "PATH, wheel, or the environment variable that names it."] = UNSET
+
+    engines: Key[list[Found], "One entry for each engine that was looked for."]
+    python: Key[str, "The version of Python."]
+    flint: Key[str, "The version of FLINT."]
+
+
+class Emit(Struct):
+    task: Key[str, "The name of the task."]
+    engine: Key[Engine, "The engine that the script is for."]
+    script: Key[str, "The script itself."]
+
+
+class Fiber(Record):
+    class Component(Record):
+        name: Key[
+            Literal["rescaling", "swapped", "A = 0", "V = 0"],
+            "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
+        ]
+        dimension: Key[Count, "Its dimension in (A, V) space."]
+        parametrization: Key[str, "The component in a formula."]
+
+    class Ranks(Record):
+        class Decided(Record):
+            rank: Key[Count, "The rank decided upon."]
+            tolerance: Key[float | None, "Smaller singular values, relatively, count as zero; null if exact."]
+            margin: Key[
+                float | None,
+                "The factor between the tolerance and the nearest singular value; null if exact or infinite.",
+            ]
+
+        r_v: Key[Decided, "The rank of V."]
+        r_a: Key[Decided, "The rank of A."]
+        r: Key[Decided, "The rank of [V; Aᵀ]."]
+
+    class Weights(Record):
+        A: Key[Matrix, "The attention matrix."]
+        V: Key[Matrix, "The value matrix."]
+        K: Key[Matrix | UnsetType, "The keys; absent for weights given by A."] = UNSET
+        Q: Key[Matrix | UnsetType, "The queries; absent for weights given by A."] = UNSET
+
+    class Equivalence(Record):
+        equal: Key[bool, "Whether both compute the same function."]
+        component: Key[str | None, "The component with the other weights; null if there is none."]
+        s: Key[float | str | None, "For equal nonzero functions: the other A is s times its A."]
+        gauge: Key[Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."]
+        input: Key[Matrix | None, "An input X on which the functions differ; null where they are equal."]
+        difference: Key[float | str | None, "The largest difference of an output there; null where equal."]
+        relative: Key[float | None, "The relative distance of the functions; null for exact weights."]
+        evidence: Exactness
+
+    architecture: OneLayer
+    case: Key[
+        Literal["line", "two lines", "double line", "zero"],
+        "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
+    ]
+    components: Key[list[Component], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
+    dimension: Key[Count, "In (A, V) space."]
+    dimension_with_keys: Key[Count | None, "In (K, Q, V) space; null for weights given by A."]
+    generic: Key[bool, "Whether nothing but rescalings computes the same function: the case `line`."]
+    ranks: Key[Ranks, "The three ranks, each with how safely it was decided."]
+    canonical: Key[Weights, "The canonical representative; exact entries are text."]
+    evidence: Exactness
+    equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
+
+
+class Figure1(Record, tag_field="figure", tag=1):
+    """Figure 1."""
+
+    class Slice(Record):
+        names: Key[list[str], "The names of the three coordinates.", THREE]
+        origin: Key[list[str], "The image of (0, 0, 0)."]
+        directions: Key[list[list[str]], "The images of the unit vectors, less the origin.", THREE]
+
+    class Line(Record):
+        point: Key[list[str], "A point of the line."]
+        direction: Key[list[str], "Its direction."]
+
+    class Piece(Record, rename={"start": "from", "end": "to"}):
+        start: Key[float, "The parameter at which the piece begins."]
+        end: Key[float, "The parameter at which it ends."]
+        sample: Key[str, "The rational parameter at which it was decided."]
+        in_m: Key[bool, "Whether the piece is in M, and not only in its Zariski closure."]
+        reason: Key[str, "Why."]
+
+    architecture: OneLayer
+    slice: Key[Slice, "The affine map from three coordinates to the N coordinates y, with exact entries."]
+    equation: Key[str, "The surface, squarefree."]
+    singular: Key[list[str], "Polynomials whose zeros are its singular points."]
+    line: Key[Line | None, "The singular points, if they form a line."]
+    pieces: Key[list[Piece], "Of that line, by the parameter: where it is in M."]
+    pinch_points: Key[
+        list[Annotated[list[float], THREE]],
+        "Where the two preimages come together on the singular line: the ends that two pieces share.",
+    ]
+    engine: Key[str, "What computed the equation: an engine with its version, or `native` and why."]
+    script_sha256: Key[str | None, "The SHA-256 of the script that ran; null for a native computation."]
+    evidence: Known
+    file: Drawn
+
+
+class Figure2(Record, tag_field="figure", tag=2):
+    """Figure 2."""
+
+    class Factor(Record):
+        i: Key[Positive, "The index of the virtual weight M_i."]
+        transposed: Key[bool, "Whether it is transposed."]
+
+    layers: Key[Positive, "The number of layers l."]
+    factors: Key[list[Factor], "Equation 12, from left to right."]
+    product: Key[str, "The same in a formula."]
+    file: Drawn
+
+
+class Figure3(Record, tag_field="figure", tag=3):
+    """Figure 3."""
+
+    class Width(Record):
+        delta: Key[Count, "The width δ."]
+        dimension: Key[Count, "The dimension computed."]
+        evidence: Known
+        lower_bound: Key[Count, "The proved lower bound."]
+        upper_bound: Key[Count, "The proved upper bound."]
+        expected: Key[Count, "Equation 16."]
+        float32: Key[Count, "The numerical rank in one trial in float32."]
+
+    rows: Key[list[Width], "One entry for each δ."]
+    file: Drawn
+
+
+HighestWeight = Key[
+    list[list[Positive]],
+    "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1.",
+    Meta(min_length=2, max_length=3),
+]
+
+
+class Ideal(Record):
+    class Degree(Record):
+        class Module(Record):
+            highest_weight: HighestWeight
+            dimension: Key[Positive, "The dimension of the irreducible module."]
+            ideal: Key[Count, "Its multiplicity in the ideal."]
+            coordinate_ring: Key[Count, "Its multiplicity in the coordinate ring."]
+            minimal_generators: Key[Count, "Its multiplicity among the minimal generators."]
+
+        degree: Key[Positive, "The degree n."]
+        ideal_dimension: Key[Count, "The number of independent equations of degree n."]
+        hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
+        minimal_generators: Key[Count, "The number of minimal generators of degree n."]
+        evidence: Key[Literal["proved", "modular"], "How the result is known."]
+        modules: Key[list[Module] | None, "The irreducible modules of degree n; null where not computed."]
+
+    class Generator(Record):
+        degree: Key[Positive, "The degree."]
+        highest_weight: HighestWeight
+        dimension: Key[Positive, "The dimension of the module it generates."]
+        name: Key[str, "What the equation says, where it has a name; else empty."]
+        equation: Key[str, "The polynomial, with integer coefficients."]
+        evidence: Key[Literal["proved"], "Always `proved`: the equation was expanded on the parametrization."]
+
+    class Completeness(Struct):
+        dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
+        degree: Key[int | None, "Its degree; null where the engine did not finish."]
+        expected_dimension: Key[int, "The dimension of the neuromanifold."]
+        expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
+        prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
+        field: Key[str, "The field of the computation: `QQ` or `ZZ/p`."]
+        conclusion: Key[str, "What follows, in words."]
+        hilbert_function: Key[Values, "That of the ideal they generate; null where not finished."] = UNSET
+        expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
+
+    architecture: OneLayer
+    ambient: Key[Positive, "N, the number of coordinates."]
+    dimension: Key[Positive, "The dimension of the neuromanifold."]
+    degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
+    method: Key[Literal["native", "macaulay2", "singular"], "Who computed the table."]
+    degrees: Key[list[Degree], "One entry for each degree of the ideal."]
+    generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
+    complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
+
+
+class Identify(Record):
+    class Violation(Record):
+        equation: Key[str, "The equation in words."]
+        degree: Key[int, "Its degree.", Meta(ge=2)]
+        value: Key[str, "Its value at the tensor, which is not zero."]
+
+    architecture: OneLayer
+    in_neuromanifold: Key[bool | None, "Whether the tensor is in M; null where that stayed open."]
+    in_zariski_closure: Key[bool | None, "Whether it is in the Zariski closure; null where that stayed open."]
+    a: Key[Matrix | None, "A, or at t = 1 its symmetric part; of the nearest point found, if not in M."]
+    v: Key[Matrix | None, "V, of the same point as `a`."]
+    residual: Key[float | None, "Relative, in the norm that orthogonal changes of basis preserve."]
+    reason: Key[str, "Why, in words."]
+    evidence: Exactness
+    preimages: Key[int | None, "The number of preimages over ℂ up to scaling; null in floating point."]
+    violation: Key[Violation | None, "An equation that it violates; null if in the closure or not sought."]
+
+
+class Rank(Record):
+    rank: Key[Count | None, "The rank, or null where the bounds differ."]
+    evidence: Key[Evidence, "How lower_bound and upper_bound are known: the weaker of the two."]
+    method: Key[Literal["rational", "modular", "ball", "mpmath"], "The method that was used."]
+    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
+    lower_bound: Key[Count, "The rank is at least this."]
+    upper_bound: Key[Count, "The rank is at most this."]
+    gap: Key[
+        float | None,
+        "Base-2 logarithm of the smallest number taken for nonzero over the largest taken for zero; null "
+        "where nothing was taken for zero, and for exact methods.",
+    ]
+
+
+class Run(Struct):
+    class Program(Struct):
+        name: Key[Engine, "Its name."]
+        version: Key[str, "Its version."]
+
+    task: Key[str, "The name of the task."]
+    engine: Key[Program, "The engine that ran."]
+    architecture: Studied
+    answer: Key[
+        dict[str, int | str | list[str]],
+        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p.",
+        Meta(extra_json_schema={"required": ["field"]}),
+    ]
+    evidence: Key[Literal["proved", "modular"], "How the result is known."]
+    seconds: Key[Number, "Wall-clock time of the engine."]
+    script_sha256: Key[Sha256, "The SHA-256 of the script."]
+
+
+class Strata(Record):
+    class Stratum(Record):
+        class LocalType(Record):
+            name: Key[
+                Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"], "In one word."
+            ]
+            description: Key[str, "In a sentence."]
+
+        r_v: Key[Count, "The rank of V."]
+        r_a: Key[Count, "The rank of A."]
+        r: Key[Count, "The rank of [V; Aᵀ]."]
+        dimension: Key[Count, "The dimension of the stratum."]
+        preimages: Key[Positive | None, "Preimages (A, V) over ℂ up to scaling; null at 0."]
+        preimage_lengths: Key[list[Positive | None] | None, "The length of the fiber, as a scheme, at each."]
+        critical: Key[bool | None, "Whether its points are critical values; null where that stayed open."]
+        tangent_dimension: Key[
+            int | None, "That of the Zariski tangent space; null where bounds do not meet."
+        ]
+        tangent_bounds: Key[list[Count], "The tangent dimension is proved to be at least, at most.", TWO]
+        tangent_reason: Key[str, "How the two bounds are known."]
+        singular: Key[bool | None, "Whether its points are singular on the closure; null if still open."]
+        singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
+        local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
+        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
+        boundary_reason: Key[str, "Why it is on the boundary, or not."]
+        boundary_sequence: Key[str | None, "Points outside M that converge to the representative."]
+        closure: Below
+
+    class Outside(Record):
+        description: Key[str, "Which points they are."]
+        dimension: Key[Count, "The dimension of the set of them."]
+        closure: Below
+
+    architecture: OneLayer
+    dimension: Key[Count, "The dimension of the neuromanifold."]
+    ambient: Key[Count, "N, the number of coordinates."]
+    evidence: Key[Literal["proved"], "Always `proved`."]
+    strata: Key[list[Stratum], "One entry for each stratum, in the order of the ranks.", Meta(min_length=1)]
+    outside: Key[Outside | None, "The stratum of the real Zariski closure outside M; null for d = 1."]
+
+
+class Study(Record):
+    """One line of the JSON Lines that agattn study prints: a job and what came of it."""
+
+    class Verify(Record, tag_field="ask", tag="verify"):
+        """The claims were checked."""
+
+        claims: Key[Literal["all"] | Strings, "All, or the ids of those that were checked."]
+        engine: Key[str, "auto, macaulay2, singular, native or all."]
+        seed: Seed
+        timeout: Key[Number | UnsetType, "Seconds for each run of an engine, where one may be used."] = UNSET
+        memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
+
+    class Dimension(Record, tag_field="ask", tag="dimension"):
+        """The dimension was computed."""
+
+        seed: Seed
+
+    class Strata(Record, tag_field="ask", tag="strata"):
+        """The strata were listed."""
+
+    class Failure(Record):
+        type: Key[str, "The kind of error, see the page on errors."]
+        message: Key[str, "What went wrong, in one line."]
+
+    key: Key[Sha256, "SHA-256 of job, architecture and versions, as JSON with sorted keys and no spaces."]
+    job: Key[Verify | Dimension | Strata, "What was asked, and the settings on which the answer depends."]
+    architecture: Studied
+    versions: Key[
+        dict[str, str],
+        "Of agattn, a fingerprint of its code, and of the engines where they may be used.",
+        Meta(extra_json_schema={"required": ["agattn", "code"]}),
+    ]
+    status: Key[
+        Count,
+        "The exit status of the command for this job alone; 3 also for a dimension that is not proved.",
+        Meta(le=4),
+    ]
+    seconds: Key[Number, "How long it took when it was computed."]
+    cached: Key[bool, "Whether it was computed by an earlier study."]
+    result: Key[dict[str, Any] | UnsetType, "What agattn verify, dimension or strata prints."] = UNSET
+    error: Key[Failure | UnsetType, "Why there is no result."] = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.result is UNSET) == (self.error is UNSET):
+            raise ValueError("a line has either a result or an error")
+
+
+def _only(**values: list[object]) -> dict[str, object]:
+    """The schema of a record in which some keys have one of these values."""
+    return {"properties": {key: {"enum": allowed} for key, allowed in values.items()}}
+
+
+#: A claim is decided only where its hypotheses hold, and with evidence.
+CONSISTENT = Meta(
+    extra_json_schema={
+        "anyOf": [
+            _only(verdict=["undecided"]),
+            _only(verdict=["inapplicable"], hypotheses_hold=[False]),
+            _only(evidence=[e.value for e in Evidence], hypotheses_hold=[True]),
+        ]
+    }
+)
+
+
+class Verify(Struct):
+    class Claim(Struct):
+        class Source(Record):
+            part: Key[str, "What."]
+            found_by: Key[str, "`native`, or the name and version of an engine."]
+            checked_by: Key[str | None, "Who checked it exactly; null where nobody else did."]
+
+        id: Key[str, "The claim."]
+        hypotheses_hold: Key[bool, "Whether the claim speaks about this architecture."]
+        predicted: Key[Any, "What the claim says for this architecture; null where it says nothing."]
+        computed: Key[Any, "What was computed; null where nothing could be."]
+        verdict: Key[Status, "What is concluded."]
+        evidence: Key[Evidence | None, "How `computed` is known; null where nothing was computed."]
+        witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
+        engine: Key[str, "What computed it: name and version."]
+        sources: Key[list[Source], "Who found which part of what the verdict rests on, and who checked it."]
+        seconds: Key[Number, "Wall-clock time of what this claim needed."]
+        fails_at: Key[Strings | UnsetType, "The strata at which a refuted claim fails."] = UNSET
+        scope: Key[str | UnsetType, "What was checked, where the claim says more than that."] = UNSET
+        assumes: Key[Strings | UnsetType, "The hypotheses that do not hold, if inapplicable."] = UNSET
+
+        def __post_init__(self) -> None:
+            if self.verdict is not Status.UNDECIDED:
+                if self.hypotheses_hold == (self.verdict is Status.INAPPLICABLE):
+                    raise ValueError("it is inapplicable exactly where its hypotheses do not hold")
+                if self.hypotheses_hold and self.evidence is None:
+                    raise ValueError("a verdict needs evidence")
+
+    architecture: Studied
+    claims: Key[list[Annotated[Claim, CONSISTENT]], "One verdict for each claim."]
+    troubles: Key[list[str], "Engine runs that failed, one line each."]
+    seconds: Key[Number, "Wall-clock time of everything."]
+
+
+class Report(Record):
+    class Results(Record):
+        jobs: Key[Positive, "How many results the study has."]
+        summary: Key[str, "What came out, in a sentence."]
+
+    files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
+    architecture: Key[Architecture | UnsetType, "The layer or the network."] = UNSET
+    claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
+    study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
+
+
+def _either(*keys: str) -> Meta:
+    """The condition that exactly one of these keys is there."""
+    return Meta(extra_json_schema={"oneOf": [{"required": [key]} for key in keys]})
+
+
+RECORDS: dict[str, Any] = {
+    "atlas": Atlas, "audit": Audit, "check": Check, "classify": Classify, "dimension": Dimension,
+    "doctor": Doctor, "emit": Emit, "fiber": Fiber, "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal,
+    "identify": Identify, "rank": Rank, "report": Annotated[Report, _either("claims", "study")], "run": Run,
+    "strata": Strata, "study": Annotated[Study, _either("result", "error")], "verify": Verify,
+}  # fmt: skip
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
+
+    def components(*records: Any, **hook: Any) -> Any:
+        return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
+
+    either = {"anyOf": list(components(Layer, Network)[1].values())}
+    (top,), parts = components(RECORDS[name], schema_hook=lambda _: either)
+    if "$ref" in top:
+        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**draft, **top, "title": f"agattn {name} --json", "$defs": parts}
+
+
+def check(name: str, document: object) -> None:
+    """Check that ``document`` is what the command ``name`` prints with ``--json``.
+
+    Raises:
+        InputError: if it is not; says where, such as ``$.claims[0].verdict``.
+    """
+
+    def architecture(_: type, value: Any) -> Architecture:
+        try:
+            msgspec.convert(value, Layer if "d" in value else Network)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).partition(" - at")[0]) from None
+        return Architecture()
+
+    try:
+        msgspec.convert(document, RECORDS[name], dec_hook=architecture)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error)) from None

@@ -1,0 +1,87 @@
+"""The command line as tests call it: in this process, or in one of its own."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+
+from agattn.cli.main import main
+from agattn.records import schema
+
+ROOT = Path(__file__).parents[1]
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
+def call(*words):
+    """Run ``agattn WORDS`` in this process."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
+    with (
+        contextlib.redirect_stdout(streams[0]),
+        contextlib.redirect_stderr(streams[1]),
+        pytest.raises(SystemExit) as end,
+    ):
+        main([str(word) for word in words])
+    return Ended(end.value.code, *(stream.buffer.getvalue().decode() for stream in streams))
+
+
+def document(*words, status=0):
+    """The JSON document that ``agattn WORDS --json`` prints, checked against its schema."""
+    ended = call(*words, "--json")
+    assert ended.status == status, ended
+    found = json.loads(ended.out)
+    validate(words[0], found)
+    return found
+
+
+def validate(name, found):
+    """Check a document against the published schema of a command."""
+    jsonschema.validate(found, schema(name), jsonschema.Draft202012Validator)
+
+
+def eventually(condition, seconds=60):
+    """Whether a condition becomes true; the time limit only ends a test that would wait for ever."""
+    end = time.monotonic() + seconds
+    while not (true := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return true
+
+
+def start(*words, code=None, environment=(), **options):
+    """Start ``agattn WORDS``, or Python ``code``, as a process that an interrupt ends.
+
+    In the background and under nohup a process ignores interrupts, and its children inherit that.
+    """
+    command = [sys.executable, *(("-m", "agattn", *map(str, words)) if code is None else ("-c", code))]
+    defaults = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
+    return subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environment)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **{**defaults, **options},
+    )
+
+
+def run(*words, **options):
+    """Run ``agattn WORDS``, or Python ``code``, in a process of its own, to its end."""
+    with start(*words, **options) as process:
+        try:
+            out, err = process.communicate(timeout=300)
+            return Ended(process.returncode, out, err)
+        finally:
+            process.kill()
