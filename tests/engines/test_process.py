@@ -134,8 +134,8 @@ def test_a_program_that_is_not_there_or_cannot_run(tmp_path):
     ("command", "sent"),
     [
         (["run", "fiber", "--engine", "singular"], signal.SIGINT),
-        (["verify"], signal.SIGINT),
-        (["verify"], signal.SIGTERM),
+        (["verify", "--engine", "all"], signal.SIGINT),
+        (["verify", "--engine", "all"], signal.SIGTERM),
     ],
     ids=lambda x: x[0] if isinstance(x, list) else x.name,
 )
