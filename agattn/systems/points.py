@@ -7,8 +7,12 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
+from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.identifiability.fibers import fiber, rank_one, weights
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
@@ -55,33 +59,20 @@ def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
     >>> A == matrix([[0, 0], [1, 0]]), V == matrix([[2, 0]])
     (True, True)
     """
-    stratum = stratum_of(A, V)
-    if (stratum.r_v, stratum.r_a, stratum.r) != (1, 1, 2):
-        return ((A, V),)
-    (k, q), (h, v) = rank_one_factors(A), rank_one_factors(V)
-    return (A, V), (outer(v, q), outer(h, k))
-
-
-def rank_one_factors(rows: Matrix) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Vectors x, y with x yᵀ equal to a matrix of rank one, x a column of it."""
-    i, j = next((i, j) for i, row in enumerate(rows) for j, entry in enumerate(row) if entry)
-    return tuple(row[j] for row in rows), tuple(entry / rows[i][j] for entry in rows[i])
-
-
-def outer(x: tuple[Fraction, ...], y: tuple[Fraction, ...]) -> Matrix:
-    """The matrix x yᵀ."""
-    return tuple(tuple(a * b for b in y) for a in x)
+    through = fiber(weights(A=A, V=V))
+    known = through.points if through.case == "two lines" else through.points[:1]
+    return tuple((matrix(c.A.tolist()), matrix(c.V.tolist())) for c in known)
 
 
 def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
     """For the point A = k qᵀ, V = h kᵀ among the representatives: k, q and h as columns."""
     point = next(p for p in points if p.ranks == Stratum(1, 1, 1))
-    (k, q), (h, v) = rank_one_factors(point.A), rank_one_factors(point.V)
+    (k, q), (h, v) = (rank_one(np.array(rows, dtype=object)) for rows in (point.A, point.V))
     ratio = next(b / a for a, b in zip(k, v, strict=True) if a)
-    return column(k), column(q), column(tuple(entry * ratio for entry in h))
+    return column(k), column(q), column(h * ratio)
 
 
-def column(vector: tuple[Fraction, ...]) -> Matrix:
+def column(vector: Array) -> Matrix:
     """A vector as a matrix with one column."""
     return tuple((entry,) for entry in vector)
 

@@ -1,6 +1,7 @@
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -8,13 +9,12 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.identifiability.fibers import rank_one
 from agattn.geometry.strata.strata import Stratum, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.points import (
     critical_factors,
     known_preimages,
-    outer,
-    rank_one_factors,
     read_point,
     read_target,
     strata_points,
@@ -39,11 +39,15 @@ def test_one_point_for_each_stratum(layer):
     assert [p.label for p in strata_points(layer, zero=False)] == [p.label for p in points[1:]]
 
 
+def outer(x, y):
+    return tuple(tuple(a * b for b in y) for a in x)
+
+
 @given(vectors, vectors)
 def test_rank_one_factors(x, y):
     assume(any(x) and any(y))
     product = outer(tuple(x), tuple(y))
-    assert outer(*rank_one_factors(product)) == product
+    assert outer(*rank_one(np.array(product))) == product
 
 
 @given(vectors, vectors, vectors, vectors)

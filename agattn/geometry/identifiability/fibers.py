@@ -68,16 +68,16 @@ class Weights:
     Attributes:
         A: d × d; KᵀQ where K and Q are given.
         V: d' × d.
+        a: the largest rank that A may have.
         K: a × d or ``None``.
         Q: a × d or ``None``.
-        a: the largest rank that A may have.
     """
 
     A: Array
     V: Array
-    K: Array | None
-    Q: Array | None
     a: int
+    K: Array | None = None
+    Q: Array | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -126,12 +126,12 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
             A = K.T @ Q
         if not is_exact(A) and not np.isfinite(A).all():
             raise InputError("KᵀQ is too large for floating point; scale K and Q")
-        return Weights(A, V, K, Q, len(K))
+        return Weights(A, V, len(K), K, Q)
     assert A is not None
     rank = d if a is None else a
     if rank < d and decide_rank(A).rank > rank:
         raise InputError(f"A has rank {decide_rank(A).rank}, above a = {rank}")
-    return Weights(A, V, None, None, rank)
+    return Weights(A, V, rank)
 
 
 def _by(M: Array) -> str:
@@ -272,9 +272,9 @@ class Fiber(Shown):
                 key=lambda pair: pair[0].ravel().tolist(),
             )
         if w.K is None:
-            return Weights(A, V, None, None, w.a)
+            return Weights(A, V, w.a)
         K, Q = canonical_factors(A, w.a, self.tolerance)
-        return Weights(A, V, K, Q, w.a)
+        return Weights(A, V, w.a, K, Q)
 
     def move(self, component: int = 0, s: Any = 1, C: Any = None, A: Any = None, V: Any = None) -> Weights:
         """Other weights with the same function.
@@ -304,7 +304,7 @@ class Fiber(Shown):
         if w.K is None or w.Q is None:
             if C is not None:
                 raise InputError("C acts on K and Q; these weights were given by A")
-            return Weights(new_A, new_V, None, None, w.a)
+            return Weights(new_A, new_V, w.a)
         if component == 0 and A is None:
             K, Q = w.K * scale, w.Q
         else:
@@ -315,37 +315,13 @@ class Fiber(Shown):
             if back is None:
                 raise InputError("C has no inverse; the gauge (C⁻ᵀK, CQ) needs one")
             K, Q = back.T @ K, C @ Q
-        return Weights(K.T @ Q, new_V, K, Q, w.a)
+        return Weights(K.T @ Q, new_V, w.a, K, Q)
 
     def _like(self, values: Any, shape: tuple[int, ...], name: str) -> Array:
         array = matrix(values, name)
         if array.shape != shape:
             raise InputError(f"{name} is {_by(array)}; it must be {shape[0]} × {shape[1]}")
         return array if self.weights.is_exact else as_floats(array)
-
-    def sample(self, seed: int = 0) -> Weights:
-        """Random weights of the fiber: a random component, scale, gauge, or free matrix."""
-        rng, w = np.random.default_rng(seed), self.weights
-
-        def draw(rows: int, columns: int) -> Array:
-            if w.is_exact:
-                return matrix(rng.integers(-9, 10, (rows, columns)), "the matrix")
-            return rng.standard_normal((rows, columns))
-
-        index = int(rng.integers(len(self.points)))
-        s = Fraction(int(rng.integers(1, 10)), int(rng.integers(1, 10))) * int(rng.choice([-1, 1]))
-        options: dict[str, Any] = {"s": s if w.is_exact else float(s)}
-        if self.points[index].name == "A = 0":
-            options["V"] = draw(*w.V.shape)
-        elif self.points[index].name == "V = 0":
-            d, alpha = len(w.A), min(w.a, len(w.A))
-            options["A"] = draw(d, alpha) @ draw(alpha, d)
-        if w.K is not None:
-            C = draw(w.a, w.a)
-            while inverse(C) is None:
-                C = draw(w.a, w.a)
-            options["C"] = C
-        return self.move(index, **options)
 
     def contains(self, other: Weights) -> bool:
         """Whether other weights have the same function.
@@ -388,7 +364,7 @@ def fiber(w: Weights, tolerance: float = TOLERANCE) -> Fiber:
 
     if w.is_zero:
         d, alpha = len(w.A), min(w.a, len(w.A))
-        other = Weights(w.A * 0, w.V if w.A.any() else w.V * 0, None, None, w.a)
+        other = Weights(w.A * 0, w.V if w.A.any() else w.V * 0, w.a)
         at_a, at_v = (other, w) if w.A.any() else (w, other)
         rank = f"rk A ≤ {w.a}" if w.a < d else "A any d × d matrix"
         zero_a = Component("A = 0", d * len(w.V), "(0, V), V any d' × d matrix", at_a)
@@ -400,7 +376,7 @@ def fiber(w: Weights, tolerance: float = TOLERANCE) -> Fiber:
     if rank_joint.rank == 1:
         return answer("double line", line)
     (k, q), (h, v) = rank_one(w.A), rank_one(w.V)
-    swapped = Weights(np.multiply.outer(v, q), np.multiply.outer(h, k), None, None, w.a)
+    swapped = Weights(np.multiply.outer(v, q), np.multiply.outer(h, k), w.a)
     return answer("two lines", line, Component(*SWAPPED, swapped))
 
 
@@ -535,7 +511,7 @@ def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, i
     exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
     top = max(exponents)
     one, other = (
-        Weights(A, np.ldexp(V, own - top), None, None, first.a)
+        Weights(A, np.ldexp(V, own - top), first.a)
         for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
     )
     return one, other, top

@@ -75,7 +75,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
             continue
         A, V = np.array(columns).T, np.array(rows)
         if (coefficients(layer, A, V) == values).all() and rational_matrix(A, layer.d).rank() <= layer.alpha:
-            w = Weights(A, V, None, None, layer.a)
+            w = Weights(A, V, layer.a)
             found.append(Component(*(SWAPPED if found else RESCALING), w, fiber_length(layer, A, V)))
     case: Case = "two lines" if len(found) == 2 else "line" if found else "empty"
     if case == "line" and all(decide_rank(M).rank == 1 for M in (found[0].A, found[0].V)):
@@ -133,10 +133,10 @@ def factor_quadratic_form(form: Any) -> tuple[Array, Array] | Fraction | None:
         root[j] = D[j, j]  # D_jj D = root², if D has rank 1
         if (D[j, j] * D != _product(root, root)).any():
             return None
-        s = rational_square_root(D[j, j])
-        if s is None:
+        square = D[j, j].numerator * D[j, j].denominator
+        if square < 0 or isqrt(square) ** 2 != square:
             return Fraction(D[j, j])
-        root = root / s
+        root = root * D[j, j].denominator / isqrt(square)
     elif D.any():
         return None
     half = F[p].copy()
@@ -161,51 +161,28 @@ def divide(F: Array, factor: Array) -> Array | None:
     return quotient if (_product(factor, quotient) == F).all() else None
 
 
-def rational_square_root(x: Fraction) -> Fraction | None:
-    """The square root of x ≥ 0 if it is rational, else ``None``.
-
-    >>> rational_square_root(Fraction(4, 9))
-    Fraction(2, 3)
-    """
-    if x < 0:
-        return None
-    p, q = isqrt(x.numerator), isqrt(x.denominator)
-    return Fraction(p, q) if (p * p, q * q) == (x.numerator, x.denominator) else None
-
-
-def kernel_of_differential(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
+def kernel_of_differential(A: Matrix, V: Matrix, modulo_scaling: bool = False) -> list[list[flint.fmpq]]:
     """A basis of ker dφ at (A, V): vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
 
-    >>> kernel_of_differential([[1]], [[5]])
-    [[-1/5, 1]]
+    Modulo the scaling (A, −V), for V ≠ 0, it is that of the vectors with 0 in the place of an entry of V ≠ 0.
+
+    >>> kernel_of_differential([[1]], [[5]]), kernel_of_differential([[1]], [[5]], modulo_scaling=True)
+    ([[-1/5, 1]], [])
     """
-    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)))
+    return _kernel(tuple(map(tuple, A)), tuple(map(tuple, V)), modulo_scaling)
 
 
 @lru_cache(maxsize=256)
-def _kernel(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    rows = list(nonzero_rows(A, V).values())
-    matrix = flint.fmpq_mat(len(rows), len(A) ** 2 + len(V) * len(A))
+def _kernel(A: Matrix, V: Matrix, modulo_scaling: bool) -> list[list[flint.fmpq]]:
+    d, rows = len(A), list(nonzero_rows(A, V).values())
+    if modulo_scaling:
+        place = next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
+        rows.append({d * d + place: flint.fmpq(1)})
+    matrix = flint.fmpq_mat(len(rows), d * d + len(V) * d)
     for i, entries in enumerate(rows):
         for column, x in entries.items():
             matrix[i, column] = x
     return kernel_basis(matrix)
-
-
-def kernel_modulo_scaling(A: Matrix, V: Matrix) -> list[list[flint.fmpq]]:
-    """A basis of ker dφ at (A, V) ∩ {one coordinate of V̇ is 0}, which is ker dφ modulo (A, −V), for V ≠ 0.
-
-    Vectors list the d² entries of Ȧ, then the d'd of V̇, row by row.
-    """
-    d = len(A)
-    kernel = kernel_of_differential(A, V)
-    place = d * d + next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
-    pivot = next(v for v in kernel if v[place] != 0)  # (A, −V) is in the kernel, so there is one
-    return [
-        [x - vector[place] / pivot[place] * z for x, z in zip(vector, pivot, strict=True)]
-        for vector in kernel
-        if vector is not pivot
-    ]
 
 
 def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
@@ -219,7 +196,7 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     >>> fiber_length(SingleLayer(3, 1), [[1, 0, 0], [0, 0, 0], [0, 0, 0]], [[1, 0, 0]])
     3
     """
-    kernel = kernel_modulo_scaling(A, V)
+    kernel = kernel_of_differential(A, V, modulo_scaling=True)
     if not kernel:
         return 1
     constraints = tangent_space_equations(A, layer.alpha)
@@ -231,15 +208,12 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
         return 1
     # Do the terms V̇_c·Ȧ_b, modulo the image of dφ, give all quadratic forms on the kernel?
     matrix = differential(A, V)
-    halves = [(_rows(v[:square], layer.d), _rows(v[square:], layer.d)) for v in kernel]
+    directions = [np.array(vector, dtype=object).reshape(-1, layer.d) for vector in kernel]
     bilinear = [
-        coefficients(layer, one[0], other[1]) + coefficients(layer, other[0], one[1])
-        for one, other in combinations_with_replacement(halves, 2)
+        coefficients(layer, one[: layer.d], other[layer.d :])
+        + coefficients(layer, other[: layer.d], one[layer.d :])
+        for one, other in combinations_with_replacement(directions, 2)
     ]
     cokernel = rational_matrix(kernel_basis(matrix.transpose()), matrix.nrows())
     second = rational_matrix(np.array(bilinear), matrix.nrows()) * cokernel.transpose()
     return 1 + e if second.rank() == len(bilinear) else None
-
-
-def _rows(entries: list[flint.fmpq], d: int) -> Matrix:
-    return [entries[start : start + d] for start in range(0, len(entries), d)]

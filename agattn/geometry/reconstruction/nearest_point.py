@@ -29,7 +29,8 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.geometry.variety.coefficient_norm import attention_gram, nearest_of_rank, value_gram
 
-MAX_STEPS = 500
+# Rounds of least squares: so many at most, and no more where one lowers the residual by less than this part.
+_MAX_STEPS, _STOP = 500, 1e-4
 
 
 class Approximation(NamedTuple):
@@ -48,24 +49,22 @@ class Approximation(NamedTuple):
     steps: int
 
 
-def nearest_weights(T: Array, rank: int, max_steps: int = MAX_STEPS, stop: float = 1e-4) -> Approximation:
+def nearest_weights(T: Array, rank: int) -> Approximation:
     """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as ``symmetric_tensor`` gives.
 
     Args:
         T: the tensor.
         rank: the largest rank of A.
-        max_steps: the largest number of rounds.
-        stop: end when a round lowers the residual by less than this fraction of it.
     """
     size = float(np.linalg.norm(T))
     A, V, residual = _improve(T, *algebraic_start(T), rank, size)
     steps = 1
-    while steps < max_steps and residual > 4e-15:
+    while steps < _MAX_STEPS and residual > 4e-15:
         A2, V2, lower = _improve(T, A, V, rank, size)
         steps += 1
         if not lower < residual:
             break
-        done = lower > (1 - stop) * residual
+        done = lower > (1 - _STOP) * residual
         A, V, residual = A2, V2, lower
         if done:
             break

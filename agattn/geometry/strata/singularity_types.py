@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.fibers import Component
-from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
+from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import (
     TangentBounds,
@@ -100,7 +100,7 @@ def _crossing(layer: SingleLayer, stratum: Stratum, bounds: TangentBounds, smoot
 
 
 def _pinch(bounds: TangentBounds, point: Component, smooth_source: bool) -> LocalType:
-    kernel = len(kernel_modulo_scaling(point.A, point.V))
+    kernel = len(kernel_of_differential(point.A, point.V, modulo_scaling=True))
     excess = bounds.lower - bounds.dimension
     if not smooth_source:
         return LocalType("pinch", f"a singular source folded along {kernel} directions")

@@ -37,7 +37,7 @@ from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.identifiability.fibers import Fiber
-from agattn.geometry.identifiability.preimages import kernel_modulo_scaling
+from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import (
     Stratum,
     neuromanifold_dimension,
@@ -184,7 +184,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
         how, candidates = "first-order arcs", list[Arc]()
         for point in fiber.points:
             candidates.extend(first_order_arcs(layer, point.A, point.V))
-            if kernel_modulo_scaling(point.A, point.V):
+            if kernel_of_differential(point.A, point.V, modulo_scaling=True):
                 candidates.extend(second_order_arcs(layer, point.A, point.V))
                 how = "arcs of first and second order"
         if len(fiber.points) > 1:
