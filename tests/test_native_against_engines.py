@@ -1,7 +1,9 @@
-"""Wherever an engine and the native computation answer the same question, they must agree.
+"""Wherever an engine and the native computation do the same task, they must agree.
 
-The engines know nothing of orbits, factorization or Schur modules, and the native computations nothing of
-Gröbner bases, so that an error in either shows here.
+The engines know nothing of factorization or Schur modules, and the native computations nothing of Gröbner
+bases, so that an error in either shows here. Not every comparison is independent, though: each test says
+whether the engine got more than the map and one pair (A, V) of each orbit, or only checks and ranks what the
+native computation handed to it.
 """
 
 import pytest
@@ -35,7 +37,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def answers(both_engines, engine):
-    """Puts a question to an engine, and returns its answer and the native one."""
+    """Puts a task to an engine, and returns its value and the native one."""
     installation = next(i for i in both_engines if i.engine.name == engine)
 
     def ask(task, layer):
@@ -47,6 +49,7 @@ def answers(both_engines, engine):
 
 @both
 def test_fibers(answers, layer):
+    """Independent: the engine solves φ(A, V) = φ(A₀, V₀), native code factors quadratic forms."""
     by_engine, natively = answers(FIBERS, layer)
     assert by_engine.keys() == natively.keys() == set(strata(layer)) - {strata(layer)[0]}
     for stratum, fiber in natively.items():
@@ -56,18 +59,24 @@ def test_fibers(answers, layer):
 
 @both
 def test_critical_strata(answers, layer):
+    """Independent: the engine computes kernels and minors, native code argues with ranks."""
     by_engine, natively = answers(CRITICAL, layer)
     assert by_engine == natively and by_engine.keys() == set(strata(layer))
 
 
 @both
 def test_base_locus(answers, layer):
+    """Independent: the engine decomposes {φ = 0}, native code looks at one point of each orbit."""
     by_engine, natively = answers(BASE_LOCUS, layer)
     assert by_engine == natively == {"A = 0", "V = 0"}
 
 
 @both
 def test_tangent_spaces(answers, layer):
+    """Not independent from above: the engine is given native equations and preimages, which it checks.
+
+    The ranks of velocities and gradients are its own.
+    """
     by_engine, natively = answers(TANGENTS, layer)
     assert by_engine.keys() == natively.keys() == set(strata(layer))
     for stratum, bounds in by_engine.items():
@@ -81,6 +90,7 @@ def test_tangent_spaces(answers, layer):
 
 @both
 def test_dimension(answers, layer):
+    """Independent: ranks of the differential over ℚ at given points, and modulo a prime at random ones."""
     by_engine, _ = answers(TANGENTS, layer)
     ranks = [t.differential_rank for stratum, t in by_engine.items() if stratum.r_a == layer.alpha]
     assert max(ranks) == GENERIC_RANK.native(layer, 0) == layer.expected_dimension
@@ -92,7 +102,8 @@ def test_dimension(answers, layer):
     + [("macaulay2", SingleLayer(2, 2, 1)), ("macaulay2", SingleLayer(3, 1, 2))],
     ids=str,
 )
-def test_closure_of_the_singular_points(answers, layer):
+def test_closure_of_the_points_of_rank_one(answers, layer):
+    """Independent but for the equations, which the engine checks: Gröbner bases against formulas."""
     by_engine, natively = answers(RANK_ONE_LOCUS, layer)
     assert by_engine == natively
 
@@ -104,6 +115,7 @@ def test_closure_of_the_singular_points(answers, layer):
     ids=str,
 )
 def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
+    """Independent: the equations come from elimination, and only the ranks of their gradients are native."""
     installation = next(i for i in both_engines if i.engine.name == engine)
     ideal = IDEAL.read(run(build(IDEAL.name, layer), installation, Limits(60)).answer)
     assert ideal.dimension == GENERIC_RANK.native(layer, 0)

@@ -158,6 +158,8 @@ def _remarks(report: Report) -> list[str]:
         run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs
     )
     lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
+    if engines:
+        lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
     return lines
 
 

@@ -332,7 +332,9 @@ class Tangent(NamedTuple):
 def _ask_tangents(layer: SingleLayer, given: Given) -> Problem:
     results = [
         _integer("equations", "equations used for the upper bounds"),
-        _integer("failures", "how many of them do not vanish on the parametrization"),
+        _integer(
+            "failures", "equations that do not hold on the parametrization, and preimages with another phi"
+        ),
         _integer("differential-rank", "rank of the differential at (A, V)", per_point=True),
         _integer("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
         _integer("equation-rank", "independent gradients of equations", per_point=True),
@@ -363,7 +365,7 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
 
 def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     if answer.integers["failures"]:
-        raise EngineError("equations that hold on every neuromanifold were found not to")
+        raise EngineError("equations that hold on the neuromanifold, or preimages, were found to be none")
     size = answer.problem.layer.ambient_dimension
     ranks, lower, gradients = (
         answer.by_ranks(name) for name in ("differential-rank", "curve-rank", "equation-rank")
@@ -382,9 +384,9 @@ TANGENTS = Task(
     summary="tangent spaces at the strata: curves from below, equations from above",
     problem=_ask_tangents, read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(
-        Source("ranks of velocities of curves and of gradients", ENGINE),
-        Source("equations", "native", ENGINE),
-        Source("preimages through which curves run", "native"),
+        Source("ranks of velocities and of gradients", ENGINE),
+        Source("equations that bound tangent spaces", "native", ENGINE),
+        Source("preimages through which curves run", "native", ENGINE),
         _ORBITS,
     ),
 )  # fmt: skip
@@ -447,7 +449,7 @@ RANK_ONE_LOCUS = Task(
     problem=_ask_rank_one_locus, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
     parts=(
         Source("dimension and degree of the closure", ENGINE),
-        Source("its equations, minors of flattenings", "native", ENGINE),
+        Source("equations of the closure, minors of flattenings", "native", ENGINE),
     ),
 )  # fmt: skip
 

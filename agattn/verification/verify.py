@@ -92,6 +92,16 @@ class Report(Shown):
             return 4 if self.engine_failed else 3
         return 0
 
+    @property
+    def found_by(self) -> dict[str, list[str]]:
+        """What the verdicts rest on, by who found and who checked it, in words."""
+        groups: dict[str, list[str]] = {}
+        for source in dict.fromkeys(s for verdict in self.verdicts for s in verdict.sources):
+            checked = f", checked by {source.checked_by}" if source.checked_by else ""
+            who = f"Found by {source.found_by}{checked}".replace("by native", "natively")
+            groups.setdefault(who, []).append(source.part)
+        return groups
+
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""
         return {

@@ -65,6 +65,9 @@ equations = {
 }
 toWeights = map(R, S, phi(A,V))
 failures = number(equations, f -> toWeights f != 0)
+
+-- Preimages of a point have the same phi
+failures = failures + sum(points, (label,pairs) -> number(pairs, pair -> phi pair != phi pairs#0))
 J = jacobian matrix {equations | {0_S}}
 
 -- The results between two marks, one item a line; polynomials as exponent vectors

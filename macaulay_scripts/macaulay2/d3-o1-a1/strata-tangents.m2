@@ -80,6 +80,9 @@ Q = matrix table(1, 3, (i,j) -> q_(i+1,j+1))
 V = matrix table(1, 3, (c,i) -> v_(c+1,i+1))
 toWeights = map(W, S, phi(transpose K * Q, V))
 failures = number(equations, f -> toWeights f != 0)
+
+-- Preimages of a point have the same phi
+failures = failures + sum(points, (label,pairs) -> number(pairs, pair -> phi pair != phi pairs#0))
 J = jacobian matrix {equations | {0_S}}
 
 -- The results between two marks, one item a line; polynomials as exponent vectors
