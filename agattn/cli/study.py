@@ -19,7 +19,7 @@ from agattn.cli.output import read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.studies.lines import Line
+    from agattn.studies.jobs import Line
 
 
 def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -2,10 +2,9 @@
 
 >>> from agattn import SingleLayer
 >>> from agattn.studies.jobs import Job, perform, versions_for
->>> from agattn.studies.lines import make_line
 >>> versions = versions_for("native")
 >>> jobs = [Job(SingleLayer(3, 2, a), "verify", ("theorem-3.4.singular",)) for a in (1, 2, 3)]
->>> lines = [make_line(job, versions, perform(job, versions)) for job in jobs]
+>>> lines = [perform(job, versions)[0] for job in jobs]
 >>> document = study_report(lines, pictures=False)
 >>> document.summary
 '3 jobs: 2 confirmed, 1 refuted. Refuted somewhere: theorem-3.4.singular.'
@@ -26,8 +25,8 @@ from agattn.reports.document import Attachment, Block, Document, Picture, Sectio
 from agattn.reports.layer_report import EVIDENCE, PAPER, in_words
 from agattn.reports.study_figures import as_svg, draw_dimensions, draw_verdicts
 from agattn.studies.audit import describe
-from agattn.studies.jobs import canonical
-from agattn.studies.lines import Entry, Line, counted, words, written
+from agattn.studies.jobs import Line, canonical
+from agattn.studies.lines import Entry, counted, words, written
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10

@@ -7,9 +7,9 @@ which the answer is kept.
 >>> job = Job(SingleLayer(2, 1), "verify", claims=("corollary-3.3",), engine="native")
 >>> canonical(job.settings)
 '{"ask":"verify","claims":["corollary-3.3"],"engine":"native","seed":0}'
->>> outcome = perform(job, versions_for(job.engine))
->>> outcome.result["claims"][0]["computed"], outcome.status
-(5, 0)
+>>> line, lasting = perform(job, versions_for(job.engine))
+>>> line["result"]["claims"][0]["computed"], line["status"], lasting
+(5, 0, True)
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
+import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.engines.engine import ENGINES, engine_named
@@ -40,6 +40,7 @@ ASKS = {
     "strata": (),
 }
 Versions = Mapping[str, str]
+Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,35 +81,6 @@ class Job:
     def key(self, versions: Versions) -> str:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
         return key_of(self.settings, self.architecture.as_json(), versions)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a job: a result, or an error.
-
-    Attributes:
-        result: the JSON of the command that answers such a question; ``None`` if there was an error.
-        error: the kind of the error and its message.
-        status: the exit status that the command would have had; 3 also for a dimension that is not proved.
-        engine_failed: whether an engine crashed on the way, even if the question was decided without it.
-        seconds: wall-clock time.
-    """
-
-    result: dict[str, Any] | None
-    error: dict[str, str] | None
-    status: int
-    engine_failed: bool
-    seconds: float
-
-    @property
-    def is_lasting(self) -> bool:
-        """Whether the same would come out again: no error, and no engine that crashed."""
-        return self.error is None and not self.engine_failed
-
-    @classmethod
-    def failed(cls, kind: str, message: str, status: int, seconds: float) -> Outcome:
-        """The outcome of a job that ended in an error."""
-        return cls(None, {"type": kind, "message": " ".join(message.split())}, status, False, seconds)
 
 
 def canonical(document: object) -> str:
@@ -161,47 +133,78 @@ def versions_for(engine: str) -> dict[str, str]:
 @cache
 def _fingerprint() -> str:
     """Twelve digits of the SHA-256 of all code below the command line and the reports."""
-    digest = hashlib.sha256()
-    for name, file in _code(resources.files("agattn"), ""):
-        digest.update(f"{name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    root, digest = Path(agattn.__file__).parent, hashlib.sha256()
+    for file in _code(root):
+        digest.update(f"{file.relative_to(root)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:12]
 
 
-def _code(folder: Traversable, prefix: str) -> list[tuple[str, Traversable]]:
-    found: list[tuple[str, Traversable]] = []
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        name = f"{prefix}/{entry.name}"
-        if entry.is_dir() and name not in ("/cli", "/reports"):
-            found += _code(entry, name)
-        elif entry.name.endswith((".py", ".j2")):
-            found.append((name, entry))
-    return found
+def _code(root: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in root.rglob("*")
+        if path.suffix in (".py", ".j2")
+        and path.relative_to(root).parts[0] not in ("cli", "reports", "display")
+    )
 
 
-def perform(job: Job, versions: Versions, force: bool = False) -> Outcome:
-    """Answer a job. What goes wrong with it becomes its outcome, so that a study goes on.
+# Doing them -------------------------------------------------------------------------------------------------
+
+
+def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bool]:
+    """Answer a job. What goes wrong with it becomes its line, so that a study goes on.
 
     Args:
         job: the question.
         versions: those of the machine that started the study; elsewhere another version is an error.
         force: answer also beyond the limits on size.
+
+    Returns:
+        The line, and whether the same would come out again: no error, and no engine that crashed on the way.
     """
     started = time.perf_counter()
-
-    def failed(kind: str, message: str, status: int) -> Outcome:
-        return Outcome.failed(kind, message, status, time.perf_counter() - started)
-
+    lasting = False
+    came_out: dict[str, Any]
     try:
         _check_versions(versions, versions_for(job.engine))
         document, status, engine_failed = _answer(job, force)
-        result = json.loads(json.dumps(document, allow_nan=False))  # as whoever reads the line will see it
+        came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
+        lasting = not engine_failed
     except AgattnError as error:
-        return failed(type(error).__name__, str(error), error.exit_status)
+        came_out, status = failure(type(error).__name__, str(error)), error.exit_status
     except MemoryError:
-        return failed("MemoryError", "this machine ran out of memory; use fewer workers", 3)
+        came_out, status = failure("MemoryError", "this machine ran out of memory; use fewer workers"), 3
     except Exception as error:  # a mistake of ours must not end a study of thousands of jobs
-        return failed(type(error).__name__, f"a mistake in agattn, please report it: {error}", 4)
-    return Outcome(result, None, status, engine_failed, time.perf_counter() - started)
+        came_out = failure(type(error).__name__, f"a mistake in agattn, please report it: {error}")
+        status = 4
+    return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting
+
+
+def failure(kind: str, message: str) -> dict[str, Any]:
+    """What comes of a job that ends in an error."""
+    return {"error": {"type": kind, "message": " ".join(message.split())}}
+
+
+def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status: int, seconds: float) -> Line:
+    """The line of a job that was just done.
+
+    Args:
+        job: the job.
+        versions: of what did it.
+        came_out: ``result``, the JSON of the command that answers such a question, or ``error``.
+        status: the exit status that the command would have had; 3 also for a dimension that is not proved.
+        seconds: wall-clock time.
+    """
+    return {
+        "key": job.key(versions),
+        "job": job.settings,
+        "architecture": job.architecture.as_json(),
+        "versions": dict(versions),
+        **came_out,
+        "status": status,
+        "seconds": round(seconds, 3),
+        "cached": False,
+    }
 
 
 def _check_versions(wanted: Versions, here: Versions) -> None:

@@ -1,4 +1,4 @@
-"""The lines of a study: one JSON document for each job, made, counted and read back.
+"""The lines of a study: one JSON document for each job, counted and read back.
 
 >>> line = {"job": {"ask": "dimension"}, "result": {"evidence": "proved"}, "status": 0}
 >>> words(line), exit_status([line, {**line, "status": 3}])
@@ -15,29 +15,10 @@ from typing import Any
 
 from agattn.errors import InputError
 from agattn.records import check
-from agattn.studies.jobs import Job, Outcome, Versions, architecture_of, key_of
-
-Line = dict[str, Any]
+from agattn.studies.jobs import Line, architecture_of, key_of
 
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
-
-
-def make_line(job: Job, versions: Versions, outcome: Outcome) -> Line:
-    """The line of a job that was just done."""
-    came_out: dict[str, Any] = (
-        {"result": outcome.result} if outcome.error is None else {"error": outcome.error}
-    )
-    return {
-        "key": job.key(versions),
-        "job": job.settings,
-        "architecture": job.architecture.as_json(),
-        "versions": dict(versions),
-        **came_out,
-        "status": outcome.status,
-        "seconds": round(outcome.seconds, 3),
-        "cached": False,
-    }
 
 
 @dataclass(frozen=True)

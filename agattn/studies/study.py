@@ -15,8 +15,8 @@ from contextlib import ExitStack
 
 from agattn import errors
 from agattn.studies.cache import Cache
-from agattn.studies.jobs import Job, Outcome, Versions, perform, versions_for
-from agattn.studies.lines import Entry, Line, is_open, make_line
+from agattn.studies.jobs import Job, Line, Versions, failure, make_line, perform, versions_for
+from agattn.studies.lines import Entry, is_open
 from agattn.studies.workers import Workers, in_this_process
 
 
@@ -50,7 +50,7 @@ def study(
         versions = versions_for(jobs[0].engine) if jobs else {}
     ready: dict[int, Line] = {}
     following = 0
-    pending: dict[Future[Outcome], tuple[int, float]] = {}
+    pending: dict[Future[tuple[Line, bool]], tuple[int, float]] = {}
     place: tuple[Executor, int] | None = None
 
     def done(number: int, line: Line) -> None:
@@ -62,9 +62,18 @@ def study(
         while len(pending) > at_most:
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 number, started = pending.pop(future)
-                outcome = _outcome(future, started)
-                line = make_line(jobs[number], versions, outcome)
-                if cache is not None and outcome.is_lasting:
+                try:
+                    line, lasting = future.result()
+                except Exception as error:  # killed workers, lost connections, failing to unpickle
+                    kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
+                    if kind == "KilledWorker":
+                        message = "the workers that did this job died, perhaps as memory ran out; use fewer"
+                    seconds = time.perf_counter() - started
+                    line, lasting = (
+                        make_line(jobs[number], versions, failure(kind, message), 4, seconds),
+                        False,
+                    )
+                if cache is not None and lasting:
                     cache.put({name: value for name, value in line.items() if name != "cached"})
                 done(number, line)
 
@@ -109,17 +118,6 @@ def answers(
         found.append(Entry.of(line))
         progress(str(found[-1].architecture))
     return tuple(found)
-
-
-def _outcome(future: Future[Outcome], started: float) -> Outcome:
-    """What came of a job; an error if its worker was lost."""
-    try:
-        return future.result()
-    except Exception as error:  # killed workers, lost connections, failing to unpickle: Dask has many
-        kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
-        if kind == "KilledWorker":
-            message = "the workers that did this job died, perhaps as memory ran out; use fewer workers"
-        return Outcome.failed(kind, message, 4, time.perf_counter() - started)
 
 
 def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = False) -> Line | None:

@@ -11,8 +11,8 @@ from agattn.display.table import Table
 from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.studies.grid import read_grid
-from agattn.studies.jobs import Job, Outcome, perform, versions_for
-from agattn.studies.lines import make_line, read_lines, written
+from agattn.studies.jobs import Job, failure, make_line, perform, versions_for
+from agattn.studies.lines import read_lines, written
 
 NATIVE = versions_for("native")
 GRID = """
@@ -29,7 +29,7 @@ ranks = [[1, 2], [2, 2]]
 
 
 def lines_of(jobs):
-    return [make_line(job, NATIVE, perform(job, NATIVE)) for job in jobs]
+    return [perform(job, NATIVE)[0] for job in jobs]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_undecided_and_errors_are_told(verified):
     undecided = json.loads(json.dumps(verified[0]))
     undecided["result"]["claims"][0] |= {"verdict": "undecided", "evidence": None, "witness": "time ran out"}
     failed = make_line(
-        Job(SingleLayer(9, 9), "verify"), NATIVE, Outcome.failed("TooLargeError", "729 | is much", 2, 0.0)
+        Job(SingleLayer(9, 9), "verify"), NATIVE, failure("TooLargeError", "729 | is much"), 2, 0.0
     )
     document = study_report([undecided, failed], pictures=True)
     (table,) = tables(document, "Undecided")

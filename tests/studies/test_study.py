@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from command_line import validate
@@ -23,8 +24,8 @@ from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.studies import jobs as jobs_module
 from agattn.studies.cache import Cache, default_folder
-from agattn.studies.jobs import Job, Outcome, architecture_of, key_of, perform, versions_for
-from agattn.studies.lines import exit_status, is_open, make_line, read_lines, words, written
+from agattn.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
+from agattn.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.studies.study import study
 from agattn.studies.workers import cluster, in_this_process, local_processes
 from agattn.verification.verify import Settings, verify
@@ -85,7 +86,7 @@ def test_the_fingerprint_is_of_the_code(tmp_path):
     for name in ("a.py", "b.txt", "cli/c.py", "engines/t/x.j2"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    assert [name for name, _ in jobs_module._code(tmp_path, "")] == ["/a.py", "/engines/t/x.j2"]
+    assert jobs_module._code(tmp_path) == [tmp_path / "a.py", tmp_path / "engines/t/x.j2"]
 
 
 @pytest.mark.parametrize("architecture", [SingleLayer(3, 2, 1, 4), NETWORK, DeepNetwork((2, 2), (1,), heads=3,
@@ -95,6 +96,12 @@ def test_architectures_survive_json(architecture):
 
 
 # Outcomes
+
+
+def perform(a_job, versions):
+    """What came of a job."""
+    line, lasting = jobs_module.perform(a_job, versions)
+    return SimpleNamespace(**{"result": None, "error": None, **line}, is_lasting=lasting)
 
 
 def test_results_are_those_of_the_commands():
@@ -142,7 +149,7 @@ def test_another_version_elsewhere_is_an_error():
 
 def line_of(a_job=None):
     a_job = a_job or job()
-    return make_line(a_job, NATIVE, perform(a_job, NATIVE))
+    return jobs_module.perform(a_job, NATIVE)[0]
 
 
 def stored(folder):
@@ -417,7 +424,7 @@ def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     with two() as (executor, at_once):
         assert at_once == 2
         worker = executor.submit(os.getpid).result(60)
-        future = executor.submit(perform, slow, versions_for("macaulay2"))
+        future = executor.submit(jobs_module.perform, slow, versions_for("macaulay2"))
         deadline = time.monotonic() + 60
         while not (tmp_path / "pid").exists():
             assert time.monotonic() < deadline
@@ -489,7 +496,7 @@ def test_lines_have_the_published_form():
     ]  # fmt: skip
     for a_job in jobs:
         versions = versions_for(a_job.engine)
-        line = make_line(a_job, versions, perform(a_job, versions))
+        line, _ = jobs_module.perform(a_job, versions)
         validate("study", line)
         if "result" in line:
             validate(a_job.ask, line["result"])
@@ -502,7 +509,7 @@ def test_words():
 
 
 def test_of_two_lines_about_a_job_the_last_counts():
-    failed = make_line(job(), NATIVE, Outcome.failed("E", "m", 4, 1.0))
+    failed = make_line(job(), NATIVE, failure("E", "m"), 4, 1.0)
     assert read_lines(f"{written(failed)}\n{written(line_of_2_1)}") == [line_of_2_1]
 
 
