@@ -101,5 +101,5 @@ def fakes(tmp_path, monkeypatch):
         monkeypatch.delenv(engine.variable, raising=False)
     # The wheels lie in the environment, not on PATH.
     monkeypatch.setattr("agattn.engines.locate.sysconfig.get_path", lambda name: str(tmp_path / "nowhere"))
-    monkeypatch.setattr("agattn.engines.locate._user_site", list)
+    monkeypatch.setattr("site.ENABLE_USER_SITE", False)
     return FakeEngines(folder)

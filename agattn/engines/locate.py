@@ -8,12 +8,13 @@ import shutil
 import site
 import sysconfig
 import tempfile
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from agattn.engines.engine import Engine
-from agattn.engines.process import run_program
+from agattn.engines.process import Ended, run_program
 from agattn.errors import EngineError, EngineNotFoundError, EngineVariableError
 
 INSTALL = "pip install 'agattn[engines]'"
@@ -35,14 +36,20 @@ class Installation:
     def __str__(self) -> str:
         return f"{self.engine.name} {self.version}"
 
+    def execute(
+        self, script: str, *, timeout: float, memory: int, cancelled: threading.Event | None = None
+    ) -> Ended:
+        """Run a script in a folder of its own; see :func:`agattn.engines.process.run_program`."""
+        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
+            file = Path(folder, f"script.{self.engine.suffix}")
+            file.write_text(script, encoding="utf-8")
+            command = [str(self.path), *self.engine.arguments, str(file)]
+            return run_program(command, Path(folder), timeout=timeout, memory=memory, cancelled=cancelled)
+
     def problem(self) -> str | None:
         """Run one line; return what went wrong, or ``None``."""
         try:
-            with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-                script = Path(folder, f"script.{self.engine.suffix}")
-                script.write_text(self.engine.one_line, encoding="utf-8")
-                command = [str(self.path), *self.engine.arguments, str(script)]
-                ended = run_program(command, Path(folder), timeout=60, memory=8192)
+            ended = self.execute(self.engine.one_line, timeout=60, memory=8192)
         except EngineError as error:
             return str(error)
         if "agattn-ok" in ended.output.split():
@@ -56,30 +63,18 @@ def candidates(engine: Engine) -> list[Installation]:
     Raises:
         EngineVariableError: if the environment variable names something that is no program.
     """
-    found: list[Installation] = []
     named = os.environ.get(engine.variable)
-    if named:
-        path = shutil.which(named)
-        if path is None:
-            raise EngineVariableError(
-                f"{engine.variable} is {named!r}, which is not a program that can be run"
-            )
-        found.append(Installation(engine, Path(path), engine.variable))
-    on_path = shutil.which(engine.executable)
-    if on_path:
-        found.append(Installation(engine, Path(on_path), "PATH"))
-    for root in dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_user_site()]):
-        wheel = Path(root, "sage_wheels", "bin", engine.executable)
-        if os.access(wheel, os.X_OK):
-            found.append(Installation(engine, wheel, "wheel"))
+    if named and shutil.which(named) is None:
+        raise EngineVariableError(f"{engine.variable} is {named!r}, which is not a program that can be run")
+    roots = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    roots += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    wheels = [(Path(root, "sage_wheels", "bin", engine.executable), "wheel") for root in roots]
     first: dict[Path, Installation] = {}
-    for installation in found:  # one program may be found in several ways; the first counts
-        first.setdefault(installation.path.resolve(), installation)
+    for program, found in [(named, engine.variable), (engine.executable, "PATH"), *wheels]:
+        if program and (path := shutil.which(program)):
+            # One program may be found in several ways; the first counts.
+            first.setdefault(Path(path).resolve(), Installation(engine, Path(path), found))
     return list(first.values())
-
-
-def _user_site() -> list[str]:
-    return [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
 
 
 def locate(engine: Engine) -> Installation:

@@ -78,7 +78,8 @@ def run_program(
     seconds = time.monotonic() - started
     if max(output.stat().st_size, errors.stat().st_size) >= MAX_OUTPUT * 2**20:
         raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
-    return Ended(status, _read(output), _read(errors), seconds)
+    said, complained = (file.read_bytes().decode("utf-8", errors="replace") for file in (output, errors))
+    return Ended(status, said, complained, seconds)
 
 
 def _wait(process: subprocess.Popen[bytes], deadline: float, cancelled: threading.Event | None) -> int:
@@ -92,7 +93,3 @@ def _wait(process: subprocess.Popen[bytes], deadline: float, cancelled: threadin
                 raise
             if cancelled and cancelled.is_set():
                 raise EngineCrashedError("cancelled") from None
-
-
-def _read(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", errors="replace")

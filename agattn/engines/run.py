@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from agattn.engines.emit import emit
 from agattn.engines.locate import Installation
-from agattn.engines.process import Ended, run_program
+from agattn.engines.process import Ended
 from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.systems.base_locus import check_base_locus
@@ -93,13 +92,9 @@ def run(
     try:
         if saved is not None:
             _save(saved.with_suffix(f".{engine.suffix}"), script)
-        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-            file = Path(folder, f"script.{engine.suffix}")
-            file.write_text(script, encoding="utf-8")
-            command = [str(installation.path), *engine.arguments, str(file)]
-            ended = run_program(
-                command, Path(folder), timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
-            )
+        ended = installation.execute(
+            script, timeout=limits.timeout, memory=limits.memory, cancelled=cancelled
+        )
         if saved is not None:
             _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
         _check_end(ended, installation, limits)
@@ -127,14 +122,10 @@ def _check_end(ended: Ended, installation: Installation, limits: Limits) -> None
     if ended.status < 0:
         raise EngineCrashedError(f"killed by signal {-ended.status}")
     if ended.status != 0:
-        raise EngineCrashedError(f"ended with exit status {ended.status}{_last_words(ended)}")
-    for mark in engine.error_marks:
-        for line in ended.output.splitlines():
-            if line.startswith(mark):
-                raise TranscriptError(f"it reported an error: {line.strip()[:200]}")
-
-
-def _last_words(ended: Ended) -> str:
-    lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
-    lines = [line for line in lines if "error" in line.lower()] or lines
-    return f": {lines[0][:200]}" if lines else ""
+        lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
+        lines = [line for line in lines if "error" in line.lower()] or lines
+        said = f": {lines[0][:200]}" if lines else ""
+        raise EngineCrashedError(f"ended with exit status {ended.status}{said}")
+    for line in ended.output.splitlines():
+        if line.startswith(engine.error_marks):
+            raise TranscriptError(f"it reported an error: {line.strip()[:200]}")

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.errors import TranscriptError
-from agattn.systems.problem import Answer, Kind, Problem, Result
+from agattn.systems.problem import Answer, Kind, Problem
 
 BEGIN, END = "agattn-data", "agattn-end"
 
@@ -54,7 +54,7 @@ def read(text: str, problem: Problem) -> Answer:
             integers[name] = _integer(number)
         elif word == "polynomials" and name.split("@")[0] in rings:
             ring = rings[name.split("@")[0]]
-            polynomials[name] = tuple(_polynomial(items, ring) for _ in range(_count(number)))
+            polynomials[name] = tuple(_polynomial(items, ring) for _ in _count(number))
         else:
             raise TranscriptError(f"{line[:80]!r} is no result of {problem.task}")
     _check_complete(problem, integers, polynomials)
@@ -63,24 +63,22 @@ def read(text: str, problem: Problem) -> Answer:
 
 def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Mapping[str, object]) -> None:
     """Refuse an answer that lacks a result or has one that was not asked for."""
-    due: dict[Kind, set[str]] = {Kind.INTEGER: set(), Kind.POLYNOMIALS: set()}
+    due: dict[Kind, list[str]] = {Kind.INTEGER: [], Kind.POLYNOMIALS: []}
     for result in problem.results:
-        due[result.kind] |= set(_names(result, problem, integers, len(integers) + len(polynomials)))
-    for kind, found in ((Kind.INTEGER, set(integers)), (Kind.POLYNOMIALS, set(polynomials))):
-        if missing := sorted(due[kind] - found):
+        if result.per_point:
+            labels = [f"@{point.label}" for point in problem.points]
+        elif result.per_item:
+            # One name more than there can be is enough to show that some are missing.
+            most = len(integers) + len(polynomials) + 1
+            labels = [f"@{i + 1}" for i in _count(str(integers.get(result.per_item, 0)))[:most]]
+        else:
+            labels = [""]
+        due[result.kind] += [result.name + label for label in labels]
+    for kind, found in ((Kind.INTEGER, integers), (Kind.POLYNOMIALS, polynomials)):
+        if missing := sorted(set(due[kind]).difference(found)):
             raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
-        if extra := sorted(found - due[kind]):
+        if extra := sorted(set(found).difference(due[kind])):
             raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
-
-
-def _names(result: Result, problem: Problem, integers: dict[str, int], printed: int) -> list[str]:
-    if result.per_point:
-        return [f"{result.name}@{point.label}" for point in problem.points]
-    if result.per_item:
-        count = _count(str(integers.get(result.per_item, 0)))
-        # One name more than there can be is enough to show that some are missing, however large the count.
-        return [f"{result.name}@{i}" for i in range(1, min(count, printed + 1) + 1)]
-    return [result.name]
 
 
 def _block(text: str, problem: Problem) -> Iterator[str]:
@@ -119,11 +117,10 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _count(text: str) -> int:
-    count = _integer(text)
-    if count < 0:
+def _count(text: str) -> range:
+    if (count := _integer(text)) < 0:
         raise TranscriptError(f"{count} is not how many items can follow")
-    return count
+    return range(count)
 
 
 def _polynomial(items: Iterator[str], ring: PolynomialRing) -> Polynomial:
@@ -131,7 +128,7 @@ def _polynomial(items: Iterator[str], ring: PolynomialRing) -> Polynomial:
     if word != "polynomial":
         raise TranscriptError(f"{word[:80]!r} stands where a polynomial was due")
     terms: dict[Exponents, Fraction | int] = {}
-    for _ in range(_count(size)):
+    for _ in _count(size):
         word, coefficient, vector = _fields(next(items, None), 3)
         if word != "term" or not _NUMBER.fullmatch(coefficient) or len(coefficient) > _MAX_DIGITS:
             raise TranscriptError(f"'{word[:20]} {coefficient[:60]}' is not a term with an exact coefficient")

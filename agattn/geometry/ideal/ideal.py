@@ -359,18 +359,18 @@ def compute_ideal(
     return Ideal(layer, layer.expected_dimension, degree, pieces, graded=graded)
 
 
-def _check_size(layer: SingleLayer, max_degree: int) -> None:
+def _check_size(layer: SingleLayer, n: int) -> None:
     size = layer.ambient_dimension
     if layer.has_orbits:
-        largest = max((specht_dimension(nu) for nu in partitions(2 * max_degree, layer.d)), default=1)
-        limit, needs = LARGEST_SPECHT_MODULE, f"for d = {layer.d} needs matrices of {largest} rows"
+        largest = max((specht_dimension(nu) for nu in partitions(2 * n, layer.d)), default=1)
+        limit = LARGEST_SPECHT_MODULE
+        needs = f"degree {n} for d = {layer.d} needs matrices of {largest} rows"
     else:
-        largest = comb(size + max_degree - 1, max_degree)
-        limit, needs = LARGEST_DEGREE_PIECE, f"at t = 1 in {size} coordinates has {largest} monomials"
+        largest = comb(size + n - 1, n)
+        limit = LARGEST_DEGREE_PIECE
+        needs = f"at t = 1, degree {n} in {size} coordinates has {largest} monomials"
     if largest > limit:
-        raise TooLargeError(
-            f"degree {max_degree} {needs}; the limit is {limit}. Lower --max-degree, or use --force"
-        )
+        raise TooLargeError(f"{needs}; the limit is {limit}. Lower --max-degree, or use --force")
 
 
 def _multiplicities(
