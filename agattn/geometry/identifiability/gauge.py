@@ -16,7 +16,6 @@ gives, and which is unique up to signs where the singular values differ.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -44,30 +43,22 @@ def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Arr
         InputError: if the rank of A is above a.
     """
     A = matrix(A, "A")
-    d = A.shape[1]
-    if not is_exact(A):
+    if is_exact(A):
+        reduced, pivots = echelon(flint_matrix(A))
+        rank, left, right = len(pivots), A[:, pivots].T, fraction_matrix(reduced)[: len(pivots)]
+    else:
         U, sigma, W = np.linalg.svd(A)
         rank = int((sigma > tolerance * sigma[0]).sum()) if sigma[0] else 0
-        _require_rank(rank, a)
-        kept = min(a, len(sigma))
+        kept = np.arange(min(a, len(sigma)))
         # The largest entry of every row of Q is positive.
-        signs = np.sign(W[np.arange(kept), np.abs(W[:kept]).argmax(axis=1)])
-        K, Q = np.zeros((a, A.shape[0])), np.zeros((a, d))
-        root = signs * np.sqrt(sigma[:kept])
-        K[:kept], Q[:kept] = root[:, None] * U[:, :kept].T, root[:, None] * W[:kept]
-        return K, Q
-    reduced, pivots = echelon(flint_matrix(A))
-    _require_rank(len(pivots), a)
-    rows = fraction_matrix(reduced)
-    K, Q = np.full((a, A.shape[0]), Fraction(0)), np.full((a, d), Fraction(0))
-    for row, pivot in enumerate(pivots):
-        K[row], Q[row] = A[:, pivot], rows[row]
-    return K, Q
-
-
-def _require_rank(rank: int, a: int) -> None:
+        root = (np.sign(W[kept, np.abs(W[kept]).argmax(axis=1)]) * np.sqrt(sigma[kept]))[:, None]
+        left, right = root * U[:, kept].T, root * W[kept]
     if rank > a:
         raise InputError(f"A has rank {rank}; KᵀQ with a = {a} rows has at most rank {a}")
+    zero = A.flat[0] * 0
+    K, Q = np.full((a, len(A)), zero), np.full((a, A.shape[1]), zero)
+    K[: len(left)], Q[: len(right)] = left, right
+    return K, Q
 
 
 def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Array | None:
@@ -91,15 +82,12 @@ def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Ar
     if C is None:
         other = change_of_basis(K, K2, tolerance)
         C = None if other is None else inverse(other.T)
-    if C is None:
-        return None
     there = inverse(C)
-    if there is None:
+    if C is None or there is None:
         return None
     for expected, found in ((K2, there.T @ K), (Q2, C @ Q)):
-        if exact and (expected != found).any():
-            return None
-        if not exact and np.abs(expected - found).max() > tolerance * max(np.abs(expected).max(), 1e-300):
+        close = 0 if exact else tolerance * max(np.abs(expected).max(), 1e-300)
+        if np.abs(expected - found).max() > close:
             return None
     return C
 

@@ -27,6 +27,7 @@ in M: unique factorization of y_{1,1} into linear forms [['1', '2'], ['3', '4']]
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -104,10 +105,11 @@ def identify_function(
         y = tensor_from_answers(layer, [function(X) for X in queries(layer)])
         _check_elsewhere(layer, y, function, tolerance)
         return identify(layer, y, tolerance)
-    A, V = weights_from_action(lambda u: function_action(layer, function, u), layer.d)
+    action = partial(function_action, layer, function)
+    A, V = weights_from_action(action, layer.d)
     if layer.alpha < layer.d and V.any():
         A = nearest_of_rank(A, V, layer.alpha)
-    residual, _ = action_residual(lambda u: function_action(layer, function, u), A, V, points=8)
+    residual = action_residual(action, A, V, points=8)
     if A.any() and V.any():
         A, V = canonical_scale(A, V)
     rank = decide_rank(A, TOLERANCE)
