@@ -13,7 +13,7 @@ from agattn.cli.options import force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
 
 if TYPE_CHECKING:
-    from agattn.claims.strata_table import StrataTable
+    from agattn.verification.strata_table import StrataTable
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")
@@ -32,8 +32,8 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn.claims.strata_table import strata_table
     from agattn.systems.catalogue import check_size
+    from agattn.verification.strata_table import strata_table
 
     if not force:
         check_size(architecture)

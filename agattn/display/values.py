@@ -14,7 +14,6 @@ from functools import singledispatch
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.strata_table import StrataTable
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.evidence import Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension
@@ -24,6 +23,7 @@ from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.strata.tangent import TangentBounds
+from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix

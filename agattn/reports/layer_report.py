@@ -25,7 +25,6 @@ from agattn._version import __version__
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import Claim
-from agattn.claims.strata_table import StrataTable, strata_table
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.display.values import tables
 from agattn.engines.run import Run
@@ -36,6 +35,7 @@ from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import image
 from agattn.verification.certificate import dump, make_certificate
+from agattn.verification.strata_table import StrataTable, strata_table
 from agattn.verification.verify import Report, Settings, verify
 
 _LONGEST_LISTING = 20_000

@@ -233,7 +233,7 @@ def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
         found = dimension(layer, job.seed, force=force)
         return found.as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
     if job.ask == "strata" and isinstance(layer, SingleLayer):
-        from agattn.claims.strata_table import strata_table
+        from agattn.verification.strata_table import strata_table
 
         table = strata_table(layer).as_json()
         return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False

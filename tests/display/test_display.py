@@ -10,7 +10,6 @@ import pytest
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.strata_table import strata_table
 from agattn.display.mathml import mathml
 from agattn.display.table import Math, Table, Wide, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
@@ -23,6 +22,7 @@ from agattn.geometry.sections.slices import resultant_section, standard_slice
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.figure1 import compute_figure_1
+from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(2, 1)

@@ -246,7 +246,7 @@ def test_figure_1_on_the_command_line(tmp_path):
 
 
 def test_in_notebooks():
-    from agattn.claims.strata_table import strata_table
+    from agattn.verification.strata_table import strata_table
 
     assert SingleLayer(3, 2, 2)._repr_latex_().startswith(r"$\mathcal{M}(3,2,2) \subset \mathbb{R}^{36}")
     assert (

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.strata_table import strata_table
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.studies import jobs as jobs_module
@@ -28,6 +27,7 @@ from agattn.studies.jobs import Job, architecture_of, failure, key_of, make_line
 from agattn.studies.lines import exit_status, is_open, read_lines, words, written
 from agattn.studies.study import study
 from agattn.studies.workers import cluster, in_this_process, local_processes
+from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Settings, verify
 
 diskcache = pytest.importorskip("diskcache")

@@ -70,9 +70,8 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
         return tuple(rows[:d]), tuple(rows[d:])
 
     # Directions in the span of ker A and coker A stay in the cone: this subspace is enough for HMK's lemma.
-    rank = rational_matrix(A, d).rank()
-    compressed = [compression(A, split(vector)[0]).entries() for vector in kernel]
-    relations = kernel_basis(rational_matrix(compressed, (d - rank) ** 2).transpose())
+    directions = rational_matrix([vector[: d * d] for vector in kernel], d * d)
+    relations = kernel_basis(compression(A) * directions.transpose())
     inside = rational_matrix(relations, len(kernel)) * rational_matrix(kernel, width)
     for vector in [*inside.tolist(), *kernel]:
         if rational_matrix([scaling, vector], width).rank() > trivial and in_tangent_cone(
@@ -80,7 +79,7 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
         ):
             how = "a kernel vector of dφ in the tangent cone besides (A, −V)"
             return Criticality(True, len(kernel), split(vector), how)
-    if layer.alpha == rank:
+    if layer.alpha == rational_matrix(A, d).rank():
         # Here the cone is the subspace of directions with vanishing compression, searched above.
         how = "only (A, −V) is in the kernel of dφ and tangent to {rk ≤ a}"
         return Criticality(False, len(kernel), None, how)

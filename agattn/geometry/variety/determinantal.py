@@ -19,19 +19,25 @@ import flint
 from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 
 
-def compression(A: Matrix, direction: Matrix) -> flint.fmpq_mat:
-    """The matrix Lᵀ Ȧ N: what ``direction`` does from ker A to coker A, (d − s) × (d − s) for A of rank s."""
+def compression(A: Matrix) -> flint.fmpq_mat:
+    """The matrix of the linear map Ȧ ↦ Lᵀ Ȧ N from d² entries to the (d − s)² of what Ȧ does on ker A modulo
+    im A, row by row.
+    """
     d = len(A)
     matrix = rational_matrix(A, d)
-    right = rational_matrix(kernel_basis(matrix), d)
-    left = rational_matrix(kernel_basis(matrix.transpose()), d)
-    return left * rational_matrix(direction, d) * right.transpose()
+    lefts, rights = kernel_basis(matrix.transpose()), kernel_basis(matrix)
+    return rational_matrix(
+        [[x * z for x in left for z in right] for left in lefts for right in rights], d * d
+    )
 
 
 def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
     """Whether ``direction`` lies in the tangent cone of {rk ≤ alpha} at A, where rk A ≤ ``alpha``."""
-    slack = alpha - rational_matrix(A, len(A)).rank()
-    return bool(compression(A, direction).rank() <= slack)
+    d = len(A)
+    size = d - rational_matrix(A, d).rank()
+    flat = rational_matrix([[x] for row in direction for x in row], 1)
+    compressed = flint.fmpq_mat(size, size, (compression(A) * flat).entries())
+    return bool(compressed.rank() <= alpha - d + size)
 
 
 def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
@@ -39,9 +45,6 @@ def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
     has rank below ``alpha``.
     """
     d = len(A)
-    matrix = rational_matrix(A, d)
-    if alpha >= d or matrix.rank() < alpha:
+    if rational_matrix(A, d).rank() < alpha:
         return flint.fmpq_mat(0, d * d)
-    lefts, rights = kernel_basis(matrix.transpose()), kernel_basis(matrix)
-    rows = [[x * z for x in left for z in right] for left in lefts for right in rights]
-    return rational_matrix(rows, d * d)
+    return compression(A)
