@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from agattn.cli import options
-from agattn.cli.output import read_text
+from agattn.cli.output import check_destination, console, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,11 +79,11 @@ def command(
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
     if folder is not None and no_cache:
         raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
-    from agattn.cli.main import fail, reader_has_gone
+    from agattn.cli.main import fail
     from agattn.studies.cache import Cache, default_folder
     from agattn.studies.grid import read_grid
     from agattn.studies.jobs import versions_for
-    from agattn.studies.lines import counted, exit_status
+    from agattn.studies.lines import counted, exit_status, words, written
     from agattn.studies.study import cached_line, study
     from agattn.studies.workers import Workers, cluster, in_this_process, local_processes
 
@@ -93,8 +92,8 @@ def command(
         text = read_text(grid)
     except InputError as error:
         raise InputError(f"{error}; agattn study --example prints a grid") from error
-    found = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
-    jobs = found.jobs if part is None else found.part(part)
+    wanted = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
+    jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     cache = None if no_cache else Cache(folder or default_folder())
     if dry_run:
@@ -108,38 +107,48 @@ def command(
         place = functools.partial(cluster, scheduler)
     elif workers is not None and workers > 1:
         place = functools.partial(local_processes, workers)
+    if output is not None:
+        check_destination(output)
+        output.parent.mkdir(parents=True, exist_ok=True)
     lines: list[Line] = []
-    tally = _Tally(len(jobs))
     statuses: set[int] = set()
+    done: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+
+    def finished(line: Line) -> None:
+        done.update(jobs=1, cached=line["cached"])
+        found.update(words(line))
+        update(done["jobs"], counted(found.elements()))
+
     made = study(
-        jobs, versions, place, cache, fresh=fresh, retry_open=retry_undecided, force=force, finished=tally.add
+        jobs, versions, place, cache, fresh=fresh, retry_open=retry_undecided, force=force, finished=finished
     )
+    to_file = contextlib.nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8")
     try:
-        with _destination(output) as file, tally.shown(file), contextlib.closing(made):
+        with to_file as file, _bar(len(jobs), file) as update, contextlib.closing(made):
             for line in made:
-                _write(line, file)
+                file.write(written(line) + "\n")
+                file.flush()
                 statuses.add(line["status"])
                 if report is not None:
                     lines.append(line)
     except KeyboardInterrupt:
-        fail(_how_to_go_on(tally, cache is not None, fresh), 130)
-    except BrokenPipeError:
-        reader_has_gone()  # click would end with the status that says refuted
-    from_cache = f" ({tally.cached} from the cache)" if tally.cached else ""
-    results = sum(tally.words.values())
-    several = f", {results} results" if results != tally.done else ""
-    outcome = f": {counted(tally.words.elements())}" if tally.words else ""
-    click.echo(f"{_jobs(tally.done)}{from_cache}{several}{outcome}", err=True)
+        go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
+        kept = ", and not kept, because of --no-cache" if no_cache else go_on
+        fail(f"interrupted; {done['jobs']} of {_jobs(len(jobs))} done{kept}", 130)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
+    from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
+    several = f", {found.total()} results" if found.total() != done["jobs"] else ""
+    outcome = f": {counted(found.elements())}" if found else ""
+    click.echo(f"{_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
     if report is not None and lines:
-        _write_report(lines, found.text, grid, report)
+        from agattn.reports.study_report import study_report
+
+        made_by = f"agattn study {shlex.quote(grid.name)} --report DIR"
+        files = study_report(lines, grid=wanted.text, command=made_by).save(report)
+        click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
     return exit_status({"status": status} for status in statuses)
-
-
-def _how_to_go_on(tally: _Tally, kept: bool, fresh: bool) -> str:
-    done = f"interrupted; {tally.done} of {_jobs(tally.total)} done"
-    if not kept:
-        return f"{done}, and not kept, because of --no-cache"
-    return f"{done}; the same command{' without --fresh' * fresh} goes on from there"
 
 
 def _jobs(number: int) -> str:
@@ -147,80 +156,18 @@ def _jobs(number: int) -> str:
 
 
 @contextlib.contextmanager
-def _destination(output: Path | None) -> Iterator[TextIO]:
-    """The file for the lines: that which was asked for, or stdout."""
-    if output is None:
-        yield sys.stdout
+def _bar(total: int, file: TextIO) -> Iterator[Callable[[int, str], None]]:
+    """A bar on stderr, if that is a terminal and the lines do not run over it; yields what moves it."""
+    if not sys.stderr.isatty() or file.isatty():
+        yield lambda completed, description: None
         return
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        file = output.open("w", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {output}: {error.strerror}") from error
-    with file:
-        yield file
-    click.echo(f"wrote {output}", err=True)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-
-def _write(line: Line, file: TextIO) -> None:
-    try:
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        file.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot write the results: {error.strerror}") from error
-
-
-def _write_report(lines: Sequence[Line], text: str, grid: Path, folder: Path) -> None:
-    from agattn.reports.study_report import study_report
-
-    document = study_report(lines, grid=text, command=f"agattn study {shlex.quote(grid.name)} --report DIR")
-    files = document.save(folder)
-    click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
-
-
-class _Tally:
-    """What has come out so far, and a bar that shows it."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = self.cached = 0
-        self.words: Counter[str] = Counter()
-        self._update: Callable[[], Any] = lambda: None
-
-    def add(self, line: Line) -> None:
-        """Count a line."""
-        from agattn.studies.lines import words
-
-        self.done += 1
-        self.cached += line["cached"]
-        self.words.update(words(line))
-        self._update()
-
-    @contextlib.contextmanager
-    def shown(self, file: TextIO) -> Iterator[None]:
-        """Show a bar on stderr, if that is a terminal and the lines do not run over it."""
-        if not sys.stderr.isatty() or file.isatty():
-            yield
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        from agattn.studies.lines import counted
-
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-        # Redirecting would send the lines on stdout to the terminal.
-        bar = Progress(
-            *columns,
-            console=Console(stderr=True),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        with bar:
-            task = bar.add_task("", total=self.total)
-            self._update = lambda: bar.update(
-                task, completed=self.done, description=counted(self.words.elements())
-            )
-            yield
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    # Redirecting would send the lines on stdout to the terminal.
+    shown = console(stderr=True)
+    with Progress(
+        *columns, console=shown, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda completed, description: bar.update(task, completed=completed, description=description)
