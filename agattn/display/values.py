@@ -50,10 +50,11 @@ def _layer(layer: SingleLayer) -> list[Table]:
         rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{layer.ambient_dimension}}}, "
         rf"\quad \dim = {layer.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
     )
-    sizes = (rf"X \in \mathbb{{R}}^{{{d} \times t}}", rf"K, Q \in \mathbb{{R}}^{{{a} \times {d}}}")
+    shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
+    sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("map", Math(r"X \mapsto V X X^{\top} A X"), Math(r"A = K^{\top} Q")),
-        ("sizes", Lines(tuple(map(Math, sizes))), Math(rf"V \in \mathbb{{R}}^{{{d_out} \times {d}}}")),
+        ("map", Math(r"\varphi"), Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
+        ("sizes", "", Lines(tuple(sizes))),
         ("embedding dimension", Math("d"), d),
         ("output dimension", Math("d'"), d_out),
         ("attention dimension", Math("a"), a),
