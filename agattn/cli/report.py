@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.reports.document import Document
 
 
 @click.command(
@@ -63,57 +66,49 @@ def command(
     from agattn.verification.verify import CHOICES, Settings
 
     options.check_engine(engine_name, CHOICES)
-    settings = Settings(engine=engine_name, limits=Limits(timeout, memory), force=force, seed=seed)
     if isinstance(architecture, DeepNetwork):
         options.leave_out("is for single layers", "max_degree")
-        words = _words(architecture)
-    else:
-        words = [f"-d {architecture.d} -o {architecture.d_out} -a {architecture.a} -t {architecture.t}"]
-        words += [f"--max-degree {max_degree}"]
-    words += [f"--engine {engine_name} --timeout {timeout:g} --memory {memory} --seed {seed}"]
-    written = " ".join(["agattn report", *words, *(["--force"] if force else []), "--out DIR"])
 
-    from agattn.reports import layer_report, network_report
+    from agattn.reports.architecture_report import report, title
     from agattn.reports.document import refuse_another_report
 
-    if isinstance(architecture, SingleLayer):
-        refuse_another_report(folder, layer_report.title(architecture))
-    else:
-        refuse_another_report(folder, network_report.title(architecture))
+    refuse_another_report(folder, title(architecture))
     with progress(f"{architecture}") as update:
-        if isinstance(architecture, SingleLayer):
-            document, verified = layer_report.layer_report(
-                architecture, settings, max_degree=max_degree, command=written, progress=update
-            )
-            claims, status = [v.as_json() for v in verified.verdicts], verified.exit_status
-        else:
-            document, claims, status = network_report.network_report(
-                architecture, settings, command=written, progress=update
-            )
-        files = document.save(folder)
-    if as_json:
-        print_json(
-            {"architecture": architecture.as_json(), "claims": claims, "files": [str(path) for path in files]}
+        document, verified = report(
+            architecture,
+            Settings(engine=engine_name, limits=Limits(timeout, memory), force=force, seed=seed),
+            max_degree=max_degree,
+            command=_command_line(),
+            progress=update,
         )
+    claims = [verdict.as_json() for verdict in verified.verdicts]
+    _save(document, folder, {"architecture": architecture.as_json(), "claims": claims} if as_json else None)
+    return document.exit_status
+
+
+def _command_line() -> str:
+    """The command with all options that were given, but for where the report goes."""
+    context = click.get_current_context()
+    words = [context.command_path]
+    for parameter in context.command.params:
+        name, value = parameter.name or "", context.params[parameter.name or ""]
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if not given or name in ("folder", "as_json"):
+            continue
+        words.append(parameter.opts[0])
+        if value is not True:
+            words.append(value.name if isinstance(value, Path) else str(value))
+    return " ".join([*words, "--out DIR"])
+
+
+def _save(document: Document, folder: Path, as_json: dict[str, object] | None) -> None:
+    """Write a report, and print what it says or JSON."""
+    files = document.save(folder)
+    if as_json is not None:
+        print_json({**as_json, "files": list(map(str, files))})
     else:
         click.echo(document.summary)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more")
-    return status
-
-
-def _words(network: DeepNetwork) -> list[str]:
-    """The options that describe a network."""
-    n = network
-    words = [f"--dims {_joined(n.dims)}", f"--ranks {_joined(n.ranks)}", f"-t {n.t}"]
-    words += ["--skip"] if n.skip else []
-    words += [f"--heads {_joined(n.heads_by_layer)}"] if set(n.heads_by_layer) != {1} else []
-    words += [f"--value-rank {n.value_rank}"] if n.value_rank is not None else []
-    words += [] if n.is_lightning else [f"--normalization {n.normalization} --temperature {n.temperature!r}"]
-    return words
-
-
-def _joined(numbers: Iterable[int]) -> str:
-    return ",".join(map(str, numbers))
 
 
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
@@ -130,16 +125,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     except InputError as error:
         raise InputError(f"{results}: {error}") from None
     text = "" if grid is None else read_text(grid)
-    written = (
-        f"agattn report --study {results.name}{'' if grid is None else f' --grid {grid.name}'} --out DIR"
-    )
-    document = study_report(lines, grid=text, command=written)
-    files = document.save(folder)
-    if as_json:
-        print_json(
-            {"study": {"jobs": len(lines), "summary": document.summary}, "files": list(map(str, files))}
-        )
-    else:
-        click.echo(document.summary)
-        click.echo(f"wrote {files[0]} and {len(files) - 1} more")
+    document = study_report(lines, grid=text, command=_command_line())
+    of_study: dict[str, object] = {"study": {"jobs": len(lines), "summary": document.summary}}
+    _save(document, folder, of_study if as_json else None)
     return exit_status(lines)

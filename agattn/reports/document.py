@@ -112,6 +112,7 @@ class Document:
         sections: its body.
         clock: all that may differ between two runs with the same input: how long things took.
         subject: how titles of reports begin that may replace each other; the title if empty.
+        exit_status: of the command that makes it.
     """
 
     title: str
@@ -119,6 +120,7 @@ class Document:
     sections: tuple[Section, ...]
     clock: str
     subject: str = ""
+    exit_status: int = 0
 
     def save(self, folder: Path) -> list[Path]:
         """Write ``report.html``, ``report.md``, pictures and attachments into a folder; return their paths.

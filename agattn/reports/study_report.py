@@ -21,8 +21,8 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
+from agattn.reports.architecture_report import EVIDENCE, PAPER, in_words
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
-from agattn.reports.layer_report import EVIDENCE, PAPER, in_words
 from agattn.reports.study_figures import as_svg, draw_dimensions, draw_verdicts
 from agattn.studies.audit import describe
 from agattn.studies.jobs import Line, canonical

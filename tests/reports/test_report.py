@@ -10,9 +10,8 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.display.mathml import mathml
 from agattn.display.table import Code, Lines, Math, Table, Word
 from agattn.evidence import Evidence, Status, Verdict
+from agattn.reports.architecture_report import claims_table, report, summary
 from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown, sections
-from agattn.reports.layer_report import claims_table, layer_report, summary
-from agattn.reports.network_report import network_report
 from agattn.verification.verify import Settings
 
 NATIVE = Settings(engine="native")
@@ -20,7 +19,7 @@ NATIVE = Settings(engine="native")
 
 @pytest.fixture(scope="module")
 def refuting():
-    return layer_report(SingleLayer(3, 2, 2), NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
+    return report(SingleLayer(3, 2, 2), NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
 
 
 class Outline(HTMLParser):
@@ -77,7 +76,7 @@ def test_every_formula_of_a_claim_is_converted():
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    documents = [layer_report(SingleLayer(2, 1), NATIVE, command="c")[0] for _ in range(2)]
+    documents = [report(SingleLayer(2, 1), NATIVE, command="c")[0] for _ in range(2)]
     saved = []
     for n, document in enumerate(documents):
         files = replace(document, clock="").save(tmp_path / str(n))
@@ -130,7 +129,7 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
 
 def test_the_seed_is_honoured():
     network = DeepNetwork((3, 3, 3), (1, 2))
-    pages = [markdown(replace(network_report(network, Settings(engine="native", seed=s))[0], clock=""))
+    pages = [markdown(replace(report(network, Settings(engine="native", seed=s))[0], clock=""))
              for s in (1, 1, 2)]  # fmt: skip
     assert pages[0] == pages[1]
     primes = [re.findall(r"^\| 18 \| (\d+) \|", page, re.MULTILINE) for page in pages]
@@ -151,9 +150,14 @@ def test_what_is_hostile_is_shown_as_text():
 def test_a_value_cannot_begin_a_block():
     """Whatever stands in a value stays text in the paragraph that its template puts it in."""
     hostile = "x\n\n## New\n\n> note\n\n$$y$$\n\n\0{}\n\n{{ claims }}"
-    values = {"claims": Table("c", ("a",), (("b",),)), "evidence": "e", "paper": hostile}
+    values = {
+        "claims": Table("c", ("a",), (("b",),)),
+        "sources": Text("s"),
+        "evidence": "e",
+        "paper": hostile,
+    }
     [section] = sections("claims", refuted={hostile: [hostile]}, **values)
-    first, table, second, third = section.blocks
+    first, table, _, second, third = section.blocks
     words = "x ## New > note $$y$$ {} {{ claims }}"
     assert (first, table) == (Text(f"Refuted: {words}: {words}", note=True), values["claims"])
     assert (second, third) == (Text("e"), Text(words))
@@ -180,7 +184,7 @@ def test_undecided_and_modular_are_said():
     ],
 )
 def test_a_picture_or_the_reason_why_there_is_none(layer, words):
-    document, _ = layer_report(layer, NATIVE, max_degree=1)
+    document, _ = report(layer, NATIVE, max_degree=1)
     [section] = [section for section in document.sections if section.title == "A picture"]
     shown = [block for block in section.blocks if isinstance(block, Picture)]
     assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
@@ -197,13 +201,13 @@ def test_a_picture_or_the_reason_why_there_is_none(layer, words):
     ],
 )
 def test_networks(network, status, words):
-    document, claims, found = network_report(network, Settings(engine="native"))
-    assert claims
-    assert found == status and words in document.summary and words in html(document)
+    document, verified = report(network, Settings(engine="native"))
+    assert verified.verdicts
+    assert document.exit_status == status and words in document.summary and words in html(document)
 
 
 def test_a_claim_that_was_checked_in_part_says_so():
-    document, _, _ = network_report(DeepNetwork((4, 3, 4), (2, 2)), Settings(engine="native"), pictures=False)
+    document, _ = report(DeepNetwork((4, 3, 4), (2, 2)), Settings(engine="native"), pictures=False)
     rows = [line for line in markdown(document).splitlines() if line.startswith("| theorem-3.7 ")]
     assert len(rows) == 1 and "**proved** <br> in part: near one random (M, L)" in rows[0]
     assert "in part" not in next(

@@ -1,14 +1,20 @@
-"""The report of one layer: its claims with their evidence, its strata, equations, figures and scripts.
+"""The report of one architecture: what is asked, claims with their evidence, figures, scripts.
 
-Here its values are computed; its sentences are in the templates ``layer.j2`` and those that it includes.
+For a layer it has strata, equations, a certificate and Figure 1, for a network the dimension from both sides.
+Here values are computed; the sentences are in the templates ``layer.j2``, ``network.j2`` and those that they
+include.
 
 >>> from agattn import SingleLayer
->>> from agattn.verification.verify import Settings
->>> document, verified = layer_report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
+>>> document, verified = report(SingleLayer(2, 1), Settings(engine="native"), pictures=False)
 >>> document.title
 'Lightning self-attention M(2,1,2)'
 >>> [section.title for section in document.sections][:4]
 ['What was asked', 'Claims', 'Strata', 'Equations']
+>>> document, _ = report(DeepNetwork((3, 3, 3), (1, 2), t=3), Settings(), pictures=False)
+>>> document.summary.partition(" Of ")[0]
+'Dimension 18, proved. Equation 14 of HMK gives 20, but its hypotheses do not hold: a_i ≥ 2.'
+>>> document.exit_status
+0
 """
 
 from __future__ import annotations
@@ -22,23 +28,26 @@ from typing import Any
 import flint
 
 from agattn._version import __version__
-from agattn.architectures import SingleLayer
-from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims import CLAIMS
 from agattn.claims.claim import Claim
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
-from agattn.display.values import tables
+from agattn.display.values import paper_equation, tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
-from agattn.evidence import Status, Verdict, plain
+from agattn.evidence import Evidence, Source, Status, Verdict, plain
+from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
-from agattn.reports.drawing import image
+from agattn.reports.drawing import image, save
+from agattn.reports.figure2 import draw_figure_2, reading
 from agattn.verification.certificate import dump, make_certificate
-from agattn.verification.strata_table import StrataTable, strata_table
+from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Report, Settings, verify
 
 _LONGEST_LISTING = 20_000
+_MOST_LAYERS_DRAWN = 3
 
 PAPER = (
     "HMK is Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention: Identifiability and Dimension, "
@@ -50,9 +59,11 @@ EVIDENCE = (
     "memory ran out, and inapplicable where the claim does not speak about this architecture."
 )
 
+Values = dict[str, object]
 
-def layer_report(
-    layer: SingleLayer,
+
+def report(
+    architecture: SingleLayer | DeepNetwork,
     settings: Settings,
     *,
     max_degree: int = 4,
@@ -60,54 +71,49 @@ def layer_report(
     command: str = "",
     progress: Callable[[str], None] = lambda message: None,
 ) -> tuple[Document, Report]:
-    """Verify all claims about a layer and write everything down.
+    """Verify all claims about an architecture and write everything down.
 
     Args:
-        layer: the architecture.
+        architecture: a layer or a network.
         settings: how to verify.
-        max_degree: of equations.
+        max_degree: of a layer's equations.
         pictures: whether to draw figures, which needs matplotlib.
         command: the command line that makes this report.
         progress: called with a line about each step.
+
+    Returns:
+        The document and the verdicts. The document's exit status is that of the claims, and 3 instead of 0
+        if the dimension of a network is not proved.
     """
-    verified = verify(layer, (), settings, progress)
-    values: dict[str, object] = {
-        "layer": layer,
-        "architecture": replace(tables(layer)[0], caption="The architecture"),
-    }
-    values |= shared_values(verified, CLAIMS, settings, command) | counterexample(layer, verified.verdicts)
-    if layer.has_orbits:
-        progress("the strata")
-        values |= _strata(layer, pictures)
-    progress("equations")
-    try:
-        ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
-        values["equations"] = tuple(tables(ideal))
-    except AgattnError as error:
-        values["equations"] = str(error)
-    values["max_degree"] = max_degree
-    if pictures:
-        progress("Figure 1")
-        values["picture"] = _figure_1(layer, settings)
-    if layer.has_orbits:
-        progress("the certificate")
-        values |= _certificate(layer, verified)
-    document = Document(
-        title(layer),
-        summary(verified.verdicts),
-        sections("layer", **values),
-        clock=f"The claims took {verified.seconds:.1f} s.",
-    )
-    return document, verified
+    verified = verify(architecture, (), settings, progress)
+    values = _shared(verified, settings, command)
+    values["architecture"] = replace(tables(architecture)[0], caption="The architecture")
+    said, status = summary(verified.verdicts), verified.exit_status
+    clock = f"The claims took {verified.seconds:.1f} s."
+    if isinstance(architecture, SingleLayer):
+        values |= _of_layer(architecture, verified, settings, max_degree, pictures, progress)
+        body = sections("layer", layer=architecture, **values)
+    else:
+        progress("the dimension")
+        found = dimension(architecture, settings.seed, force=settings.force)
+        values |= {"dimension": tuple(tables(found)), **_unrolled(architecture, pictures)}
+        body = sections("network", network=architecture, **values)
+        said = f"{_dimension_in_words(found)} {said}"
+        clock = f"The dimension took {found.seconds:.1f} s, the claims {verified.seconds:.1f} s."
+        if found.evidence is not Evidence.PROVED:
+            status = status or 3
+    return Document(title(architecture), said, body, clock, exit_status=status), verified
 
 
-def title(layer: SingleLayer) -> str:
-    """The title of the report of a layer.
+def title(architecture: SingleLayer | DeepNetwork) -> str:
+    """The title of the report of an architecture.
 
-    >>> title(SingleLayer(2, 1))
-    'Lightning self-attention M(2,1,2)'
+    >>> title(SingleLayer(2, 1)), title(DeepNetwork((2, 2), (1,)))
+    ('Lightning self-attention M(2,1,2)', 'Self-attention network M(2,2; 1), t = 3')
     """
-    return f"Lightning self-attention {str(layer).split(':')[0]}"
+    if isinstance(architecture, SingleLayer):
+        return f"Lightning self-attention {str(architecture).split(':')[0]}"
+    return f"Self-attention network {architecture}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -118,9 +124,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"Of {len(verdicts)} claims: {', '.join(words)}.{tail}"
 
 
-def shared_values(
-    verified: Report, claims: Mapping[str, Claim[Any]], settings: Settings, command: str
-) -> dict[str, object]:
+def _shared(verified: Report, settings: Settings, command: str) -> Values:
     """The values of the sections that the reports of layers and of networks share."""
     refuted: dict[str, list[str]] = {}
     for verdict in verified.verdicts:
@@ -144,7 +148,8 @@ def shared_values(
     )
     return {
         "refuted": refuted,
-        "claims": claims_table(verified.verdicts, claims),
+        "claims": claims_table(verified.verdicts),
+        "sources": _sources_table(verified.verdicts),
         "evidence": EVIDENCE,
         "paper": PAPER,
         "runs": tuple(file for run in runs for file in _script_and_transcript(run)),
@@ -156,7 +161,7 @@ def shared_values(
     }
 
 
-def claims_table(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]]) -> Table:
+def claims_table(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]] = CLAIMS) -> Table:
     """Every claim with its verdict; where it is refuted, the witness stands elsewhere."""
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
@@ -176,6 +181,16 @@ def claims_table(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]]) 
         ))  # fmt: skip
     headings = ("claim", "statement", "verdict", "evidence", "what was found")
     return Table("Every claim, its verdict, and how it is known", headings, tuple(rows))
+
+
+def _sources_table(verdicts: Sequence[Verdict]) -> Table:
+    """Who found what, and for which claims."""
+    claims: dict[Source, list[str]] = {}
+    for verdict in verdicts:
+        for source in verdict.sources:
+            claims.setdefault(source, []).append(verdict.claim)
+    rows = tuple((s.part, s.found_by, s.checked_by, ", ".join(ids)) for s, ids in claims.items())
+    return Table("Who found what", ("what", "found by", "checked by", "for"), rows)
 
 
 def _sentence(text: str) -> str:
@@ -198,25 +213,47 @@ def in_words(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _strata(layer: SingleLayer, pictures: bool) -> dict[str, object]:
-    table = strata_table(layer)
-    found: dict[str, object] = {"strata": tables(table)[0], "outside": table.outside, "hasse": ()}
+def _of_layer(
+    layer: SingleLayer, verified: Report, settings: Settings, max_degree: int, pictures: bool,
+    progress: Callable[[str], None],
+) -> Values:  # fmt: skip
+    """The values of the sections about strata, equations, Figure 1 and the certificate."""
+    values = counterexample(layer, verified.verdicts)
+    if layer.has_orbits:
+        progress("the strata")
+        strata = strata_table(layer)
+        values |= {"strata": tables(strata)[0], "outside": strata.outside, "hasse": ()}
+        if pictures:
+            from agattn.reports.hasse import draw_hasse_diagram
+
+            drawn = image("strata.svg", lambda path: draw_hasse_diagram(layer, path))
+            below = [
+                f"{row.stratum} above {', '.join(map(str, row.below))}" for row in strata.rows if row.below
+            ]
+            words = f"Hasse diagram of the closure order: {'; '.join(below)}."
+            caption = (
+                "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of M; "
+                "dotted outline: in the real Zariski closure, not in M."
+            )
+            values["hasse"] = Picture("strata.svg", drawn, words, caption)
+    progress("equations")
+    try:
+        ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
+        values |= {"max_degree": max_degree, "equations": tuple(tables(ideal))}
+    except AgattnError as error:
+        values["equations"] = str(error)
     if pictures:
-        from agattn.reports.hasse import draw_hasse_diagram
-
-        drawn = image("strata.svg", lambda path: draw_hasse_diagram(layer, path))
-        caption = (
-            "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of M; "
-            "dotted outline: in the real Zariski closure, not in M."
-        )
-        found["hasse"] = Picture("strata.svg", drawn, _hasse_in_words(table), caption)
-    return found
-
-
-def _hasse_in_words(table: StrataTable) -> str:
-    """The Hasse diagram for those who cannot see it."""
-    parts = [f"{row.stratum} above {', '.join(map(str, row.below))}" for row in table.rows if row.below]
-    return f"Hasse diagram of the closure order: {'; '.join(parts)}."
+        progress("Figure 1")
+        values["picture"] = _figure_1(layer, settings)
+    if layer.has_orbits:
+        progress("the certificate")
+        try:
+            text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
+        except AgattnError as error:
+            return values | {"certificate": str(error)}
+        check = Table("To check it", ("command",), ((Code("agattn check certificate.json"),),))
+        values |= {"check": check, "certificate": _listing("certificate.json", text, "the certificate")}
+    return values
 
 
 def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str:
@@ -265,10 +302,27 @@ def _listing(name: str, text: str, description: str) -> Attachment:
     return Attachment(name, text, description, shown=len(text) <= _LONGEST_LISTING)
 
 
-def _certificate(layer: SingleLayer, verified: Report) -> dict[str, object]:
-    try:
-        text = dump(make_certificate(layer, (), verified.verdicts)) + "\n"
-    except AgattnError as error:
-        return {"certificate": str(error)}
-    check = Table("To check it", ("command",), ((Code("agattn check certificate.json"),),))
-    return {"check": check, "certificate": _listing("certificate.json", text, "the certificate")}
+def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
+    """Equation 12 and Figure 2, for a plain network of a few layers."""
+    plain_layers = network.is_lightning and set(network.heads_by_layer) == {1} and not network.skip
+    if not plain_layers or not 2 <= network.layers <= _MOST_LAYERS_DRAWN:
+        return {"product": "", "tree": ()}
+    product = f"φ(X) = L {reading(network.layers)}"
+    if not pictures:
+        return {"product": product, "tree": ()}
+    drawn = image("tree.svg", lambda path: save(draw_figure_2(network.layers), path))
+    caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
+    return {
+        "product": product,
+        "tree": Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption),
+    }
+
+
+def _dimension_in_words(found: Dimension) -> str:
+    known = f"Dimension {found.dimension}, {found.evidence}"
+    if found.evidence is not Evidence.PROVED:
+        known += f"; proved between {found.lower_bound} and {found.upper_bound}"
+    said = f"{known}. {paper_equation(found.network).capitalize()} of HMK gives"
+    if failing := found.paper_hypotheses_failing:
+        return f"{said} {found.paper}, but its hypotheses do not hold: {'; '.join(failing)}."
+    return f"{said} {found.paper if found.defect else 'the same'}."
