@@ -57,7 +57,7 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.cubic_forms import factorizations, nearest_forms, signature
-from agattn.geometry.reconstruction.nearest_point import Approximation, nearest_weights
+from agattn.geometry.reconstruction.nearest_point import Approximation, dominant_form, nearest_weights
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
@@ -306,12 +306,8 @@ def _violation(layer: SingleLayer, y: Array, tolerance: float, rank_only: bool =
 
 def _is_definite(T: Array, tolerance: float) -> bool:
     """Whether T is h ⊗ q ⊗ Q with Q = ±(l² + m²), up to the tolerance on the relative residual."""
-    d_out, d = T.shape[:2]
-    by_row = T.reshape(d_out, -1)
-    h = np.linalg.svd(by_row, full_matrices=False)[0][:, 0]
-    by_column = (h @ by_row).reshape(d, d, d).swapaxes(0, 1).reshape(d, -1)
-    q = np.linalg.svd(by_column, full_matrices=False)[0][:, 0]
-    values, vectors = np.linalg.eigh((q @ by_column).reshape(d, d))
+    h, q, form = dominant_form(T)
+    values, vectors = np.linalg.eigh(form)
     top = np.argsort(-np.abs(values))[:2]
     if values[top].prod() <= 0:
         return False

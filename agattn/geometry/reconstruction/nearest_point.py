@@ -74,11 +74,9 @@ def nearest_weights(T: Array, rank: int) -> Approximation:
 def algebraic_start(T: Array) -> tuple[Array, Array]:
     """(A, V) by factoring one form and dividing the others by its factors; exact where T = φ_{A,V}."""
     d_out, d = T.shape[:2]
-    h = _dominant(T.reshape(d_out, -1))
+    h, q, form = dominant_form(T)
     row = (h @ T.reshape(d_out, -1)).reshape(d, d, d).swapaxes(0, 1)  # hᵀT at [b, i, k]
-    q = _dominant(row.reshape(d, -1))
     column = (T.transpose(0, 1, 3, 2).reshape(-1, d) @ q).reshape(d_out, d, d)  # Tq at [c, i, k]
-    form = (q @ row.reshape(d, -1)).reshape(d, d)
     first, second = (factor / np.linalg.norm(factor) for factor in linear_factors(form))
 
     def misfit(v: Array, k: Array) -> float:
@@ -88,6 +86,16 @@ def algebraic_start(T: Array) -> tuple[Array, Array]:
     v = first if misfit(first, second) <= misfit(second, first) else second
     A = _divide(row, v)[0].T
     return A, best_values(T, A)
+
+
+def dominant_form(T: Array) -> tuple[Array, Array, Array]:
+    """h and q of length 1 and the symmetric matrix hᵀTq, for which h ⊗ q ⊗ hᵀTq is about the largest."""
+    d_out, d = T.shape[:2]
+    by_row = T.reshape(d_out, -1)
+    h = _dominant(by_row)
+    by_column = (h @ by_row).reshape(d, d, d).swapaxes(0, 1).reshape(d, -1)
+    q = _dominant(by_column)
+    return h, q, (q @ by_column).reshape(d, d)
 
 
 def _dominant(matrix: Array) -> Array:
