@@ -14,7 +14,7 @@ from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
-from agattn.systems.problem import Kind, Problem, Result
+from agattn.systems.problem import Problem, Result
 
 
 def eliminate(
@@ -168,7 +168,7 @@ def _ask(
         "Do the equations found generate the whole ideal?",
         "Proposition A.5",
         ideal.layer,
-        tuple(Result(name, Kind.INTEGER, name) for name in questions),
+        tuple(Result(name, name) for name in questions),
         data={"max_degree": ideal.max_degree},
         characteristic=characteristic,
     )

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.errors import TranscriptError
-from agattn.systems.problem import Answer, Kind, Problem
+from agattn.systems.problem import Answer, Problem
 
 BEGIN, END = "agattn-data", "agattn-end"
 
@@ -63,7 +63,7 @@ def read(text: str, problem: Problem) -> Answer:
 
 def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Mapping[str, object]) -> None:
     """Refuse an answer that lacks a result or has one that was not asked for."""
-    due: dict[Kind, list[str]] = {Kind.INTEGER: [], Kind.POLYNOMIALS: []}
+    due: dict[bool, list[str]] = {True: [], False: []}  # polynomials, integers
     for result in problem.results:
         if result.per_point:
             labels = [f"@{point.label}" for point in problem.points]
@@ -73,11 +73,11 @@ def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Map
             labels = [f"@{i + 1}" for i in _count(str(integers.get(result.per_item, 0)))[:most]]
         else:
             labels = [""]
-        due[result.kind] += [result.name + label for label in labels]
-    for kind, found in ((Kind.INTEGER, integers), (Kind.POLYNOMIALS, polynomials)):
-        if missing := sorted(set(due[kind]).difference(found)):
+        due[result.ring is not None] += [result.name + label for label in labels]
+    for with_ring, found in ((False, integers), (True, polynomials)):
+        if missing := sorted(set(due[with_ring]).difference(found)):
             raise TranscriptError(f"the result {missing[0]!r} is missing from the data block")
-        if extra := sorted(set(found).difference(due[kind])):
+        if extra := sorted(set(found).difference(due[with_ring])):
             raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import flint
 
 from agattn.algebra.echelon import echelon
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial
 from agattn.errors import TranscriptError
 from agattn.geometry.variety.coordinates import parametrization
 from agattn.systems.problem import Answer
@@ -29,39 +29,30 @@ def check_base_locus(answer: Answer) -> None:
     for name, generators in answer.polynomials.items():
         if any(f.degree() != 1 for f in generators):
             continue
-        images = _solved(generators, phi[0].ring)
+        images = list(phi[0].ring.gens)
+        reduced, pivots = echelon(_matrix(generators, len(images), problem.characteristic))
+        for i, pivot in enumerate(pivots):
+            row = {j: _exact(reduced[i, j]) for j in range(len(images)) if j != pivot}
+            terms = [-entry * phi[0].ring.gens[j] for j, entry in row.items() if entry]
+            images[pivot] = sum(terms, phi[0].ring.zero())
         if any(f.compose(images) for f in phi):
             raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
 
 
-def _solved(generators: tuple[Polynomial, ...], ring: PolynomialRing) -> list[Polynomial]:
-    """The variables of a ring, with those at the pivots replaced by linear forms in the others."""
-    images = list(ring.gens)
-    if not generators:
-        return images
-    p = ring.characteristic
-    rows = [_linear(f, len(ring)) for f in generators]
-    matrix: flint.nmod_mat | flint.fmpq_mat
+def _matrix(forms: tuple[Polynomial, ...], size: int, p: int) -> flint.nmod_mat | flint.fmpq_mat:
+    """The coefficients of linear forms, one in each row."""
+    rows = [[Fraction(0)] * size for _ in forms]
+    for row, f in zip(rows, forms, strict=True):
+        for exponents, coefficient in f.terms.items():
+            if sum(exponents) != 1:
+                raise TranscriptError(f"{f} is not homogeneous, and the zeros of φ are a cone")
+            row[exponents.index(1)] = Fraction(coefficient)
     if p:
-        matrix = flint.nmod_mat([[c.numerator * pow(c.denominator, -1, p) for c in row] for row in rows], p)
-    else:
-        matrix = flint.fmpq_mat([[flint.fmpq(c.numerator, c.denominator) for c in row] for row in rows])
-    reduced, pivots = echelon(matrix)
-    for i, pivot in enumerate(pivots):
-        row = [_exact(reduced[i, j]) for j in range(len(ring))]
-        terms = [-entry * ring.gens[j] for j, entry in enumerate(row) if entry and j != pivot]
-        images[pivot] = sum(terms, ring.zero())
-    return images
-
-
-def _linear(f: Polynomial, size: int) -> list[Fraction]:
-    """The coefficients of a linear form; its constant term, if there is one, makes the form unusable."""
-    row = [Fraction(0)] * size
-    for exponents, coefficient in f.terms.items():
-        if sum(exponents) != 1:
-            raise TranscriptError(f"{f} is not homogeneous, and the zeros of φ are a cone")
-        row[exponents.index(1)] = Fraction(coefficient)
-    return row
+        entries = [c.numerator * pow(c.denominator, -1, p) for row in rows for c in row]
+        return flint.nmod_mat(len(rows), size, entries, p)
+    return flint.fmpq_mat(
+        len(rows), size, [flint.fmpq(c.numerator, c.denominator) for row in rows for c in row]
+    )
 
 
 def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:

@@ -26,7 +26,7 @@ from agattn.geometry.variety.coordinates import (
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
-from agattn.systems.problem import Answer, Kind, Problem, Result
+from agattn.systems.problem import Answer, Problem, Result
 from agattn.systems.task import ENGINE, PAPER, Task
 
 # Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
@@ -50,10 +50,6 @@ def _problem(
     command = f"agattn emit {task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"
     command += "" if layer.has_orbits else " -t 1"
     return Problem(task, title, f"{PAPER}, {reference}", layer, tuple(results), command, data)
-
-
-def _integer(name: str, meaning: str, **per: Any) -> Result:
-    return Result(name, Kind.INTEGER, meaning, **per)
 
 
 def _limited(limit: int) -> Callable[[SingleLayer], str]:
@@ -85,12 +81,12 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
 def _ask_ideal(layer: SingleLayer, given: Given) -> Problem:
-    prime = [_integer("prime", "1 if the ideal is prime, else 0")] if given.get("prime") else []
+    prime = [Result("prime", "1 if the ideal is prime, else 0")] if given.get("prime") else []
     results = [
-        _integer("dimension", "dimension of the affine cone"),
-        _integer("degree", "degree"),
+        Result("dimension", "dimension of the affine cone"),
+        Result("degree", "degree"),
         *prime,
-        Result("generators", Kind.POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+        Result("generators", "minimal generators", ring=coordinate_ring(layer)),
     ]
     title = "Equations of the neuromanifold {M}, by elimination"
     data = {"prime": True} if prime else {}
@@ -135,8 +131,8 @@ def _ask_hilbert_function(layer: SingleLayer, given: Given) -> Problem:
     if max_degree < 0:
         raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
     results = [
-        _integer("values", "how many values follow, from degree 1"),
-        _integer("value", "dimension of degree n of the coordinate ring", per_item="values"),
+        Result("values", "how many values follow, from degree 1"),
+        Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ]
     title = "Hilbert function of the neuromanifold {M}"
     return _problem(layer, "hilbert-function", title, "Section 3.2", results, max_degree=max_degree)
@@ -152,13 +148,13 @@ HILBERT_FUNCTION = Task(
 def _ask_singular_locus(layer: SingleLayer, given: Given) -> Problem:
     minors = minors_are_feasible(layer)
     results = [
-        _integer("dimension", "dimension of the affine cone"),
-        _integer("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
+        Result("dimension", "dimension of the affine cone"),
+        Result("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
     ]
     if minors:
         results += [
-            _integer("locus-dimension", "dimension of the singular locus"),
-            _integer("locus-degree", "degree of the singular locus, reduced"),
+            Result("locus-dimension", "dimension of the singular locus"),
+            Result("locus-degree", "degree of the singular locus, reduced"),
         ]
     data = {"points": given.get("points") or strata_points(layer), "minors": minors}
     title = "Singular points of the neuromanifold {M}"
@@ -182,8 +178,8 @@ SINGULAR_LOCUS = Task(
 
 def _ask_critical(layer: SingleLayer, given: Given) -> Problem:
     results = [
-        _integer("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
-        _integer("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
+        Result("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
+        Result("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
     ]
     points = given.get("points") or (*zero_points(layer), *strata_points(layer, zero=False))
     title = "Critical points of (A, V) -> phi for the neuromanifold {M}"
@@ -228,8 +224,8 @@ CRITICAL = Task(
 def _ask_base_locus(layer: SingleLayer, given: Given) -> Problem:
     ring = parametrization(layer)[0].ring
     results = [
-        _integer("components", "how many components follow"),
-        Result("component", Kind.POLYNOMIALS, "a minimal prime", per_item="components", ring=ring),
+        Result("components", "how many components follow"),
+        Result("component", "a minimal prime", per_item="components", ring=ring),
     ]
     title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
     return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)
@@ -281,9 +277,9 @@ def _ask_fibers(layer: SingleLayer, given: Given) -> Problem:
         if not any(map(any, point.A)) or not any(map(any, point.V)):
             raise InputError("the fiber over 0 is the base locus; use the task base-locus")
     results = [
-        _integer("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
-        _integer("length", "preimages up to scaling, with multiplicity", per_point=True),
-        _integer("points", "preimages up to scaling", per_point=True),
+        Result("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        Result("length", "preimages up to scaling, with multiplicity", per_point=True),
+        Result("points", "preimages up to scaling", per_point=True),
     ]
     title = "Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}"
     return _problem(layer, "fiber", title, "Theorem 3.2 and Corollary A.2", results, points=points)
@@ -331,13 +327,13 @@ class Tangent(NamedTuple):
 
 def _ask_tangents(layer: SingleLayer, given: Given) -> Problem:
     results = [
-        _integer("equations", "equations used for the upper bounds"),
-        _integer(
+        Result("equations", "equations used for the upper bounds"),
+        Result(
             "failures", "equations that do not hold on the parametrization, and preimages with another phi"
         ),
-        _integer("differential-rank", "rank of the differential at (A, V)", per_point=True),
-        _integer("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
-        _integer("equation-rank", "independent gradients of equations", per_point=True),
+        Result("differential-rank", "rank of the differential at (A, V)", per_point=True),
+        Result("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
+        Result("equation-rank", "independent gradients of equations", per_point=True),
     ]
     data = {"points": given.get("points") or strata_points(layer), "equations": gradient_equations(layer)}
     title = "Tangent spaces of the neuromanifold {M}, from below and from above"
@@ -414,10 +410,10 @@ def _ask_rank_one_locus(layer: SingleLayer, given: Given) -> Problem:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
     results = [
-        _integer("dimension", "dimension of the affine cone"),
-        _integer("degree", "degree"),
-        _integer("failures", "equations that do not vanish on the parametrization"),
-        Result("generators", Kind.POLYNOMIALS, "minimal generators", ring=coordinate_ring(layer)),
+        Result("dimension", "dimension of the affine cone"),
+        Result("degree", "degree"),
+        Result("failures", "equations that do not vanish on the parametrization"),
+        Result("generators", "minimal generators", ring=coordinate_ring(layer)),
     ]
     title = "Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2"
     return _problem(layer, "rank-one-locus", title, "Theorem 3.4 and Figure 1", results)
@@ -460,10 +456,10 @@ RANK_ONE_LOCUS = Task(
 def _ask_tangent_cone(layer: SingleLayer, given: Given) -> Problem:
     ring = coordinate_ring(layer)
     results = [
-        _integer("dimension", "dimension of the tangent cone", per_point=True),
-        _integer("multiplicity", "its degree: the multiplicity of the point", per_point=True),
-        _integer("span", "dimension of the linear space it spans", per_point=True),
-        Result("cone", Kind.POLYNOMIALS, "its minimal generators", per_point=True, ring=ring),
+        Result("dimension", "dimension of the tangent cone", per_point=True),
+        Result("multiplicity", "its degree: the multiplicity of the point", per_point=True),
+        Result("span", "dimension of the linear space it spans", per_point=True),
+        Result("cone", "its minimal generators", per_point=True, ring=ring),
     ]
     points = given.get("points") or strata_points(layer)
     title = "Tangent cones of the neuromanifold {M}"
@@ -478,7 +474,7 @@ TANGENT_CONE = Task(
 
 
 def _ask_membership(layer: SingleLayer, given: Given) -> Problem:
-    results = [_integer("member", "1 if the point is in the Zariski closure of the neuromanifold")]
+    results = [Result("member", "1 if the point is in the Zariski closure of the neuromanifold")]
     title = "Is a point in the Zariski closure of the neuromanifold {M}?"
     return _problem(layer, "membership", title, "Corollary A.6", results, target=given["target"])
 
@@ -498,9 +494,9 @@ def _ask_slice(layer: SingleLayer, given: Given) -> Problem:
         )
     ring = chosen.ring()
     results = [
-        _integer("dimension", "dimension of the section; -1 if it is empty"),
-        Result("equation", Kind.POLYNOMIALS, "equation of its surface, squarefree; 1 if none", ring=ring),
-        Result("singular", Kind.POLYNOMIALS, "radical ideal of the surface's singular points", ring=ring),
+        Result("dimension", "dimension of the section; -1 if it is empty"),
+        Result("equation", "equation of its surface, squarefree; 1 if none", ring=ring),
+        Result("singular", "radical ideal of the surface's singular points", ring=ring),
     ]
     title = "A section of the neuromanifold {M} by an affine space of dimension 3"
     return _problem(layer, "slice", title, "Figure 1", results, slice=chosen)

@@ -18,7 +18,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     monomials_of_network,
     random_virtual_weights,
 )
-from agattn.systems.problem import Answer, Kind, Problem, Result, matrix
+from agattn.systems.problem import Answer, Problem, Result, matrix
 from agattn.systems.task import ENGINE, PAPER, Task
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
@@ -89,10 +89,10 @@ def _ask_components(network: DeepNetwork, given: Mapping[str, Any]) -> Problem:
         raise InputError(_ANY_RANK)
     M, L = random_virtual_weights(network, given["seed"])
     results = (
-        Result("dimension", Kind.INTEGER, "dimension of the fiber"),
-        Result("components", Kind.INTEGER, "how many components follow"),
-        Result("component-dimension", Kind.INTEGER, "dimension of a component", per_item="components"),
-        Result("rescaling", Kind.INTEGER, "1 if all its points are rescalings", per_item="components"),
+        Result("dimension", "dimension of the fiber"),
+        Result("components", "how many components follow"),
+        Result("component-dimension", "dimension of a component", per_item="components"),
+        Result("rescaling", "1 if all its points are rescalings", per_item="components"),
     )
     dims, ranks = (",".join(map(str, numbers)) for numbers in (network.dims, network.ranks))
     command = f"agattn emit virtual-fiber --engine ENGINE --dims {dims} --ranks {ranks} -t {network.t}"

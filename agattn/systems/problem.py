@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -21,28 +20,19 @@ from agattn.geometry.strata.strata import Stratum
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
-class Kind(Enum):
-    """What a result is: one integer, or a list of polynomials."""
-
-    INTEGER = "integer"
-    POLYNOMIALS = "polynomials"
-
-
 @dataclass(frozen=True)
 class Result:
-    """One result that a script must print.
+    """One result that a script must print: an integer, or where it has a ring, a list of polynomials.
 
     Attributes:
         name: such as ``"dimension"``.
-        kind: an integer or polynomials.
         meaning: what it is, in a few words; becomes a comment in the script.
         per_point: printed once for each of the problem's points, under ``name@label``.
         per_item: printed once for each i = 1, ..., n under ``name@i``, where n is the integer of this name.
-        ring: the ring of the polynomials.
+        ring: the ring of the polynomials; ``None`` for an integer.
     """
 
     name: str
-    kind: Kind
     meaning: str
     per_point: bool = False
     per_item: str = ""
