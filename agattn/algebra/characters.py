@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations, permutations
 from math import factorial, prod
 
 Partition = tuple[int, ...]
@@ -90,16 +91,13 @@ def horizontal_strips(shape: Partition, size: int) -> Iterator[Partition]:
         yield tuple(part for part in rest if part)
 
 
-@cache
 def kostka(shape: Partition, weight: Partition) -> int:
     """The Kostka number: the dimension of this weight space of S_shape; the weight need not be dominant.
 
     >>> kostka((2, 1), (1, 1, 1)), kostka((2, 2), (3, 1))
     (2, 0)
     """
-    if not weight:
-        return int(not shape)
-    return sum(kostka(rest, weight[:-1]) for rest in horizontal_strips(shape, weight[-1]))
+    return _strip_chains(shape, (), weight)
 
 
 @cache
@@ -113,11 +111,12 @@ def littlewood_richardson(outer: Partition, first: Partition, second: Partition)
     """
     if sum(outer) != sum(first) + sum(second):
         return 0
-    if not second:
-        return int(outer == first)
-    return sum(
-        sign * _strip_chains(outer, first, sizes) for sign, sizes in _jacobi_trudi(second) if min(sizes) >= 0
-    )
+    total = 0
+    for columns in permutations(range(len(second))):
+        sizes = tuple(part - row + columns[row] for row, part in enumerate(second))
+        sign = (-1) ** sum(left > right for left, right in combinations(columns, 2))
+        total += sign * _strip_chains(outer, first, sizes) if min(sizes, default=0) >= 0 else 0
+    return total
 
 
 @cache
@@ -126,20 +125,6 @@ def _strip_chains(outer: Partition, inner: Partition, sizes: tuple[int, ...]) ->
     if not sizes:
         return int(outer == inner)
     return sum(_strip_chains(rest, inner, sizes[:-1]) for rest in horizontal_strips(outer, sizes[-1]))
-
-
-def _jacobi_trudi(shape: Partition) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """The terms of det(h_{λ_i − i + j}), as signs and degrees of complete symmetric functions."""
-
-    def terms(row: int, columns: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-        if row == len(shape):
-            yield 1, ()
-            return
-        for position, column in enumerate(columns):
-            for sign, tail in terms(row + 1, columns[:position] + columns[position + 1 :]):
-                yield sign * (-1) ** position, (shape[row] - row + column, *tail)
-
-    yield from terms(0, tuple(range(len(shape))))
 
 
 def decompose(character: Mapping[tuple[Partition, ...], int]) -> dict[tuple[Partition, ...], int]:

@@ -14,7 +14,7 @@ by r + 1, times the number of indices r + 1 it then has.
 -y_(1,1,1,2)*y_(1,2,1,1) + y_(1,1,1,1)*y_(1,2,1,2)
 >>> equations_of_weight(SingleLayer(2, 1, 2), ((2,), (1, 1), (3, 1)))
 ()
->>> equation.lower(2, 1).terms
+>>> equation.move(2, 1, 2).terms
 {((1, 1, 1, 1), (1, 2, 2, 2)): 2, ((1, 1, 2, 2), (1, 2, 1, 1)): -2}
 """
 
@@ -159,16 +159,6 @@ class Equation:
                     result[key] += coefficient * moved.count(end)
         return Equation({key: value for key, value in result.items() if value}, self.kind)
 
-    def lower(self, factor: int, r: int) -> Equation:
-        """Apply the lowering operator r → r + 1 of one factor."""
-        return self.move(factor, r, r + 1)
-
-    def is_highest(self, sizes: Sequence[int]) -> bool:
-        """Whether every raising operator of a group with factors of these sizes kills the equation."""
-        return not any(
-            self.move(factor, r + 1, r).terms for factor, size in enumerate(sizes) for r in range(1, size)
-        )
-
     def polynomial(self, ring: PolynomialRing | None = None) -> Polynomial:
         """The equation as a polynomial in ``ring``, by default in the coordinates that occur.
 
@@ -269,7 +259,7 @@ class EquationModule(Shown):
                 for equation in chosen:
                     for factor, size in enumerate(self.sizes):
                         for r in range(1, size):
-                            lowered = equation.lower(factor, r)
+                            lowered = equation.move(factor, r, r + 1)
                             if lowered.terms:
                                 below.setdefault(lowered.torus_weight, []).append(lowered.primitive())
             level = below
@@ -281,12 +271,19 @@ def _independent(equations: list[Equation]) -> list[Equation]:
     """A maximal independent subset; independence mod p proves it over ℚ, the count is checked later."""
     if len(equations) == 1:
         return equations
-    rows = {m: row for row, m in enumerate(sorted({m for equation in equations for m in equation.terms}))}
-    matrix = flint.nmod_mat(len(rows), len(equations), PRIME)
-    for column, equation in enumerate(equations):
-        for monomial, coefficient in equation.terms.items():
-            matrix[rows[monomial], column] = coefficient
-    return [equations[column] for column in echelon(matrix)[1]]
+    columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
+    return [equations[column] for column in echelon(flint.nmod_mat(columns, PRIME))[1]]
+
+
+def coefficient_matrix(vectors: Sequence[Mapping[Any, int]]) -> flint.fmpz_mat:
+    """Sparse vectors as the rows of a matrix, with one column for each key that occurs."""
+    keys = list(dict.fromkeys(key for vector in vectors for key in vector))
+    return flint.fmpz_mat(len(vectors), len(keys), [vector.get(key, 0) for vector in vectors for key in keys])
+
+
+def relations(vectors: Sequence[Mapping[Any, int]]) -> list[list[flint.fmpq]]:
+    """A basis of the linear relations over ℚ between sparse vectors."""
+    return kernel_basis(flint.fmpq_mat(coefficient_matrix(vectors).transpose()))
 
 
 def equations_of_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equation, ...]:
@@ -309,16 +306,11 @@ def equations_of_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equati
 def _equations_of_dominant_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equation, ...]:
     values = generic_coordinates(layer)
     monomials = monomials_of_weight(weight, layer.gl_degrees)
-    rows: dict[tuple[int, ...], int] = {}
-    entries = []
-    for column, (first, *others) in enumerate(monomials):
+    images = []
+    for first, *others in monomials:
         image = prod((values[index] for index in others), start=values[first])
-        for key, coefficient in image.terms.items():
-            entries.append((rows.setdefault(key, len(rows)), column, int(coefficient)))
-    matrix = flint.fmpq_mat(len(rows), len(monomials))
-    for row, column, coefficient in entries:
-        matrix[row, column] = coefficient
-    return tuple(Equation.from_vector(monomials, vector, type(layer)) for vector in kernel_basis(matrix))
+        images.append({key: int(coefficient) for key, coefficient in image.terms.items()})
+    return tuple(Equation.from_vector(monomials, vector, type(layer)) for vector in relations(images))
 
 
 def gradient_equations(layer: SingleLayer, point: Point, max_degree: int = MAX_DEGREE) -> Iterator[Equation]:

@@ -1,8 +1,8 @@
 """Minimal generators of the ideal: highest weight vectors with small integer coefficients, proved to vanish.
 
 For t ≥ 2 they come from the kernel of φ on the multiplicity space of
-:mod:`agattn.geometry.ideal.isotypic`, over ℤ. For t = 1 they are found in their weight space modulo a prime
-and lifted to ℚ. Either way each is then expanded exactly on the parametrization.
+:mod:`agattn.geometry.ideal.isotypic`, over ℤ. For t = 1 they are found among all equations of their torus
+weight. Either way each is then expanded exactly on the parametrization.
 
 >>> from agattn.architectures import SingleLayer
 >>> [equation] = highest_weight_generators(((4,), (2, 2), (4, 4)), SingleLayer(2, 1))
@@ -22,25 +22,26 @@ from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.ideal.equations import PRIME, Equation
-from agattn.geometry.ideal.graded import PRIME as SMALL_PRIME
-from agattn.geometry.ideal.graded import GradedIdeal
+from agattn.geometry.ideal.equations import (
+    PRIME,
+    Equation,
+    coefficient_matrix,
+    equations_of_weight,
+    relations,
+)
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants, saturate
-from agattn.geometry.ideal.torus_weights import Monomial, smallest_layer
+from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, divisors, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
 
 
-def highest_weight_generators(
-    shapes: tuple[Partition, ...], layer: SingleLayer, graded: GradedIdeal | None = None
-) -> list[Equation]:
+def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer) -> list[Equation]:
     """Highest weight vectors of the minimal generators of the ideal of M̄ in one isotypic component.
 
     Args:
         shapes: (λ, μ, ν), or (λ, ν) for t = 1.
         layer: the architecture.
-        graded: for t = 1, the weight spaces of this layer if they are at hand.
 
     Returns:
         As many as the multiplicity of the module in the minimal generators, with coprime integer
@@ -54,19 +55,19 @@ def highest_weight_generators(
         lam, mu, nu = shapes
         found = _from_tensors(component((lam, mu, nu)), layer.alpha)
     else:
-        found = _from_weight_space(shapes, graded or GradedIdeal(layer))
+        found = _from_weight_space(shapes, layer)
     small = smallest_layer(shapes, layer)
     if not all(equation.vanishes_on(small) for equation in found):
         raise ArithmeticError(f"{shapes}: an equation that was found does not vanish on {layer}")
     return found
 
 
-def _modulo(products: list[list[Any]], candidates: list[list[Any]], prime: int) -> list[list[Any]]:
-    """The first of the candidates that are independent, mod p, of the products and of each other."""
+def _modulo(products: list[list[Any]], candidates: list[list[Any]]) -> list[int]:
+    """Which candidates are independent, modulo a prime, of the products and of the candidates before them."""
     if not candidates:
         return []
-    pivots = echelon(flint.nmod_mat([*products, *candidates], prime).transpose())[1]
-    return [candidates[place - len(products)] for place in pivots if place >= len(products)]
+    pivots = echelon(flint.nmod_mat([*products, *candidates], PRIME).transpose())[1]
+    return [place - len(products) for place in pivots if place >= len(products)]
 
 
 def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
@@ -74,19 +75,16 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
     if not wanted:
         return []
     tensors, products = space.ideal_tensors(alpha), space.product_tensors(alpha)
-    columns: dict[Monomial, int] = {}
     rows = [_expand(tensor, space) for tensor in (*tensors, *products)]
-    for terms in rows:
-        for monomial in terms:
-            columns.setdefault(monomial, len(columns))
-    entries = [[terms.get(monomial, 0) for monomial in columns] for terms in rows]
+    monomials = dict.fromkeys(monomial for terms in rows for monomial in terms)
+    entries = coefficient_matrix(rows).tolist()
     basis = saturate(flint.fmpz_mat(entries[: len(tensors)])).lll().tolist()
     short = sorted(basis, key=lambda vector: sum(int(x) ** 2 for x in vector))
-    chosen = _modulo(entries[len(tensors) :], short, PRIME)
+    chosen = _modulo(entries[len(tensors) :], short)
     if len(chosen) != wanted:
         name = module_name(space.shape)
         raise ArithmeticError(f"{name}: {len(chosen)} generators found where there should be {wanted}")
-    return [Equation.from_vector(columns, vector, SingleLayer) for vector in chosen]
+    return [Equation.from_vector(monomials, short[place], SingleLayer) for place in chosen]
 
 
 def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]:
@@ -118,48 +116,65 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     return {tuple(map(tuple, monomial)): total for monomial, total in pairs if total}
 
 
-def _from_weight_space(shapes: tuple[Partition, ...], graded: GradedIdeal) -> list[Equation]:
-    """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, found mod p and lifted to ℤ."""
-    monomials, kind = graded.monomials(shapes), type(graded.layer)
-    highest = _annihilated(monomials, graded.kernel(shapes), kind)
-    products = _annihilated(monomials, graded.products(shapes), kind)
-    return [
-        Equation.from_vector(monomials, list(map(_rational, row)), kind)
-        for row in _modulo(products, highest, SMALL_PRIME)
+def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:
+    """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, among the equations of one weight."""
+    kind = type(layer)
+    products = [
+        Equation({tuple(sorted((index, *monomial))): x for monomial, x in equation.terms.items()}, kind)
+        for index, rest in divisors(weight, kind.gl_degrees)
+        if any(rest[0])
+        for equation in equations_of_weight(layer, rest)
     ]
+    generated, highest = _highest(products), _highest(list(equations_of_weight(layer, weight)))
+    rows = coefficient_matrix([equation.terms for equation in (*generated, *highest)]).tolist()
+    return [highest[place] for place in _modulo(rows[: len(generated)], rows[len(generated) :])]
 
 
-def _annihilated(
-    monomials: list[Monomial], rows: list[list[int]], kind: type[SingleLayer]
-) -> list[list[int]]:
-    """The reduced echelon basis of the highest weight vectors in the span of some rows, modulo the prime."""
-    if not rows:
+def _highest(equations: list[Equation]) -> list[Equation]:
+    """Highest weight vectors that span all of them among the combinations of equations of one weight."""
+    raised = [
+        {
+            (factor, r, image): value
+            for factor, part in enumerate(equation.torus_weight)
+            for r in range(1, len(part))
+            for image, value in equation.move(factor, r + 1, r).terms.items()
+        }
+        for equation in equations
+    ]
+    if not (combinations := relations(raised)):
         return []
-    matrix, rank = flint.nmod_mat(rows, SMALL_PRIME).rref()
-    matrix = flint.nmod_mat(matrix.tolist()[:rank], SMALL_PRIME)
-    columns: dict[Any, int] = {}
-    entries = []
-    for row, monomial in enumerate(monomials):
-        unit = Equation({monomial: 1}, kind)
-        for factor, weight in enumerate(unit.torus_weight):
-            for r in range(1, len(weight)):
-                for image, value in unit.move(factor, r + 1, r).terms.items():
-                    entries.append((row, columns.setdefault((factor, r, image), len(columns)), value))
-    operators = flint.nmod_mat(len(monomials), max(1, len(columns)), SMALL_PRIME)
-    for row, column, value in entries:
-        operators[row, column] = value
-    relations, nullity = (matrix * operators).transpose().nullspace()
-    if not nullity:
-        return []
-    combinations = flint.nmod_mat(relations.transpose().tolist()[:nullity], SMALL_PRIME)
-    reduced, rank = (combinations * matrix).rref()
-    return [[int(x) for x in row] for row in reduced.tolist()[:rank]]
+    monomials = dict.fromkeys(monomial for equation in equations for monomial in equation.terms)
+    matrix = flint.fmpq_mat(coefficient_matrix([equation.terms for equation in equations]))
+    rows = (flint.fmpq_mat(combinations) * matrix).tolist()
+    return [Equation.from_vector(monomials, row, equations[0].kind) for row in rows]
 
 
-def _rational(residue: int) -> flint.fmpq:
-    """The fraction of small height with this residue modulo the prime."""
-    r0, r1, t0, t1 = SMALL_PRIME, residue, 0, 1
-    while 2 * r1 * r1 > SMALL_PRIME:
-        quotient = r0 // r1
-        r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
-    return flint.fmpq(r1, t1)
+#: What a module of minimal generators says about the forms y_{c,b} = V_c·A_b, by its highest weight.
+#: The highest weight vector is the determinant or resultant that is named; the others come from it by base
+#: change in ℂ^{d'}, in the columns of A, and in the variables of the forms.
+NAMES: dict[tuple[Partition, ...], str] = {
+    ((1, 1), (1, 1), (4,)): "2×2 minors of the matrix of quadratic forms y_(c,b) = V_c·A_b",
+    ((3,), (3,), (2, 2, 2)): "3×3 minors of the slices: every form y_(c,b) has rank at most 2",
+    ((3,), (1, 1, 1), (3, 3)): (
+        "3×3 minors: on any two-dimensional subspace the forms of one row are dependent"
+    ),
+    ((1, 1, 1), (3,), (3, 3)): (
+        "3×3 minors: on any two-dimensional subspace the forms of one column are dependent"
+    ),
+    ((4,), (2, 2), (4, 4)): "resultants of two forms of one row, on any two-dimensional subspace",
+    ((2, 2), (4,), (4, 4)): "resultants of two forms of one column, on any two-dimensional subspace",
+}
+
+
+def name_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
+    """What the minimal generators in this component say in words; empty where there is no name.
+
+    Where μ = (1, ..., 1) has α + 1 parts and degree α + 1, all of the polynomial ring is Λ^{α+1}F ⊗
+    Λ^{α+1}(E ⊗ S²U), the minors of size α + 1 of the flattening with rows b, which has rank at most α as
+    the columns of A do.
+    """
+    size = layer.alpha + 1
+    if shapes in NAMES or not layer.has_orbits or not len(shapes[1]) == size == sum(shapes[1]):
+        return NAMES.get(shapes, "")
+    meaning = f"the columns of A span at most {layer.alpha} dimensions"
+    return f"{size}×{size} minors of the flattening with rows b: {meaning}"

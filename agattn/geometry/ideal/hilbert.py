@@ -58,17 +58,6 @@ def double_locus_bound(layer: SingleLayer, n: int) -> int:
     return source - comb(n + d_out - 1, n) * m * comb(m, 2)
 
 
-def predicted_hilbert_function(layer: SingleLayer, n: int) -> int | None:
-    """The value that the Hilbert function is observed to have: for d ≤ 2, and for a = d' = 1; else None.
-
-    >>> predicted_hilbert_function(SingleLayer(2, 3), 2), predicted_hilbert_function(SingleLayer(3, 2), 2)
-    (156, None)
-    """
-    if layer.t == 1:
-        return None
-    return double_locus_bound(layer, n) if layer.d <= 2 or layer.a == layer.d_out == 1 else None
-
-
 def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 

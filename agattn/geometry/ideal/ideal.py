@@ -35,10 +35,9 @@ from agattn.architectures import SingleLayer, positive_integer
 from agattn.errors import EngineError, InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import Equation, EquationModule, Point
-from agattn.geometry.ideal.generators import highest_weight_generators
+from agattn.geometry.ideal.generators import highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
-from agattn.geometry.ideal.names import name_of
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 
@@ -139,7 +138,6 @@ class Ideal(Shown):
         method: ``"native"``, or the engine.
         whole: minimal generators of the whole ideal; ``None`` if only those up to a degree are known.
         tangent_dimension: of the tangent spaces at the points where they were asked for.
-        graded: for t = 1, the weight spaces that were computed.
     """
 
     layer: SingleLayer
@@ -149,7 +147,6 @@ class Ideal(Shown):
     method: str = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
-    graded: GradedIdeal | None = None
 
     @classmethod
     def eliminated(
@@ -258,7 +255,7 @@ class Ideal(Shown):
         found = []
         for module in (module for piece in self.degrees for module in piece.modules or ()):
             if module.minimal_generators:
-                vectors = highest_weight_generators(module.shapes, self.layer, self.graded)
+                vectors = highest_weight_generators(module.shapes, self.layer)
                 name = name_of(module.shapes, self.layer) if len(vectors) == 1 else ""
                 sizes = self.layer.gl_sizes
                 found += [EquationModule(module.shapes, sizes, vector, name) for vector in vectors]
@@ -356,7 +353,7 @@ def compute_ideal(
         pieces = tuple(
             _piece(layer, n, _multiplicities(layer, n, graded, pool)) for n in range(1, max_degree + 1)
         )
-    return Ideal(layer, layer.expected_dimension, degree, pieces, graded=graded)
+    return Ideal(layer, layer.expected_dimension, degree, pieces)
 
 
 def _check_size(layer: SingleLayer, n: int) -> None:
