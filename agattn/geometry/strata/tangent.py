@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import flint
@@ -189,7 +190,9 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
                 how = "arcs of first and second order"
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
-        lower, arcs = _span(layer, candidates)
+        vectors = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
+        pivots = _independent(layer, [vector for _, vector in vectors])
+        lower, arcs = len(pivots), tuple(dict.fromkeys(vectors[n][0] for n in pivots))
     equations: tuple[Equation, ...] = ()
     if fiber is not None and is_one_reduced_point(fiber):
         upper, how_upper = source_tangent_dimension(layer, stratum), "one reduced preimage"
@@ -245,44 +248,32 @@ def independent_gradients(
     [3, 3, 3]
     """
     # Row echelon form over 𝔽_p, one row per equation: independence mod p is independence over ℚ.
-    echelon: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+    echelon: dict[Coordinate, dict[Coordinate, int]] = {}
     kept: list[Equation] = []
     for equation in gradient_equations(layer, point, max_degree):
         row = {name: value % _PRIME for name, value in equation.gradient(point).items()}
-        while row:
-            pivot = min(row)
-            if pivot not in echelon:
-                inverse = pow(row[pivot], -1, _PRIME)
-                echelon[pivot] = {name: value * inverse % _PRIME for name, value in row.items()}
-                kept.append(equation)
-                break
+        while row and (pivot := min(row)) in echelon:
             factor = row[pivot]
             for name, value in echelon[pivot].items():
-                difference = (row.get(name, 0) - factor * value) % _PRIME
-                if difference:
-                    row[name] = difference
-                else:
-                    row.pop(name, None)
-        if len(kept) == enough:
-            break
+                row[name] = (row.get(name, 0) - factor * value) % _PRIME
+            row = {name: value for name, value in row.items() if value}
+        if row:
+            inverse = pow(row[pivot], -1, _PRIME)
+            echelon[pivot] = {name: value * inverse % _PRIME for name, value in row.items()}
+            kept.append(equation)
+            if len(kept) == enough:
+                break
     return tuple(kept)
 
 
-def _span(layer: SingleLayer, candidates: Sequence[Arc]) -> tuple[int, tuple[Arc, ...]]:
-    """The dimension spanned by the tangent vectors of some arcs, and arcs that suffice.
-
-    The rank is taken modulo a prime, which can only be too small: a lower bound over ℚ in any case.
-    """
+def _independent(layer: SingleLayer, vectors: Sequence[Vector]) -> list[int]:
+    """The places of the vectors that are independent of those before them, modulo a prime: so also over ℚ."""
     index = coordinate_index(layer)
-    columns = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
-    if not columns:
-        return 0, ()
-    matrix = flint.nmod_mat(len(index), len(columns), _PRIME)
-    for column, (_, vector) in enumerate(columns):
+    matrix = flint.nmod_mat(len(index), len(vectors), _PRIME)
+    for column, vector in enumerate(vectors):
         for name, value in vector.items():
             matrix[index[name], column] = value
-    pivots = echelon(matrix)[1]
-    return len(pivots), tuple(dict.fromkeys(columns[column][0] for column in pivots))
+    return echelon(matrix)[1]
 
 
 def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -297,8 +288,8 @@ def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
     return [[A[k][pivot] for k in range(d)] for pivot in pivots], Q
 
 
-def _entries(matrix: Matrix, power: int = 0) -> Entries:
-    """The nonzero entries of an integer matrix times ε^power.
+def _entries(matrix: Matrix) -> Entries:
+    """The nonzero entries of an integer matrix.
 
     Raises:
         ValueError: if an entry is not an integer; representatives have integer entries.
@@ -306,7 +297,7 @@ def _entries(matrix: Matrix, power: int = 0) -> Entries:
     found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
     if any(int(x) != x for *_, x in found):
         raise ValueError("arcs are written with integers; scale the matrices first")
-    return tuple((i, k, power, int(x)) for i, k, x in found)
+    return tuple((i, k, 0, int(x)) for i, k, x in found)
 
 
 def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
@@ -316,21 +307,17 @@ def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
     rk A = α they move one of the factors K and Q, which spans the tangent space of D_α.
     """
     K, Q = (_entries(factor) for factor in rank_factorization(A))
-    rank = len({row for row, *_ in K})
-    fixed = _entries(V)
+    rank, fixed = len({row for row, *_ in K}), _entries(V)
     indices = range(1, layer.d + 1)
-    for c in range(1, layer.d_out + 1):
-        for i in indices:
-            yield Arc(K, Q, (*fixed, (c, i, 1, 1)))
+    for c, i in product(range(1, layer.d_out + 1), indices):
+        yield Arc(K, Q, (*fixed, (c, i, 1, 1)))
     if rank < layer.alpha:
-        for k in indices:
-            for b in indices:
-                yield Arc((*K, (rank + 1, k, 0, 1)), (*Q, (rank + 1, b, 1, 1)), fixed)
+        for k, b in product(indices, repeat=2):
+            yield Arc((*K, (rank + 1, k, 0, 1)), (*Q, (rank + 1, b, 1, 1)), fixed)
     else:
-        for row in range(1, rank + 1):
-            for k in indices:
-                yield Arc((*K, (row, k, 1, 1)), Q, fixed)
-                yield Arc(K, (*Q, (row, k, 1, 1)), fixed)
+        for row, k in product(range(1, rank + 1), indices):
+            yield Arc((*K, (row, k, 1, 1)), Q, fixed)
+            yield Arc(K, (*Q, (row, k, 1, 1)), fixed)
 
 
 def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
@@ -342,23 +329,22 @@ def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]
     """
     (k,), (q,) = rank_factorization(A)
     first = next(i for i, x in enumerate(k) if x)
-    h = [row[first] / k[first] for row in V]
     K, Q, fixed = _entries([k]), _entries([q]), _entries(V)
+    h = _entries([[row[first] / k[first]] for row in V])
     indices = range(1, layer.d + 1)
 
-    def along(w: Sequence[int]) -> tuple[Entries, Entries]:
-        moved = tuple((1, i, 1, 1) for i in w)
-        backwards = tuple((c, i, power, -x) for c, _, power, x in _entries([[x] for x in h], 1) for i in w)
+    def along(w: set[int]) -> tuple[Entries, Entries]:
+        moved = ((1, i, 1, 1) for i in sorted(w))
+        backwards = ((c, i, 1, -x) for c, _, _, x in h for i in sorted(w))
         return (*K, *moved), (*fixed, *backwards)
 
     for i in indices:
         for j in range(i, layer.d + 1):
-            moved, backwards = along(sorted({i, j}))
+            moved, backwards = along({i, j})
             yield Arc(moved, Q, backwards)
-        moved, backwards = along([i])
-        for c in range(1, layer.d_out + 1):
-            for n in indices:
-                yield Arc(moved, Q, (*backwards, (c, n, 2, 1)))
+        moved, backwards = along({i})
+        for c, n in product(range(1, layer.d_out + 1), indices):
+            yield Arc(moved, Q, (*backwards, (c, n, 2, 1)))
         for s in indices:
             if layer.alpha == 1:
                 yield Arc(moved, (*Q, (1, s, 2, 1)), backwards)
