@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,16 +90,15 @@ def command(
 def _command_line() -> str:
     """The command with all options that were given, but for where the report goes."""
     context = click.get_current_context()
-    words = [context.command_path]
+    words = ["agattn", "report"]
     for parameter in context.command.params:
         name, value = parameter.name or "", context.params[parameter.name or ""]
-        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if not given or name in ("folder", "as_json"):
+        if name in ("folder", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
         words.append(parameter.opts[0])
         if value is not True:
             words.append(value.name if isinstance(value, Path) else str(value))
-    return " ".join([*words, "--out DIR"])
+    return f"{shlex.join(words)} --out DIR"
 
 
 def _save(document: Document, folder: Path, as_json: dict[str, object] | None) -> None:

@@ -51,8 +51,8 @@ def mathml(latex: str, display: str = "inline") -> str:
         latex: a formula, without dollars.
         display: ``"inline"`` or ``"block"``.
 
-    >>> mathml(r"\mathfrak S").partition(">")[2]
-    '<mrow><mi>𝔖</mi></mrow></math>'
+    >>> mathml(r"\mathfrak S \mathcal M \mathbb C").partition(">")[2]
+    '<mrow><mi>𝔖</mi><mi>ℳ</mi><mi>ℂ</mi></mrow></math>'
     """
     from latex2mathml.converter import convert
 
@@ -63,21 +63,16 @@ def mathml(latex: str, display: str = "inline") -> str:
         converted: str = convert(plain, display=display)
     except Exception:  # the converter raises many kinds of errors
         return f"<code>{escape(latex)}</code>"
-    converted = _LETTER.sub(lambda match: f"<mi>{letter(*match.groups())}</mi>", converted)
+    converted = _LETTER.sub(_letter, converted)
     for wrong, right in _MENDED:
         converted = wrong.sub(right, converted)
     return converted
 
 
-def letter(alphabet: str, plain: str) -> str:
-    """A letter of another alphabet as a character of its own: browsers know no alphabets but upright.
-
-    >>> letter("double-struck", "C"), letter("script", "M"), letter("fraktur", "S")
-    ('ℂ', 'ℳ', '𝔖')
-    """
-    case = "CAPITAL" if plain.isupper() else "SMALL"
-    name = f"{_ALPHABETS[alphabet]} {case} {plain.upper()}"
+def _letter(match: re.Match[str]) -> str:
+    """A letter of another alphabet as a character of its own: browsers know no alphabets but upright."""
+    name = f"{_ALPHABETS[match[1]]} {'CAPITAL' if match[2].isupper() else 'SMALL'} {match[2].upper()}"
     for known in (f"MATHEMATICAL {name}", name.replace("FRAKTUR", "BLACK-LETTER")):
         with contextlib.suppress(KeyError):
-            return unicodedata.lookup(known)
-    raise AssertionError(f"there is no {name}")
+            return f"<mi>{unicodedata.lookup(known)}</mi>"
+    return match[2]

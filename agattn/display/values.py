@@ -28,7 +28,7 @@ from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix
 _MOST_TERMS = 12  # of an equation
-_MOST_MODULES = 20
+_MOST_MODULES = 20  # of which a notebook shows an equation
 _YES = {True: "yes", False: "no", None: "–"}
 
 
@@ -175,12 +175,23 @@ def _ideal(ideal: Ideal) -> list[Table]:
         )
     headings = ("degree", "equations", "Hilbert function", "minimal generators",
                 "modules of minimal generators")  # fmt: skip
-    shown = [Table(f"{ideal} ({ideal.degrees[0].evidence})", headings, tuple(rows))]
-    if 1 <= sum(m.minimal_generators > 0 for p in ideal.degrees for m in p.modules or ()) <= _MOST_MODULES:
-        equations = tuple(tables(module)[0].rows[0] for module in ideal.generators)
-        caption = "One equation of each module of minimal generators: its highest weight vector"
-        shown.append(Table(caption, _MODULE, equations))
-    return shown
+    evidence = f" ({ideal.degrees[0].evidence})" if ideal.degrees else ""
+    few = sum(m.minimal_generators > 0 for p in ideal.degrees for m in p.modules or ()) <= _MOST_MODULES
+    generators = generators_tables(ideal) if few else []
+    return [Table(f"{ideal}{evidence}", headings, tuple(rows)), *generators]
+
+
+def generators_tables(ideal: Ideal) -> list[Table]:
+    """One equation of each module of minimal generators, if there are any.
+
+    >>> from agattn.geometry.ideal.ideal import compute_ideal
+    >>> [table] = generators_tables(compute_ideal(SingleLayer(3, 1), 3))
+    >>> [row[1:3] for row in table.rows]
+    [(3, 10), (3, 10)]
+    """
+    rows = tuple(tables(module)[0].rows[0] for module in ideal.generators)
+    caption = "One equation of each module of minimal generators: its highest weight vector"
+    return [Table(caption, _MODULE, rows)] if rows else []
 
 
 _MODULE = ("module", "degree", "dimension", Wide("what it says"), "highest weight vector")

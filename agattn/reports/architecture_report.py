@@ -32,7 +32,7 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.claim import Claim
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
-from agattn.display.values import paper_equation, tables
+from agattn.display.values import generators_tables, paper_equation, tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
@@ -239,7 +239,7 @@ def _of_layer(
     progress("equations")
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
-        values |= {"max_degree": max_degree, "equations": tuple(tables(ideal))}
+        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *generators_tables(ideal))}
     except AgattnError as error:
         values["equations"] = str(error)
     if pictures:

@@ -13,6 +13,7 @@ equation 12.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,17 +31,10 @@ MAX_LAYERS = 6
 
 
 class Node(NamedTuple):
-    """A node of the tree: X P_level, or its transpose.
+    """A node of the tree: X P_level, or its transpose; at level 0 a leaf, X or Xᵀ."""
 
-    Attributes:
-        path: the way to it from the root, as positions 0, 1, 2.
-        level: the i of X P_i; 0 for the leaves.
-        transposed: whether it stands for the transpose.
-    """
-
-    path: tuple[int, ...]
     level: int
-    transposed: bool
+    transposed: bool = False
 
     @property
     def gap(self) -> int:
@@ -49,44 +43,47 @@ class Node(NamedTuple):
         return 0 if self.transposed else 1
 
     @property
-    def children(self) -> tuple[Node, ...]:
+    def children(self) -> list[Node]:
         """The three children of an inner node, from left to right."""
         flips = (True, False, True) if self.transposed else (False, True, False)
-        return tuple(
-            Node((*self.path, n), self.level - 1, flip) for n, flip in enumerate(flips) if self.level
-        )
+        return [Node(self.level - 1, flip) for flip in flips if self.level]
+
+    @property
+    def matrix(self) -> str:
+        """The matrix in the gap of an inner node: ``M₁`` or ``M₁ᵀ``."""
+        return "M" + str(self.level).translate(_SUBSCRIPTS) + ("ᵀ" if self.transposed else "")
 
     def __str__(self) -> str:
-        if not self.level:
-            return "Xᵀ" if self.transposed else "X"
-        name = "XP" + str(self.level).translate(_SUBSCRIPTS)
-        return f"({name})ᵀ" if self.transposed else name
+        name = "XP" + str(self.level).translate(_SUBSCRIPTS) if self.level else "X"
+        return name if not self.transposed else f"({name})ᵀ" if self.level else "Xᵀ"
 
 
-def root(l: int) -> Node:  # the paper's l
-    """The root X P_l of the tree of l layers.
+def in_order(l: int) -> list[Node]:  # the paper's l
+    """The tree of X P_l from left to right: its leaves, and each inner node in its gap.
 
     Raises:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`.
+
+    >>> [node.level for node in in_order(1)]
+    [0, 0, 1, 0]
     """
     if not 1 <= l <= MAX_LAYERS:
         raise InputError(f"l is {l}; the tree is drawn for 1 to {MAX_LAYERS} layers")
-    return Node((), l, False)
 
-
-def _in_order(node: Node) -> Iterator[Node]:
-    """The leaves from left to right, and each inner node in its gap."""
-    if not node.level:
-        yield node
-    for n, child in enumerate(node.children):
-        yield from _in_order(child)
-        if n == node.gap:
+    def walk(node: Node) -> Iterator[Node]:
+        if not node.level:
             yield node
+        for n, child in enumerate(node.children):
+            yield from walk(child)
+            if n == node.gap:
+                yield node
+
+    return list(walk(Node(l)))
 
 
 def leaves(l: int) -> list[Node]:
-    """The leaves of the tree of l layers, from left to right."""
-    return [node for node in _in_order(root(l)) if not node.level]
+    """The leaves of the tree of X P_l."""
+    return [node for node in in_order(l) if not node.level]
 
 
 def factors(l: int) -> list[tuple[int, bool]]:
@@ -95,17 +92,12 @@ def factors(l: int) -> list[tuple[int, bool]]:
     >>> factors(2)
     [(1, False), (1, True), (2, False), (1, False)]
     """
-    return [(node.level, node.transposed) for node in _in_order(root(l)) if node.level]
+    return [(node.level, node.transposed) for node in in_order(l) if node.level]
 
 
 def reading(l: int) -> str:
-    """The product that the tree of l layers spells."""
-    return " ".join(virtual_weight(node) if node.level else str(node) for node in _in_order(root(l)))
-
-
-def virtual_weight(node: Node) -> str:
-    """The M_i in the gap of an inner node: ``M₁`` or ``M₁ᵀ``."""
-    return "M" + str(node.level).translate(_SUBSCRIPTS) + ("ᵀ" if node.transposed else "")
+    """The product that the tree of X P_l spells."""
+    return " ".join(node.matrix if node.level else str(node) for node in in_order(l))
 
 
 def draw_figure_2(l: int) -> Figure:
@@ -114,8 +106,8 @@ def draw_figure_2(l: int) -> Figure:
     Raises:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`, or matplotlib is missing.
     """
-    across = {leaf: float(n) for n, leaf in enumerate(leaves(l))}
-    figure, axes = empty(max(4.0, 0.42 * len(across)), 1.0 + 1.1 * l)
+    bottom = itertools.count()
+    figure, axes = empty(max(4.0, 0.42 * len(leaves(l))), 1.0 + 1.1 * l)
     size = 9 if l <= 3 else 6
 
     def text(x: float, y: float, word: str, color: str, pad: float, edge: str) -> None:
@@ -123,16 +115,15 @@ def draw_figure_2(l: int) -> Figure:
         axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
 
     def draw(node: Node) -> float:
-        y, xs = -len(node.path), [draw(child) for child in node.children]
-        x = sum(xs) / 3 if xs else across[node]
+        y, xs = node.level - l, [draw(child) for child in node.children]
+        x = sum(xs) / 3 if xs else float(next(bottom))
         for below in xs:
             axes.plot([x, below], [y, y - 1], color=_INK, linewidth=0.6, zorder=1)
         if xs:
-            middle = (xs[node.gap] + xs[node.gap + 1]) / 2
-            text(middle, y - 0.62, virtual_weight(node), _BLUE, 0.1, "none")
+            text((xs[node.gap] + xs[node.gap + 1]) / 2, y - 0.62, node.matrix, _BLUE, 0.1, "none")
         text(x, y, str(node), _INK, 0.2, _INK)
         return x
 
-    draw(root(l))
+    draw(Node(l))
     axes.set_axis_off()
     return figure
