@@ -9,9 +9,9 @@ A family is a list of networks that vary in one way; its survey computes every d
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -59,7 +59,12 @@ def family(
         limit: draw this many at random without repetition, if there are more.
         seed: of the draw.
     """
-    networks = list(_all_networks(depth, max_width, t, heads, skip))
+    networks = [
+        DeepNetwork(dims, ranks, t, heads=heads, skip=skip)
+        for dims in product(range(1, max_width + 1), repeat=depth + 1)
+        if not skip or len(set(dims)) == 1
+        for ranks in product(*(range(1, d + 1) for d in dims[:-1]))
+    ]
     total = len(networks)
     if limit is not None and total > limit:
         chosen = np.random.default_rng(seed).choice(total, limit, replace=False)
@@ -68,15 +73,6 @@ def family(
     per_layer = f"{heads} head{'s' * (heads > 1)}"
     title = f"{layers}, {per_layer}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
     return Family(title, tuple(networks), total)
-
-
-def _all_networks(depth: int, max_width: int, t: int, heads: int, skip: bool) -> Iterator[DeepNetwork]:
-    widths = range(1, max_width + 1)
-    all_dims: Iterator[tuple[int, ...]]
-    all_dims = ((d,) * (depth + 1) for d in widths) if skip else itertools.product(widths, repeat=depth + 1)
-    for dims in all_dims:
-        for ranks in itertools.product(*(range(1, d + 1) for d in dims[:-1])):
-            yield DeepNetwork(dims, ranks, t, heads=heads, skip=skip)
 
 
 @dataclass(frozen=True)
@@ -156,10 +152,8 @@ def defect_reason(network: DeepNetwork) -> str:
     """
     narrow = reduced_widths(network) != network.dims
     symmetric = any(symmetric_layers(network))
-    if narrow and symmetric:
-        return "both"
     if narrow:
-        return "a width is more than the network can use"
+        return "both" if symmetric else "a width is more than the network can use"
     if symmetric:
         return "one token" if network.t == 1 else "an earlier layer has rank 1"
     return "none"
@@ -183,6 +177,7 @@ def standard_families(
 
 def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
     """The entries with the fewest parameters."""
-    return sorted(entries, key=lambda e: (e.result["parameters"], e.architecture.dims, e.architecture.ranks))[
-        :count
-    ]
+    by_size = sorted(
+        entries, key=lambda e: (e.result["parameters"], e.architecture.dims, e.architecture.ranks)
+    )
+    return by_size[:count]

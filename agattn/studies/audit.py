@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
@@ -20,19 +21,11 @@ from agattn.studies.jobs import Job
 from agattn.studies.lines import Entry, exit_status
 from agattn.studies.study import answers
 
-WORDS = {
-    "confirmed": "holds",
-    "refuted": "fails",
-    "inapplicable": "inapplicable",
-    "undecided": "undecided",
-}
+WORDS = {"confirmed": "holds", "refuted": "fails"}
 MAX_CONDITIONS = 3
-Condition = tuple[str, ...]
-"""Comparisons of which at least one holds."""
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(NamedTuple):
     """Where a word stands in a column of the table.
 
     Attributes:
@@ -87,7 +80,7 @@ class Audit:
                 for row in self.rows
             ],
             "patterns": [
-                {"id": claim, "word": word, "condition": p.condition, "rows": p.rows, "where": p.where}
+                {"id": claim, "word": word, **p._asdict()}
                 for claim in self.claims
                 for word in ("fails", "inapplicable", "undecided")
                 if (p := self.pattern(claim, word)) is not None
@@ -97,7 +90,7 @@ class Audit:
 
 def words(row: Entry) -> dict[str, str]:
     """``holds``, ``fails``, ``inapplicable`` or ``undecided``, by claim."""
-    return {name: WORDS[claim["verdict"]] for name, claim in row.claims.items()}
+    return {name: WORDS.get(claim["verdict"], claim["verdict"]) for name, claim in row.claims.items()}
 
 
 def cells(row: Entry) -> dict[str, str]:
@@ -123,12 +116,8 @@ def audit(
     """
     largest = SingleLayer(max_d, max_out)
     chosen = tuple(claim.id for claim in select(CLAIMS, tuple(claims)))
-    jobs = [
-        Job(SingleLayer(d, d_out, a), "verify", chosen)
-        for d in range(1, largest.d + 1)
-        for d_out in range(1, largest.d_out + 1)
-        for a in range(1, d + 1)
-    ]
+    shapes = product(*(range(1, n + 1) for n in (largest.d, largest.d_out, largest.d)))
+    jobs = [Job(SingleLayer(d, d_out, a), "verify", chosen) for d, d_out, a in shapes if a <= d]
     return Audit(largest.d, largest.d_out, chosen, answers(jobs, force=True, progress=progress))
 
 
@@ -150,7 +139,7 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
         return "always"
     tests = _comparisons(layers)
     size = len(inside)
-    candidates: list[tuple[Condition, frozenset[int]]] = []
+    candidates: list[tuple[tuple[str, ...], frozenset[int]]] = []
     for length in (1, 2):
         for condition in combinations(tests, length):
             values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
@@ -176,14 +165,10 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
 
 def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, list[bool]]:
     """For which layers a comparison holds of d, d', a with each other or a number; the simplest first."""
-    letters = {letter: [getattr(x, name) for x in layers] for letter, name in _LETTERS.items()}
-    pairs = list(zip(letters["a"], letters["d"], strict=True))
-    found = {"a < d": [a < d for a, d in pairs], "a = d": [a == d for a, d in pairs]}
+    letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
+    found = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
     for n, (letter, values) in product(range(1, max(letters["d"] + letters["d'"]) + 1), letters.items()):
         if n > 1:
             found[f"{letter} ≥ {n}"] = [value >= n for value in values]
         found[f"{letter} = {n}"] = [value == n for value in values]
     return found
-
-
-_LETTERS = {"a": "a", "d'": "d_out", "d": "d"}

@@ -140,12 +140,9 @@ def _fingerprint() -> str:
 
 
 def _code(root: Path) -> list[Path]:
-    return sorted(
-        path
-        for path in root.rglob("*")
-        if path.suffix in (".py", ".j2")
-        and path.relative_to(root).parts[0] not in ("cli", "reports", "display")
-    )
+    above = ("cli", "reports", "display")
+    files = (path for path in root.rglob("*") if path.suffix in (".py", ".j2"))
+    return sorted(path for path in files if path.relative_to(root).parts[0] not in above)
 
 
 # Doing them -------------------------------------------------------------------------------------------------
@@ -166,8 +163,7 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     lasting = False
     came_out: dict[str, Any]
     try:
-        _check_versions(versions, versions_for(job.engine))
-        document, status, engine_failed = _answer(job, force)
+        document, status, engine_failed = _answer(job, versions, force)
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:
@@ -207,19 +203,16 @@ def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status:
     }
 
 
-def _check_versions(wanted: Versions, here: Versions) -> None:
-    for name in sorted({*wanted, *here}):
-        if wanted.get(name) != here.get(name):
+def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], int, bool]:
+    """The result of a job, its status, and whether an engine crashed."""
+    here, layer = versions_for(job.engine), job.architecture
+    for name in sorted({*versions, *here}):
+        if versions.get(name) != here.get(name):
             what = "code of agattn" if name == "code" else name
             raise InputError(
                 f"the worker has {what} {here.get(name, 'nowhere')} and the study was started with "
-                f"{wanted.get(name, 'none')}; install the same on all machines"
+                f"{versions.get(name, 'none')}; install the same on all machines"
             )
-
-
-def _answer(job: Job, force: bool) -> tuple[dict[str, Any], int, bool]:
-    """The result of a job, its status, and whether an engine crashed."""
-    layer = job.architecture
     if job.ask == "verify":
         limits = Limits(job.timeout, job.memory)
         settings = Settings(engine=job.engine, limits=limits, seed=job.seed, force=force)
