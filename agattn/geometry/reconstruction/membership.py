@@ -170,17 +170,6 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
     return found
 
 
-def _nearest_point(layer: SingleLayer, y: Array, rank: int) -> tuple[Any, Any, float, int]:
-    """A, V, the residual and the steps of the nearest point found to a tensor y ≠ 0.
-
-    A and V are ``None`` where an exact tensor is too large for floating point.
-    """
-    floats, exponent = _unit_scale(y)
-    near = nearest_weights(symmetric_tensor(floats, layer.d, layer.d_out), rank)
-    A, V = _at_scale(near, exponent)
-    return (None, None, *near[2:]) if is_exact(y) and exponent > _LARGEST else (A, V, *near[2:])
-
-
 def _unit_scale(y: Array) -> tuple[Array, int]:
     """A tensor in floats, divided by a power of two so that its largest entry is near 1; and the exponent."""
     if not is_exact(y):
@@ -219,7 +208,12 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
     if member and fiber.points:
         (A, V), residual = canonical_scale(fiber.points[0].A, fiber.points[0].V), 0.0
     elif member or nearest:
-        A, V, residual, steps = _nearest_point(layer, y, 1 if member else layer.alpha)
+        floats, exponent = _unit_scale(y)
+        T = symmetric_tensor(floats, layer.d, layer.d_out)
+        near = nearest_weights(T, 1 if member else layer.alpha)
+        residual, steps = near.residual, near.steps
+        if exponent <= _LARGEST:
+            A, V = _at_scale(near, exponent)
     return Identification(
         layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation,
         rank if fiber.number else None, fiber.number, steps,
@@ -228,28 +222,28 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
 
 def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
     """For t ≥ 2, from the best approximations."""
-    T = symmetric_tensor(scaled(y)[0], layer.d, layer.d_out)
-    A, V, residual, steps = _nearest_point(layer, y, layer.alpha)
-    rank = decide_rank(A, max(TOLERANCE, tolerance))
-    violation, closure = None, None
-    member = residual <= tolerance
-    free = nearest_weights(T, layer.d) if not member and layer.alpha < layer.d else None
+    floats, exponent = scaled(y)
+    T = symmetric_tensor(floats, layer.d, layer.d_out)
+    near = nearest_weights(T, layer.alpha)
+    A, V = _at_scale(near, exponent)
+    residual, violation, closure, wider = near.residual, None, None, max(TOLERANCE, tolerance)
+    rank, member = decide_rank(A, wider), residual <= tolerance
     if member:
         closure, reason = True, f"the relative residual {residual:.3g} is at most {tolerance:g}"
     elif layer.d > 1 and _is_definite(T, tolerance):
         closure, reason = True, "h ⊗ q ⊗ Q with Q definite"
-    elif free is not None and free.residual <= tolerance:
-        rank = decide_rank(free.A, max(TOLERANCE, tolerance))
+    elif layer.alpha < layer.d and (free := nearest_weights(T, layer.d)).residual <= tolerance:
+        rank = decide_rank(free.A, wider)
         violation = _violation(layer, y, tolerance, rank_only=True)
         detail = f": {violation}" if violation else f" by a factor of {rank.margin:.3g} over the tolerance"
         closure, reason = False, f"the rank of A is {rank.rank}, above a = {layer.a}{detail}"
     else:
         violation = _violation(SingleLayer(layer.d, layer.d_out), y, tolerance)
         closure = False if violation else None
-        near = f"the nearest point found is at the relative distance {residual:.3g}, above {tolerance:g}"
-        reason = str(violation or near)
+        far = f"the nearest point found is at the relative distance {residual:.3g}, above {tolerance:g}"
+        reason = str(violation or far)
     return Identification(
-        layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason, violation, rank, None, steps
+        layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason, violation, rank, None, near.steps
     )
 
 
