@@ -148,13 +148,13 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 
         return call
 
-    originals = isotypic.exact_rank, isotypic.echelon
-    isotypic.exact_rank, isotypic.echelon = map(watched, originals)
+    originals = isotypic.proved_rank, isotypic.echelon
+    isotypic.proved_rank, isotypic.echelon = map(watched, originals)
     forget()
     start = time.perf_counter()
     compute_ideal(layer, degree)
     total = time.perf_counter() - start
-    isotypic.exact_rank, isotypic.echelon = originals
+    isotypic.proved_rank, isotypic.echelon = originals
     return total, spent
 
 

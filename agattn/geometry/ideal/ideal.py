@@ -31,6 +31,7 @@ import numpy as np
 from agattn.algebra.characters import Partition, module_dimension, module_name, partitions, specht_dimension
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer, positive_integer
 from agattn.errors import EngineError, InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
@@ -325,7 +326,7 @@ def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: 
     if characteristic:
         residues = [int(x) % characteristic for row in rows for x in row]
         return int(flint.nmod_mat(len(rows), len(columns), residues, characteristic).rank())
-    return int(rational_matrix(rows, len(columns)).rank())
+    return proved_rank(rational_matrix(rows, len(columns)))
 
 
 def compute_ideal(

@@ -46,6 +46,7 @@ from agattn.algebra.characters import (
     partitions,
 )
 from agattn.algebra.echelon import echelon
+from agattn.algebra.rank import proved_rank
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: A prime for choosing independent rows; no result depends on it.
@@ -306,12 +307,7 @@ def _independent(tensors: FloatArray) -> FloatArray:
 
 def _rank(tensors: FloatArray) -> int:
     """The rank over ℚ of integer tensors, the first index counting them."""
-    return exact_rank(_gram(tensors)) if tensors.size else 0
-
-
-def exact_rank(matrix: flint.fmpz_mat) -> int:
-    """The rank of an integer matrix over ℚ, by FLINT."""
-    return int(matrix.rank())
+    return proved_rank(_gram(tensors)) if tensors.size else 0
 
 
 def _gram(tensors: FloatArray) -> flint.fmpz_mat:

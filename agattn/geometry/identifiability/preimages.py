@@ -29,6 +29,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.echelon import Matrix, kernel_basis, rational, rational_matrix
+from agattn.algebra.rank import proved_rank
 from agattn.algebra.scalars import Array, decide_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -203,7 +204,7 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     # (A, −V) satisfies the constraints, so they descend to the kernel modulo scaling.
     square = layer.d * layer.d
     images = constraints * rational_matrix([v[:square] for v in kernel], square).transpose()
-    e = len(kernel) - images.rank()
+    e = len(kernel) - proved_rank(images)
     if e == 0:
         return 1
     # Do the terms V̇_c·Ȧ_b, modulo the image of dφ, give all quadratic forms on the kernel?
@@ -216,4 +217,4 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     ]
     cokernel = rational_matrix(kernel_basis(matrix.transpose()), matrix.nrows())
     second = rational_matrix(np.array(bilinear), matrix.nrows()) * cokernel.transpose()
-    return 1 + e if second.rank() == len(bilinear) else None
+    return 1 + e if proved_rank(second) == len(bilinear) else None

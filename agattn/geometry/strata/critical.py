@@ -20,6 +20,7 @@ from fractions import Fraction
 import flint
 
 from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
+from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import (
@@ -60,7 +61,7 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     kernel = kernel_of_differential(A, V)
     scaling = [x for row in A for x in row] + [-x for row in V for x in row]
     width = len(scaling)
-    trivial = rational_matrix([scaling], width).rank()
+    trivial = proved_rank(rational_matrix([scaling], width))
     if len(kernel) == trivial:
         return Criticality(False, len(kernel), None, "the kernel of dφ is spanned by (A, −V)")
 
@@ -74,12 +75,12 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     relations = kernel_basis(compression(A) * directions.transpose())
     inside = rational_matrix(relations, len(kernel)) * rational_matrix(kernel, width)
     for vector in [*inside.tolist(), *kernel]:
-        if rational_matrix([scaling, vector], width).rank() > trivial and in_tangent_cone(
+        if proved_rank(rational_matrix([scaling, vector], width)) > trivial and in_tangent_cone(
             A, layer.alpha, split(vector)[0]
         ):
             how = "a kernel vector of dφ in the tangent cone besides (A, −V)"
             return Criticality(True, len(kernel), split(vector), how)
-    if layer.alpha == rational_matrix(A, d).rank():
+    if layer.alpha == proved_rank(rational_matrix(A, d)):
         # Here the cone is the subspace of directions with vanishing compression, searched above.
         how = "only (A, −V) is in the kernel of dφ and tangent to {rk ≤ a}"
         return Criticality(False, len(kernel), None, how)

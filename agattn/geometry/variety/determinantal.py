@@ -17,6 +17,7 @@ from __future__ import annotations
 import flint
 
 from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
+from agattn.algebra.rank import proved_rank
 
 
 def compression(A: Matrix) -> flint.fmpq_mat:
@@ -34,10 +35,10 @@ def compression(A: Matrix) -> flint.fmpq_mat:
 def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
     """Whether ``direction`` lies in the tangent cone of {rk ≤ alpha} at A, where rk A ≤ ``alpha``."""
     d = len(A)
-    size = d - rational_matrix(A, d).rank()
+    size = d - proved_rank(rational_matrix(A, d))
     flat = rational_matrix([[x] for row in direction for x in row], 1)
     compressed = flint.fmpq_mat(size, size, (compression(A) * flat).entries())
-    return bool(compressed.rank() <= alpha - d + size)
+    return proved_rank(compressed) <= alpha - d + size
 
 
 def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
@@ -45,6 +46,6 @@ def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
     has rank below ``alpha``.
     """
     d = len(A)
-    if rational_matrix(A, d).rank() < alpha:
+    if proved_rank(rational_matrix(A, d)) < alpha:
         return flint.fmpq_mat(0, d * d)
     return compression(A)

@@ -54,7 +54,7 @@ def factorization_at_full_rank(layer: SingleLayer) -> Factorization:
     for n, column in enumerate(columns):
         for (row, b), value in column.items():
             differential[row * d + b, n] = value
-    rank = differential.rank()
+    rank = proved_rank(differential)
     # C fixes Q iff (C − 1)Q = 0; the rows of Q are independent, so iff C = 1.
     Q = flint.fmpz_mat([[int(i == j) for j in range(d)] for i in range(a)])
     return Factorization(len(columns) - rank, rank, Q.rank() == a)
