@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import flint
 
+from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 
