@@ -149,7 +149,7 @@ def test_an_interrupt_does_not_wait_for_native_computations(tmp_path):
         "def slow(*_):\n"
         "    print('started', flush=True)\n"
         "    time.sleep(600)\n"
-        "v._Inquiry._compute = slow\n"
+        "v._Work._compute = slow\n"
         "from agattn.cli.main import main\n"
         "main(['verify', '-d', '2', '-o', '1', '--engine', 'native'])\n"
     )
