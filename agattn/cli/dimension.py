@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import print_json
 
@@ -26,12 +26,10 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     from agattn.architectures.network import check_tokens
     from agattn.geometry.dimension.dimension import dimension
 
-    if isinstance(architecture, SingleLayer):
-        layer = architecture
-        architecture = DeepNetwork((layer.d, layer.d_out), (layer.a,), layer.t)
+    network = architecture.as_network() if isinstance(architecture, SingleLayer) else architecture
     if not force:
-        check_tokens(architecture)
-    result = dimension(architecture, seed, force=force)
+        check_tokens(network)
+    result = dimension(network, seed, force=force)
     if as_json:
         print_json(result.as_json())
         return
@@ -43,7 +41,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
         click.echo(
             f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
         )
-    name = {True: "equation 14", False: "equation 16"}[architecture.is_lightning]
+    name = "equation 14" if network.is_lightning else "equation 16"
     failing = result.paper_hypotheses_failing
     hypotheses = f"does not apply (needs {', '.join(failing)})" if failing else "applies"
     agreement = "agrees" if not result.defect else f"would give {result.paper}"

@@ -13,8 +13,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -48,35 +47,15 @@ COMMANDS = {
 REPORT = "this is an error of agattn; please report it with the lines above, and with the command line"
 READER_GONE, INTERNAL_ERROR = 141, 70
 
+#: The environment variable by which a shell asks for completions.
+COMPLETION = "_AGATTN_COMPLETE"
+
 #: Messages are for people; what they quote can be longer than anybody reads.
 LONGEST_MESSAGE = 2000
 
 
-class ReaderGoneError(Exception):
-    """Raised when nobody reads our output any more (head, less): no error, and nothing more can be said."""
-
-
-@contextmanager
-def noticing_the_reader() -> Iterator[None]:
-    """Turn a broken pipe into a :class:`ReaderGoneError`: click would exit with 1, which says *refuted*."""
-    try:
-        yield
-    except BrokenPipeError as error:
-        raise ReaderGoneError from error
-
-
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
-
-    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        """Read the command line; this is also where help is printed."""
-        with noticing_the_reader():
-            return super().make_context(*arguments, **options)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Do what the command line says."""
-        with noticing_the_reader():
-            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, in alphabetical order."""
@@ -129,6 +108,16 @@ def cli() -> None:
     """
 
 
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        with cli.make_context("agattn", arguments) as context:
+            status = cli.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return status if isinstance(status, int) else 0
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
@@ -137,19 +126,24 @@ def main(arguments: list[str] | None = None) -> None:
         arguments = sys.argv[1:] or ["help"]
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "agattn", COMPLETION, instruction))
     try:
-        status = cli.main(args=arguments, prog_name="agattn", standalone_mode=False)
-        with noticing_the_reader():
-            sys.stdout.flush()  # a full disk may show only here
-        sys.exit(status if isinstance(status, int) else 0)
+        # click's own main would end a broken pipe with the status 1, which says that a claim was refuted.
+        status = run(arguments)
+        sys.stdout.flush()  # a full disk may show only here
+        sys.exit(status)
     except (click.exceptions.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was left behind", 130)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except AgattnError as error:
         fail(str(error), error.exit_status)
-    except (ReaderGoneError, BrokenPipeError):
-        reader_has_gone()
+    except BrokenPipeError:  # nobody reads the output any more, as with head or less
+        forget_output()
+        sys.exit(READER_GONE)
     except MemoryError as error:
         fail(f"memory ran out{f': {error}' if str(error) else ''}; nothing was decided", 3)
     except OSError as error:
@@ -175,14 +169,8 @@ def print_in_any_encoding() -> None:
             stream.reconfigure(encoding="utf-8" if is_ascii else None, errors="backslashreplace")
 
 
-def reader_has_gone() -> NoReturn:
-    """Exit as the reader of our output has gone, with the status that a shell gives other programs for it."""
-    forget_output()
-    sys.exit(READER_GONE)
-
-
 def forget_output() -> None:
-    """Send what is still to be printed nowhere, so that closing stdout cannot fail."""
+    """Discard what is still to be printed on stdout, so that closing it cannot fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -199,10 +187,8 @@ def fail(message: str, status: int) -> NoReturn:
 
 
 def shortened(message: str) -> str:
-    """A message of at most :data:`LONGEST_MESSAGE` characters, without the middle of a longer one.
+    """A message without the middle of one of more than :data:`LONGEST_MESSAGE` characters.
 
-    >>> shortened("d is 3")
-    'd is 3'
     >>> len(shortened("d is " + 5000 * "9")) <= LONGEST_MESSAGE
     True
     """

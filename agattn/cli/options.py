@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,66 +16,58 @@ from agattn.errors import InputError
 Command = Callable[..., Any]
 
 
+def whole_number(text: str) -> Any:
+    """Return ``text`` as an int where it is one, else as it is, for the architecture to refuse by name."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def whole_numbers(text: str) -> tuple[Any, ...]:
+    """Return the comma-separated numbers in ``text``, each as :func:`whole_number` does.
+
+    >>> whole_numbers("4, 3,x")
+    (4, 3, 'x')
+    """
+    return tuple(whole_number(part.strip()) for part in text.split(","))
+
+
+def real_number(text: str) -> Any:
+    """Return ``text`` as a float where it is one, else as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+#: The options that describe a layer, and those that describe a network, by the name of their parameter:
+#: flags, metavar, how they are read, and help.
+_LAYER: dict[str, tuple[tuple[str, ...], str | None, Command, str]] = {
+    "d": (("-d", "--embed-dim"), "D", whole_number, "Embedding dimension d of a layer."),
+    "d_out": (("-o", "--out-dim"), "D'", whole_number, "Its output dimension d'."),
+    "a": (("-a", "--attn-dim"), "A", whole_number, "Its attention dimension a.  [default: d]"),
+    "t": (("-t", "--tokens"), "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
+}
+_NETWORK: dict[str, tuple[tuple[str, ...], str | None, Command, str]] = {
+    "dims": (("--dims",), "D0,...,DL", whole_numbers, "The widths d_0, ..., d_l of a network."),
+    "ranks": (("--ranks",), "A1,...,AL", whole_numbers, "Its attention dimensions a_1, ..., a_l."),
+    "heads": (("--heads",), "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
+    "value_rank": (
+        ("--value-rank",),
+        "B",
+        whole_number,
+        "Largest rank of each V_h.  [default: no restriction]",
+    ),
+    "skip": (("--skip",), None, bool, "Each layer adds its input to its output."),
+    "normalization": (("--normalization",), "none|softmax", str, "[default: none]"),
+    "temperature": (("--temperature",), "T", real_number, "Temperature of the softmax.  [default: 1]"),
+}
+
+
 def single_layer(command: Command) -> Command:
     """Add ``-d -o -a -t`` and pass the command an ``architecture``."""
-
-    @click.option("-d", "--embed-dim", "d", required=True, metavar="D", help="Embedding dimension d.")
-    @click.option("-o", "--out-dim", "d_out", required=True, metavar="D'", help="Output dimension d'.")
-    @click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
-    @click.option(
-        "-t", "--tokens", "t", default="2", metavar="T", show_default=True, help="Number of tokens t."
-    )
-    @functools.wraps(command)
-    def wrapped(d: str, d_out: str, a: str | None, t: str, **others: Any) -> Any:
-        numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": t}
-        layer = SingleLayer(**{name: whole_number(value) for name, value in numbers.items()})
-        return command(architecture=layer, **others)
-
-    return wrapped
-
-
-def network(command: Command) -> Command:
-    """Add the options that describe any network, and pass the command an ``architecture``."""
-
-    @click.option("--dims", required=True, metavar="D0,...,DL", help="The widths d_0, ..., d_l.")
-    @click.option(
-        "--ranks", required=True, metavar="A1,...,AL", help="The attention dimensions a_1, ..., a_l."
-    )
-    @click.option(
-        "-t", "--tokens", "t", default="3", metavar="T", show_default=True, help="Number of tokens t."
-    )
-    @click.option(
-        "--heads", default="1", metavar="H", show_default=True, help="Heads in every layer, or H1,...,HL."
-    )
-    @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
-    @click.option("--skip", is_flag=True, help="Each layer adds its input to its output.")
-    @click.option("--normalization", default="none", metavar="none|softmax", show_default=True)
-    @click.option("--temperature", metavar="T", help="Temperature of the softmax.  [default: 1]")
-    @functools.wraps(command)
-    def wrapped(
-        dims: str,
-        ranks: str,
-        t: str,
-        heads: str,
-        value_rank: str | None,
-        skip: bool,
-        normalization: Any,
-        temperature: str | None,
-        **others: Any,
-    ) -> Any:
-        architecture = DeepNetwork(
-            whole_numbers(dims),
-            whole_numbers(ranks),
-            whole_number(t),
-            heads=whole_numbers(heads),
-            skip=skip,
-            normalization=normalization,
-            temperature=_temperature(temperature, normalization),
-            value_rank=None if value_rank is None else whole_number(value_rank),
-        )
-        return command(architecture=architecture, **others)
-
-    return wrapped
+    return _described_by(_LAYER, command)
 
 
 def layer_or_network(command: Command, instead: str = "") -> Command:
@@ -83,72 +75,47 @@ def layer_or_network(command: Command, instead: str = "") -> Command:
 
     ``instead`` is a parameter of the command that can stand in its place; the architecture is then ``None``.
     """
+    return _described_by({**_LAYER, **_NETWORK}, command, instead)
 
-    @click.option("-d", "--embed-dim", "d", metavar="D", help="Embedding dimension d of a single layer.")
-    @click.option("-o", "--out-dim", "d_out", metavar="D'", help="Output dimension d'.")
-    @click.option("-a", "--attn-dim", "a", metavar="A", help="Attention dimension a.  [default: d]")
-    @click.option(
-        "-t", "--tokens", "t", metavar="T", help="Number of tokens t.  [default: 2, for a network 3]"
-    )
-    @click.option("--dims", metavar="D0,...,DL", help="The widths d_0, ..., d_l of a network.")
-    @click.option("--ranks", metavar="A1,...,AL", help="Its attention dimensions a_1, ..., a_l.")
-    @click.option("--heads", metavar="H", help="Heads in every layer, or H1,...,HL.  [default: 1]")
-    @click.option("--value-rank", metavar="B", help="Largest rank of each V_h.  [default: no restriction]")
-    @click.option("--skip", is_flag=True, default=None, help="Each layer adds its input to its output.")
-    @click.option("--normalization", metavar="none|softmax", help="[default: none]")
-    @click.option("--temperature", metavar="T", help="Temperature of the softmax.  [default: 1]")
+
+def _described_by(described: dict[str, Any], command: Command, instead: str = "") -> Command:
     @functools.wraps(command)
-    def wrapped(
-        d: str | None, d_out: str | None, a: str | None, t: str | None, dims: str | None, ranks: str | None,
-        heads: str | None, value_rank: str | None, skip: bool | None, normalization: Any,
-        temperature: str | None, **others: Any,
-    ) -> Any:  # fmt: skip
-        if others.get(instead) is not None:
-            return command(architecture=None, **others)
-        of_layer = {"-d": d, "-o": d_out, "-a": a}
-        of_network = {
-            "--dims": dims, "--ranks": ranks, "--heads": heads, "--value-rank": value_rank, "--skip": skip,
-            "--normalization": normalization, "--temperature": temperature,
-        }  # fmt: skip
-        layer_given = [name for name, value in of_layer.items() if value is not None]
-        network_given = [name for name, value in of_network.items() if value is not None]
-        if layer_given and network_given:
-            raise click.UsageError(
-                f"{layer_given[0]} describes a single layer and {network_given[0]} a network; give -d and "
-                "-o, or --dims and --ranks"
-            )
-        needed = {**of_network, **of_layer}
-        for name in ("--dims", "--ranks") if network_given else ("-d", "-o"):
-            if needed[name] is None:
-                other = "" if layer_given or network_given else ", or for a network --dims and --ranks"
-                such = {"-d": "; give d with -d, such as -d 2", "-o": "; give d' with -o, such as -o 1"}
-                hint = such[name] if layer_given and name in such else f"; give the architecture{other}"
-                raise click.UsageError(f"Missing option '{name}'{hint}")
-        architecture: Architecture
-        if network_given:
-            architecture = DeepNetwork(
-                whole_numbers(str(dims)),
-                whole_numbers(str(ranks)),
-                whole_number("3" if t is None else t),
-                heads=whole_numbers("1" if heads is None else heads),
-                skip=bool(skip),
-                normalization="none" if normalization is None else normalization,
-                temperature=_temperature(temperature, normalization),
-                value_rank=None if value_rank is None else whole_number(value_rank),
-            )
-        else:
-            numbers = {"d": d, "d_out": d_out, "a": d if a is None else a, "t": "2" if t is None else t}
-            architecture = SingleLayer(**{name: whole_number(str(n)) for name, n in numbers.items()})
-        return command(architecture=architecture, **others)
+    def wrapped(**given: Any) -> Any:
+        own = {name: given.pop(name) for name in described}
+        absent = given.get(instead) is not None
+        return command(architecture=None if absent else _architecture(own), **given)
 
+    for name, (flags, metavar, _, text) in reversed(described.items()):
+        option = click.option(*flags, name, metavar=metavar, is_flag=metavar is None, default=None, help=text)
+        wrapped = option(wrapped)
     return wrapped
 
 
-def _temperature(text: str | None, normalization: Any) -> Any:
-    """The temperature, which only a softmax has."""
-    if text is not None and normalization != "softmax":
+def _architecture(options: Mapping[str, Any]) -> Architecture:
+    """The layer or the network that options describe.
+
+    Raises:
+        UsageError: if they describe both, or neither.
+        InputError: if there is no such architecture.
+    """
+    known = {**_LAYER, **_NETWORK}
+    given = {name: known[name][2](text) for name, text in options.items() if text is not None}
+    of_layer = [known[name][0][0] for name in ("d", "d_out", "a") if name in given]
+    of_network = [known[name][0][0] for name in _NETWORK if name in given]
+    if of_layer and of_network:
+        raise click.UsageError(
+            f"{of_layer[0]} describes a single layer and {of_network[0]} a network; give -d and -o, or "
+            "--dims and --ranks"
+        )
+    for name in ("dims", "ranks") if of_network else ("d", "d_out"):
+        if name not in given:
+            hint = "give the architecture" + ", or for a network --dims and --ranks" * (not of_network)
+            if of_layer or "dims" not in options:
+                hint = {"d": "give d with -d, such as -d 2", "d_out": "give d' with -o, such as -o 1"}[name]
+            raise click.UsageError(f"Missing option '{known[name][0][0]}'; {hint}")
+    if "temperature" in given and given.get("normalization") != "softmax":
         raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
-    return real_number("1" if text is None else text)
+    return DeepNetwork(**given) if of_network else SingleLayer(**given)
 
 
 def leave_out(reason: str, *names: str) -> None:
@@ -180,17 +147,6 @@ def check_engine(name: str, choices: Sequence[str]) -> None:
         raise InputError(f"there is no engine {name!r}{nearest(name, choices)}; use {', '.join(choices)}")
 
 
-def described(architecture: Architecture) -> str:
-    """The architecture and its size, for messages.
-
-    >>> described(SingleLayer(2, 1))
-    'M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2; 6 coordinates'
-    """
-    if isinstance(architecture, SingleLayer):
-        return f"{architecture}; {architecture.ambient_dimension} coordinates"
-    return f"{architecture}; {architecture.parameters} parameters"
-
-
 def one_blas_thread() -> None:
     """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
 
@@ -199,31 +155,6 @@ def one_blas_thread() -> None:
     """
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-
-
-def whole_numbers(text: str) -> tuple[Any, ...]:
-    """Return the comma-separated numbers in ``text``; what is no whole number is left for others to refuse.
-
-    >>> whole_numbers("4, 3,x")
-    (4, 3, 'x')
-    """
-    return tuple(whole_number(part.strip()) for part in text.split(","))
-
-
-def real_number(text: str) -> Any:
-    """Return ``text`` as a float where it is one, else as it is, for the architecture to refuse by name."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def whole_number(text: str) -> Any:
-    """Return ``text`` as an int where it is one, else as it is, for the architecture to refuse by name."""
-    try:
-        return int(text)
-    except ValueError:
-        return text
 
 
 def json_flag(command: Command) -> Command:
@@ -304,21 +235,16 @@ def problem(command: Command) -> Command:
     @layer_or_network
     @field
     @click.option(
-        "--point",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
+        "--point", type=click.Path(path_type=Path), metavar="FILE",
         help="JSON file with exact weights A (or K and Q) and V.  [default: all strata]",
-    )
+    )  # fmt: skip
     @click.option(
         "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
     )
     @click.option(
-        "--slice",
-        "slice_file",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
+        "--slice", "slice_file", type=click.Path(path_type=Path), metavar="FILE",
         help="For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
-    )
+    )  # fmt: skip
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @seed
     @force
@@ -327,22 +253,20 @@ def problem(command: Command) -> Command:
         task: str, architecture: Any, field_name: str | None, point: Path | None,
         max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
-        from agattn.systems.catalogue import TASKS, build
+        from agattn.systems.catalogue import build, task_named
         from agattn.systems.points import read_point, read_slice, read_target
 
-        takes = TASKS[task].takes if task in TASKS else ()
-        if isinstance(architecture, DeepNetwork):
-            leave_out("is for tasks about a single layer", "point", "max_degree", "slice_file", "prime")
-        elif task in TASKS:
-            leave_out("is for the task hilbert-function", *(["max_degree"] * ("max_degree" not in takes)))
-            leave_out("is for the task implicit-ideal", *(["prime"] * ("prime" not in takes)))
-        given: dict[str, Any] = {"max_degree": max_degree, "prime": prime or None}
-        if point is not None and "target" in takes:
-            given["target"] = read_target(point, architecture)
-        elif point is not None:
-            given["points"] = (read_point(point, architecture),)
-        if slice_file is not None:
-            given["slice"] = read_slice(slice_file, architecture)
+        known = task_named(task)
+        given: dict[str, Any] = {"max_degree": max_degree, "prime": prime or None, "slice": slice_file}
+        given["target" if "target" in known.takes else "points"] = point
+        readers: dict[str, Command] = {
+            "points": lambda *a: (read_point(*a),),
+            "target": read_target,
+            "slice": read_slice,
+        }
+        for key in readers.keys() & set(known.takes) & given.keys():
+            if given[key] is not None and isinstance(architecture, known.about):
+                given[key] = readers[key](given[key], architecture)
         built = build(task, architecture, characteristic(field_name), seed=seed, force=force, **given)
         return command(problem=built, **others)
 

@@ -35,8 +35,7 @@ def command(
     if keep is not None:
         check_destination(keep, folder=True)
     installation = locate(engine_named(engine_name))
-    what = f"{options.described(problem.architecture)}, over {problem.field_name}"
-    with progress(f"{installation.engine.title}: {problem.task} for {what}"):
+    with progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}"):
         done = run(problem, installation, Limits(timeout, memory), keep)
     document = {
         "task": problem.task,

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, SingleLayer
 from agattn.cli import options, output
 from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
 
 if TYPE_CHECKING:
     from agattn.verification.verify import Report
-
-
-STRATA_LEGEND = (
-    "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
-)
 
 
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -63,19 +57,10 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 )  # fmt: skip
 @options.json_flag
 def command(
-    architecture: Architecture,
-    claims: tuple[str, ...],
-    engine_name: str,
-    field_name: str | None,
-    timeout: float,
-    memory: int,
-    eliminate: bool,
-    force: bool,
-    seed: int,
-    report: Path | None,
-    certificate: Path | None,
+    architecture: Any, claims: tuple[str, ...], engine_name: str, field_name: str | None, timeout: float,
+    memory: int, eliminate: bool, force: bool, seed: int, report: Path | None, certificate: Path | None,
     as_json: bool,
-) -> int:
+) -> int:  # fmt: skip
     """Check the paper's claims, and this project's, for one layer or one network."""
     options.one_blas_thread()
     from agattn.engines.run import Limits
@@ -92,31 +77,26 @@ def command(
         seed=seed,
         keep=report,
     )
-    if certificate is not None and not isinstance(architecture, SingleLayer):
-        raise InputError("--certificate is for single layers, with -d and -o; networks have none yet")
-    if certificate is not None and architecture.t == 1:
-        raise InputError(
-            "--certificate needs t ≥ 2: with one token no claim applies and there is nothing to certify"
-        )
     if certificate is not None:
         check_destination(certificate)
+        if not getattr(architecture, "has_orbits", False):
+            raise InputError("--certificate needs t ≥ 2 and a single layer: nothing else is certified")
     if report is not None:
         check_destination(report, folder=True)
-    with progress(options.described(architecture)) as update:
+    with progress(str(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_report(report, result.as_json(), _text(result))
-    if certificate is not None and isinstance(architecture, SingleLayer):
+    if certificate is not None:
         from agattn.verification.certificate import dump, make_certificate
 
         ids = [verdict.claim for verdict in result.verdicts]
         write_file(certificate, dump(make_certificate(architecture, ids, result.verdicts)) + "\n")
+        click.echo(f"wrote {certificate}", err=True)
     if as_json:
         print_json(result.as_json())
     else:
         _print(result)
-    if certificate is not None:
-        click.echo(f"wrote {certificate}", err=True)
     return result.exit_status
 
 
@@ -134,8 +114,9 @@ def _print(report: Report) -> None:
         style = colours[status]
         table.add_row(verdict.claim, f"[{style}]{status}[/{style}]", verdict.known, verdict.short)
     output.print_table(console, table, folded="computed")
-    if isinstance(report.layer, SingleLayer) and report.layer.t >= 2:
-        console.print(f"\n{STRATA_LEGEND}", markup=False)
+    if getattr(report.layer, "has_orbits", False):
+        legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
+        console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)
     for line in _remarks(report):
         console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
 
@@ -143,29 +124,23 @@ def _print(report: Report) -> None:
 def _remarks(report: Report) -> list[str]:
     """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
     grouped: dict[tuple[str, str], list[str]] = {}
+    silent: dict[tuple[str, ...], list[str]] = {}
     for verdict in report.verdicts:
         if verdict.status.value in ("refuted", "undecided"):
             grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
-    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
-    silent: dict[str, list[str]] = {}
-    for verdict in report.verdicts:
         if verdict.assumes:
-            silent.setdefault(" and ".join(verdict.assumes), []).append(verdict.claim)
-    lines += [f"\nInapplicable, assuming {words}: {', '.join(ids)}." for words, ids in silent.items()]
-    lines += [f"\n{claim}: checked {scope}." for claim, scope in _scopes(report)]
+            silent.setdefault(verdict.assumes, []).append(verdict.claim)
+    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+    for hypotheses, ids in silent.items():
+        lines.append(f"\nInapplicable, assuming {' and '.join(hypotheses)}: {', '.join(ids)}.")
+    lines += [f"\n{v.claim}: checked {v.scope}." for v in report.verdicts if v.scope]
     lines += [f"\ntrouble: {trouble}" for trouble in dict.fromkeys(report.troubles)]
-    engines = dict.fromkeys(
-        run_.installation.engine.title + " " + run_.installation.version for run_ in report.runs
-    )
+    installations = (run.installation for run in report.runs)
+    engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
     lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
     if engines:
         lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
     return lines
-
-
-def _scopes(report: Report) -> list[tuple[str, str]]:
-    """Confirmed claims that say more than was checked, and what was."""
-    return [(v.claim, v.scope) for v in report.verdicts if v.scope]
 
 
 def _text(report: Report) -> str:
@@ -173,7 +148,7 @@ def _text(report: Report) -> str:
     lines = [f"# {report.layer}", "", "| claim | verdict | evidence | why |", "| --- | --- | --- | --- |"]
     for v in report.verdicts:
         lines.append(f"| {v.claim} | {v.status} | {v.known} | {v.witness.replace('|', chr(92) + '|')} |")
-    lines += ["", *(f"{claim}: checked {scope}.\n" for claim, scope in _scopes(report))]
+    lines += ["", *(f"{v.claim}: checked {v.scope}.\n" for v in report.verdicts if v.scope)]
     lines += ["Scripts and transcripts of the engines lie beside this file."]
-    lines += [f"- {run_.problem.task}, {run_.installation}: `{run_.script_sha256}`" for run_ in report.runs]
+    lines += [f"- {run.problem.task}, {run.installation}: `{run.script_sha256}`" for run in report.runs]
     return "\n".join(lines) + "\n"

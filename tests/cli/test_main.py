@@ -85,7 +85,7 @@ BAD = [
     (["emit", "fiber", "-d", "2", "-o", "1", "--field", "0"], "the field is '0'"),
     (["emit", "fiber", "-d", "2", "-o", "1", "--field", "9" * 5000], "the field"),
     (["emit", "fiber", "-d", "2", "-o", "1", "--point", "/no/such/file"], "cannot read /no/such/file"),
-    (["emit", "implicit-ideal", "-d", "2", "-o", "1", "--point", "x"], "cannot read x"),
+    (["emit", "implicit-ideal", "-d", "2", "-o", "1", "--point", "x"], "looks at no points; leave out --po"),
     (["emit", "hilbert-function", "-d", "2", "-o", "1", "--max-degree", "-1"], "--max-degree"),
     (["schema", "verfy"], "there is no schema 'verfy'"),
 ]  # fmt: skip
