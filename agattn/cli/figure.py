@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from agattn.cli.options import (
     whole_number,
 )
 from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
-
-if TYPE_CHECKING:
-    from agattn.architectures import SingleLayer
 
 #: What figure 1 is written as.
 FIGURE_1 = (*DRAWINGS, ".html")
@@ -74,6 +71,8 @@ def command(  # type: ignore[no-untyped-def]
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
     tree; 3, dimensions of normalized networks.
     """
+    from agattn.engines.run import Limits
+
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
         leave_out("is for figure 1", *mine)
@@ -85,111 +84,83 @@ def command(  # type: ignore[no-untyped-def]
         html = number == "1" and output.suffix.lower() == ".html"
         check_destination(output) if html else check_drawing(output, FIGURE_1 if number == "1" else DRAWINGS)
     if number == "1":
-        from agattn.architectures import SingleLayer
-        from agattn.engines.run import Limits
-        from agattn.reports.figure1 import CHOICES
-        from agattn.systems.catalogue import check_size
-
-        check_engine(engine_name, CHOICES)
-
-        numbers = {
-            "d": whole_number(d),
-            "d_out": whole_number(d_out),
-            "a": whole_number(d if a is None else a),
-        }
-        layer = SingleLayer(**numbers)
-        if not force:
-            check_size(layer)
-        options = {"engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force}
-        _figure_1(layer, slice_file, output, options, as_json)
-    elif number == "2":
-        _figure_2(output, layers, as_json)
+        figure = _figure_1((d, d_out, d if a is None else a), slice_file, output, {
+            "engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force,
+        })  # fmt: skip
     else:
-        _figure_3(output, seed, as_json)
+        figure = _figure_2(output, layers) if number == "2" else _figure_3(output, seed)
+    document, lines, note = figure
+    if as_json:
+        print_json(document | {"file": None if output is None else str(output)})
+    else:
+        click.echo("\n".join(lines))
+        click.echo(note, err=True, nl=bool(note))
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 
 
+Shown = tuple[dict[str, Any], list[str], str]
+"""A figure in numbers: JSON-ready, as lines, and what is said of it beside them."""
+
+
 def _figure_1(
-    layer: SingleLayer, slice_file: Path | None, output: Path | None, options: dict[str, Any], as_json: bool
-) -> None:
-    one_blas_thread()
-    from agattn.reports.figure1 import compute_figure_1
+    sizes: tuple[str, str, str], slice_file: Path | None, output: Path | None, options: dict[str, Any]
+) -> Shown:
+    from agattn.architectures import SingleLayer
+    from agattn.reports.figure1 import CHOICES, compute_figure_1, point_text
+    from agattn.systems.catalogue import check_size
     from agattn.systems.points import read_slice
 
+    check_engine(options["engine"], CHOICES)
+    layer = SingleLayer(*map(whole_number, sizes))
+    if not options["force"]:
+        check_size(layer)
+    one_blas_thread()
     chosen = None if slice_file is None else read_slice(slice_file, layer)
     with progress(f"a slice of {layer}"):
         figure = compute_figure_1(layer, chosen, **options)
         if output is not None:
             figure.save(output)
-    if as_json:
-        print_json({**figure.as_json(), "file": None if output is None else str(output)})
-        return
-    click.echo(f"surface:   {figure.section.equation} = 0")
-    click.echo(f"singular:  {' = '.join([*map(str, figure.section.singular), '0'])}")
+    singular = " = ".join([*map(str, figure.section.singular), "0"])
+    lines = [f"surface:   {figure.section.equation} = 0", f"singular:  {singular}"]
     for piece in figure.pieces:
-        low, high = figure.on_line(piece.ends[0]), figure.on_line(piece.ends[1])
+        low, high = (point_text(figure.on_line(end)) for end in piece.ends)
         word = "in M" if piece.in_m else "only in the Zariski closure of M"
-        click.echo(f"  from {_point(low)} to {_point(high)}: {word}")
-    for pinch in figure.pinch_points:
-        click.echo(f"pinch point: {_point(pinch)}")
-    click.echo(f"{figure.words} Computed by {figure.engine}; {figure.evidence}.", err=True)
+        lines.append(f"  from {low} to {high}: {word}")
+    lines += [f"pinch point: {point_text(pinch)}" for pinch in figure.pinch_points]
+    return figure.as_json(), lines, f"{figure.words} Computed by {figure.engine}; {figure.evidence}."
 
 
-def _point(p: tuple[float, float, float]) -> str:
-    return f"({', '.join(f'{c:g}' for c in p)})"
-
-
-def _figure_2(output: Path | None, layers: int, as_json: bool) -> None:
+def _figure_2(output: Path | None, layers: int) -> Shown:
+    from agattn.reports.drawing import save
     from agattn.reports.figure2 import draw_figure_2, factors, reading
 
     if output is not None:
-        from agattn.reports.drawing import save
-
         save(draw_figure_2(layers), output)
     product = f"L {reading(layers)}"
-    if as_json:
-        print_json(
-            {
-                "figure": 2,
-                "layers": layers,
-                "factors": [{"i": i, "transposed": transposed} for i, transposed in factors(layers)],
-                "product": product,
-                "file": None if output is None else str(output),
-            }
-        )
-    else:
-        click.echo(f"φ(X) = {product}")
+    pairs = [{"i": i, "transposed": transposed} for i, transposed in factors(layers)]
+    document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
+    return document, [f"φ(X) = {product}"], ""
 
 
-def _figure_3(output: Path | None, seed: int, as_json: bool) -> None:
+def _figure_3(output: Path | None, seed: int) -> Shown:
     one_blas_thread()
+    from agattn.reports.drawing import save
     from agattn.reports.figure3 import draw_figure_3, figure_3
 
     rows = figure_3(seed=seed)
     if output is not None:
-        from agattn.reports.drawing import save
-
         save(draw_figure_3(rows), output)
-    if as_json:
-        entries = [
-            {
-                "delta": row.delta,
-                "dimension": row.computed.dimension,
-                "evidence": row.computed.evidence.value,
-                "lower_bound": row.computed.lower_bound,
-                "upper_bound": row.computed.upper_bound,
-                "expected": row.expected,
-                "float32": row.float32,
-            }
-            for row in rows
-        ]
-        print_json({"figure": 3, "rows": entries, "file": None if output is None else str(output)})
-        return
-    click.echo(" δ  dimension  evidence   eq. 16  one float32 trial")
+    entries, lines = [], [" δ  dimension  evidence   eq. 16  one float32 trial"]
     for row in rows:
         c = row.computed
-        click.echo(f"{row.delta:2}  {c.dimension:9}  {c.evidence!s:9}  {row.expected:6}  {row.float32:17}")
-    click.echo(
+        entries.append({
+            "delta": row.delta, "dimension": c.dimension, "evidence": c.evidence.value,
+            "lower_bound": c.lower_bound, "upper_bound": c.upper_bound, "expected": row.expected,
+            "float32": row.float32,
+        })  # fmt: skip
+        lines.append(f"{row.delta:2}  {c.dimension:9}  {c.evidence!s:9}  {row.expected:6}  {row.float32:17}")
+    lines.append(
         "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."
     )
+    return {"figure": 3, "rows": entries}, lines, ""

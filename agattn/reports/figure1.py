@@ -59,6 +59,7 @@ class Figure1:
         radius: coordinates run from −radius to radius.
         pieces: of the singular line, if it is one: where it is in M, decided exactly.
         run: the engine's run, if an engine was used.
+        evidence: everything stated is exact; where the singular locus is no line, its picture is numerical.
     """
 
     layer: SingleLayer
@@ -67,11 +68,7 @@ class Figure1:
     radius: int
     pieces: tuple[Piece, ...]
     run: Run | None
-
-    @property
-    def evidence(self) -> Evidence:
-        """Everything stated is exact; where the singular locus is no line, its picture is numerical."""
-        return Evidence.PROVED
+    evidence: Evidence = Evidence.PROVED
 
     @property
     def source(self) -> str:
@@ -173,7 +170,7 @@ class Figure1:
             where = " where it is in M and dotted where it is only in the Zariski closure" if mixed else ""
             text += f" Its singular points form a line, {'solid' if inside else 'dotted'}{where}."
         if self.pinch_points:
-            points = ", ".join(f"({', '.join(f'{c:g}' for c in p)})" for p in self.pinch_points)
+            points = ", ".join(map(point_text, self.pinch_points))
             text += f" The surface pinches at {points}."
         return f"{text} {self.in_closure}".strip()
 
@@ -244,20 +241,24 @@ class Figure1:
             "singular": list(map(str, self.section.singular)),
             "line": None if line is None else {"point": _texts(line[0]), "direction": _texts(line[1])},
             "pieces": [
-                {
-                    "from": p.ends[0],
-                    "to": p.ends[1],
-                    "sample": str(p.sample),
-                    "in_m": p.in_m,
-                    "reason": p.reason,
-                }
+                {"from": p.ends[0], "to": p.ends[1], "sample": str(p.sample), "in_m": p.in_m,
+                 "reason": p.reason}
                 for p in self.pieces
             ],
             "pinch_points": [list(point) for point in self.pinch_points],
             "engine": self.engine,
             "script_sha256": None if self.run is None else self.run.script_sha256,
             "evidence": self.evidence.value,
-        }
+        }  # fmt: skip
+
+
+def point_text(p: tuple[float, float, float]) -> str:
+    """A point for people.
+
+    >>> point_text((0.0, -0.5, 1.0))
+    '(0, -0.5, 1)'
+    """
+    return f"({', '.join(f'{c:g}' for c in p)})"
 
 
 def pretty(polynomial: str) -> str:
