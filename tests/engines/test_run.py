@@ -27,6 +27,7 @@ from agattn.errors import (
 )
 from agattn.evidence import Status
 from agattn.systems.catalogue import build
+from agattn.systems.layer_tasks import FIBERS
 from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(2, 1)
@@ -270,7 +271,13 @@ def test_with_all_and_both_failing_nothing_is_decided(fakes):
     assert "killed by signal 9" in verdict.witness and verdict.witness.count("time limit") == 1
 
 
-def test_with_auto_the_other_engine_decides(fakes):
+@pytest.fixture
+def no_native_fibers(monkeypatch):
+    """Only engines can find fibers."""
+    monkeypatch.setitem(vars(FIBERS), "native", None)
+
+
+def test_with_auto_the_other_engine_decides(fakes, no_native_fibers):
     fakes.write("M2", "kill -9 $$")
     replay(fakes, "Singular", PROBLEM, fibers())
     report = verify(LAYER, [CLAIM])
@@ -279,20 +286,29 @@ def test_with_auto_the_other_engine_decides(fakes):
 
 
 @pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "impossible"])
-def test_with_auto_the_native_computation_decides_where_engines_fail(fakes, capsys, name):
-    body, _, status, message = MISDEEDS[name]
+def test_with_auto_engines_that_fail_are_not_asked_what_is_known_natively(fakes, capsys, name):
+    body, *_ = MISDEEDS[name]
     for engine in ("M2", "Singular"):
         fakes.write(engine, body)
     code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
     document = json.loads(out)
     (claim,) = document["claims"]
     assert (code, claim["verdict"], claim["evidence"]) == (0, "confirmed", "proved")
-    assert claim["engine"].startswith("native (because ") and claim["engine"].count(message) == 2
-    assert len(document["troubles"]) == (4 if status == 3 else 2)
+    assert claim["engine"] == "native" and document["troubles"] == []
+
+
+def test_with_auto_and_nothing_native_failures_are_told(fakes, no_native_fibers):
+    for engine in ("M2", "Singular"):
+        fakes.write(engine, "kill -9 $$")
+    report = verify(LAYER, [CLAIM])
+    assert (report.exit_status, report.verdicts[0].engine, len(report.troubles)) == (4, "none", 2)
+    assert report.verdicts[0].witness.count("killed by signal 9") == 2
 
 
 @pytest.mark.parametrize("variable", ["AGATTN_M2", "AGATTN_SINGULAR"])
-def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(fakes, monkeypatch, variable):
+def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
+    fakes, monkeypatch, no_native_fibers, variable
+):
     others = {"AGATTN_M2": "singular 9.9.9", "AGATTN_SINGULAR": "macaulay2 9.9.9"}
     for name in ("M2", "Singular"):
         replay(fakes, name, PROBLEM, fibers())
@@ -303,7 +319,8 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(fak
     assert report.verdicts[0].engine == others[variable]
     with pytest.raises(EngineVariableError, match=told):
         verify(LAYER, [CLAIM], Settings("all"))
-    assert verify(LAYER, [CLAIM], Settings("native")).troubles == ()
+    report = verify(LAYER, [CLAIM], Settings("native"))
+    assert report.troubles == () and "can only be found by an engine" in report.verdicts[0].witness
 
 
 def test_variables_that_name_no_program_leave_the_native_computation(fakes, monkeypatch):
@@ -311,7 +328,7 @@ def test_variables_that_name_no_program_leave_the_native_computation(fakes, monk
         monkeypatch.setenv(variable, "/no/such/program")
     report = verify(LAYER, [CLAIM])
     assert len(report.troubles) == 2 and report.exit_status == 0
-    assert report.verdicts[0].engine.startswith("native (because no engine was found")
+    assert report.verdicts[0].engine == "native"
 
 
 def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
@@ -323,11 +340,15 @@ def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
     assert str(report.verdicts[0].evidence) == "modular" and report.exit_status == 0
 
 
+def test_no_engine_where_one_is_needed(fakes, no_native_fibers):
+    report = verify(LAYER, [CLAIM])
+    assert report.exit_status == 3 and "pip install 'agattn[engines]'" in report.verdicts[0].witness
+
+
 def test_no_engine_at_all(fakes, capsys):
     code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
     (claim,) = json.loads(out)["claims"]
-    because = "native (because no engine was found; install them with: pip install 'agattn[engines]')"
-    assert (code, claim["verdict"], claim["engine"]) == (0, "confirmed", because)
+    assert (code, claim["verdict"], claim["engine"]) == (0, "confirmed", "native")
     for arguments in (["verify", "--engine", "singular"], ["verify", "--engine", "all"], ["run", "fiber"]):
         code, out, err = command_line(capsys, *arguments)
         assert (code, out) == (3, "")

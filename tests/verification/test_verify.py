@@ -2,7 +2,7 @@
 
 import pytest
 
-from agattn.architectures import SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.engines.run import Limits
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
@@ -278,10 +278,34 @@ def test_the_seed_reaches_the_native_computation(monkeypatch):
     assert seeds == [23] and report.verdicts[0].computed == 5
 
 
+def test_auto_asks_an_engine_only_about_what_is_left_open(macaulay2, monkeypatch):
+    monkeypatch.setenv("AGATTN_M2", str(macaulay2.path))
+    assert verify(SingleLayer(2, 1)).runs == ()
+    report = verify(DeepNetwork((2, 2, 1), (2, 2), t=3), ["theorem-3.7", "agattn.network-dimension"])
+    assert [run.problem.task for run in report.runs] == ["virtual-fiber"]
+    whole, dimension = report.verdicts
+    assert whole.computed["other_components"] == 0 and str(macaulay2) in whole.engine
+    assert dimension.engine == "native" and dimension.status is CONFIRMED
+
+
+def test_sources_say_who_found_and_who_checked(singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    report = verify(SingleLayer(3, 2, 2), ["agattn.tangent-dimension"], Settings("singular"))
+    [verdict] = report.verdicts
+    given = [s for s in verdict.sources if s.part == "equations that bound tangent spaces"]
+    assert [(s.found_by, s.checked_by) for s in given] == [("native", str(singular))]
+    assert {"part": given[0].part, "found_by": "native", "checked_by": str(singular)} in (
+        verdict.as_json()["sources"]
+    )
+    assert f"Found natively, checked by {singular}" in report.found_by
+    [native] = verify(SingleLayer(3, 2, 2), ["agattn.tangent-dimension"]).verdicts
+    assert {(s.found_by, s.checked_by) for s in native.sources} == {("native", "")}
+
+
 def test_tasks_are_done_once(fakes):
     done = []
     verify(SingleLayer(2, 1), settings=Settings("native"), progress=done.append)
-    assert len(done) == len(set(done)) == 6 and all(line.startswith("native: ") for line in done)
+    assert len(done) == len(set(done)) == 9 and all(line.startswith("native: ") for line in done)
 
 
 def test_bad_requests():
