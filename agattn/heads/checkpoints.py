@@ -27,9 +27,12 @@ from agattn.algebra.scalars import Array, as_floats, matrix, scalars
 from agattn.errors import InputError
 from agattn.heads.weight_files import WeightFile
 
-_BERT = re.compile(r"(?:^|.*\.)encoder\.layer\.(\d+)\.attention\.self\.(query|key|value)\.weight")
-_GPT2 = re.compile(r"(?:^|.*\.)h\.(\d+)\.attn\.c_attn\.weight")
-_LLAMA = re.compile(r"(?:^|.*\.)layers\.(\d+)\.self_attn\.(q|k|v|qkv)_proj\.weight")
+#: The names of weights, with the number of the layer and the part of it.
+_LAYOUTS = {
+    "bert": re.compile(r"(?:.*\.)?encoder\.layer\.(\d+)\.attention\.self\.(query|key|value)\.weight"),
+    "gpt2": re.compile(r"(?:.*\.)?h\.(\d+)\.attn\.(c_attn)\.weight"),
+    "llama": re.compile(r"(?:.*\.)?layers\.(\d+)\.self_attn\.(q|k|v|qkv)_proj\.weight"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,14 +122,13 @@ class Checkpoint:
 
 
 def _recognise(file: WeightFile) -> tuple[str, dict[int, dict[str, str]]]:
-    found: dict[str, dict[int, dict[str, str]]] = {"bert": {}, "gpt2": {}, "llama": {}}
+    """The layout, and for each layer the names of its tensors "q", "k", "v", or of one that is "fused"."""
+    found: dict[str, dict[int, dict[str, str]]] = {layout: {} for layout in _LAYOUTS}
     for name in file:
-        if match := _BERT.fullmatch(name):
-            found["bert"].setdefault(int(match[1]), {})[match[2][0]] = name
-        elif match := _GPT2.fullmatch(name):
-            found["gpt2"].setdefault(int(match[1]), {})["fused"] = name
-        elif match := _LLAMA.fullmatch(name):
-            found["llama"].setdefault(int(match[1]), {})["fused" if match[2] == "qkv" else match[2]] = name
+        for layout, pattern in _LAYOUTS.items():
+            if match := pattern.fullmatch(name):
+                part = "fused" if match[2] in ("c_attn", "qkv") else match[2][0]
+                found[layout].setdefault(int(match[1]), {})[part] = name
     layouts = [layout for layout, layers in found.items() if layers]
     if len(layouts) == 1:
         return layouts[0], found[layouts[0]]
