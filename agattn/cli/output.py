@@ -19,7 +19,6 @@ from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Column, Table
 
 #: What pictures are written as.
 DRAWINGS = (".png", ".svg", ".pdf")
@@ -56,33 +55,6 @@ def console(stderr: bool = False, **options: Any) -> Console:
             raise BrokenPipeError
 
     return Plain(stderr=stderr, highlight=False, **options)
-
-
-def print_table(shown: Console, table: Table, folded: str = "") -> None:
-    """Print a table, or where it does not fit, each row as a paragraph: nothing is ever cut off.
-
-    Args:
-        shown: where to print it.
-        table: its first column names the rows.
-        folded: the heading of a column that may be folded, to a width of no less than 16 characters.
-    """
-    from rich.measure import Measurement
-
-    def width(column: Column) -> int:
-        cells = [column.header, *column.cells]
-        longest = max(Measurement.get(shown, shown.options, cell).maximum for cell in cells)
-        return min(longest, 16) if column.header == folded else longest
-
-    needed = sum(map(width, table.columns)) + 2 * len(table.columns)
-    if needed <= shown.width:
-        shown.print(table)
-        return
-    names = [str(column.header) for column in table.columns]
-    for first, *others in zip(*(column.cells for column in table.columns), strict=True):
-        shown.print(first, soft_wrap=True)
-        for name, cell in zip(names[1:], others, strict=True):
-            if cell:
-                shown.print(f"  {name}: {cell}", soft_wrap=True)
 
 
 def write_file(path: Path, text: str) -> None:

@@ -55,26 +55,21 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
 
 
 def _print_table(found: StrataTable) -> None:
-    from rich import box
-    from rich.table import Table
+    from agattn.display.table import Cell, Table
 
     console = output.console(soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading.startswith("dim") else "left", no_wrap=True)
+    rows: list[tuple[Cell, ...]] = []
     for row in found.rows:
         cells = row.cells("-", "..")
         lengths = [] if row.tangent.fiber is None else [p.length for p in row.tangent.fiber.points]
         longest = max((n for n in lengths if n), default=None)
-        if lengths and longest != 1:
-            cells["preimages"] = f"{cells['preimages']} (×{longest or '?'})"
+        multiple = f" (×{longest or '?'})" if lengths and longest != 1 else ""
+        cells["preimages"] = f"{cells['preimages']}{multiple}"
         cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
-        table.add_row(
-            *map(str, cells.values()), row.local_type.name, style="bold" if row.contradicts_paper else None
-        )
+        rows.append((*cells.values(), row.local_type.name))
     console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n")
-    output.print_table(console, table)
+    Table("", headings, tuple(rows)).print(console, rule=True)
     console.print(
         "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
         "Zariski tangent space; HMK: singular by Theorem 3.4."

@@ -101,19 +101,12 @@ def command(
 
 
 def _print(report: Report) -> None:
-    from rich.table import Table
+    from agattn.display.table import Table, Wide, Word
 
-    colours = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}
     console = output.console()
     console.print(f"[bold]{report.layer}[/bold]")
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for heading in ("claim", "verdict", "evidence", "computed"):
-        table.add_column(heading, overflow="fold", no_wrap=heading != "computed")
-    for verdict in report.verdicts:
-        status = verdict.status.value
-        style = colours[status]
-        table.add_row(verdict.claim, f"[{style}]{status}[/{style}]", verdict.known, verdict.short)
-    output.print_table(console, table, folded="computed")
+    rows = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in report.verdicts)
+    Table("", ("claim", "verdict", "evidence", Wide("computed")), rows).print(console)
     if getattr(report.layer, "has_orbits", False):
         legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
         console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)

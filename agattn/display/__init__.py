@@ -7,8 +7,6 @@ $\\mathcal{M}(2,1,2) \\subset \\mathbb{R}^{6}, \\quad \\dim = 5, \\quad t \\geq 
 9
 """
 
-from agattn.display.values import tables
-
 
 def html(value: object) -> str:
     """A value as the HTML tables that a notebook shows; formulas are MathML.
@@ -16,6 +14,8 @@ def html(value: object) -> str:
     Raises:
         TypeError: if no table is known for values of its type.
     """
+    from agattn.display.values import tables
+
     return "".join(table.html() for table in tables(value))
 
 
@@ -25,4 +25,6 @@ def latex(value: object) -> str:
     Raises:
         TypeError: if no table is known for values of its type.
     """
+    from agattn.display.values import tables
+
     return tables(value)[0].latex()

@@ -16,11 +16,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from markupsafe import Markup, escape
 
 from agattn.display.mathml import mathml
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,39 @@ class Table:
         )
         return str(Markup("<table>{}{}<tbody>{}</tbody></table>").format(caption, head, lines))
 
+    def print(self, console: Console, *, rule: bool = False) -> None:
+        """Print the table, or where it does not fit, each row as a paragraph: nothing is ever cut off.
+
+        Columns under wide headings may be folded, to a width of no less than 16 characters.
+
+        Args:
+            console: where to print it; words are coloured there.
+            rule: whether there is a line under the headings, and less space between columns.
+        """
+        from rich import box, measure
+        from rich.table import Table as RichTable
+
+        space, line = ((0, 1, 0, 0), box.SIMPLE_HEAD) if rule else ((0, 1), None)
+        table = RichTable(box=line, padding=space, pad_edge=rule, show_edge=False)
+        needed = 0
+        for heading, cells in zip(self.headings, zip(*self.rows, strict=True), strict=True):
+            right, wide = any(isinstance(cell, int) for cell in cells), isinstance(heading, Wide)
+            table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=not wide)
+            shown = [str(heading), *map(_cell_rich, cells)]
+            longest = max(measure.Measurement.get(console, console.options, cell).maximum for cell in shown)
+            needed += (min(longest, 16) if wide else longest) + 2
+        rows = [list(map(_cell_rich, row)) for row in self.rows]
+        for row in rows:
+            table.add_row(*row)
+        if needed <= console.width:
+            console.print(table)
+            return
+        for first, *others in rows:
+            console.print(first, soft_wrap=True)
+            for heading, cell in zip(self.headings[1:], others, strict=True):
+                if cell:
+                    console.print(f"  {heading}: {cell}", soft_wrap=True)
+
     def latex(self) -> str:
         """The table as an array between dollars, without its caption and running text; or its formula."""
         if isinstance(self.caption, Math):
@@ -107,6 +143,19 @@ class Table:
         columns = "l" * max(map(len, rows), default=1)
         body = r" \\ ".join(lines)
         return rf"$\begin{{array}}{{{columns}}} {body} \end{{array}}$"
+
+
+_COLOURS = {"confirmed": "green", "refuted": "red", "undecided": "yellow", "inapplicable": "dim"}
+
+
+def _cell_rich(cell: Cell) -> str:
+    """A cell in the markup of rich."""
+    import rich.markup
+
+    if isinstance(cell, Word):
+        colour = _COLOURS.get(cell.word)
+        return f"[{colour}]{cell.word}[/{colour}]" if colour else cell.word
+    return rich.markup.escape(str(cell))
 
 
 def _cells(tag: str, attributes: str, cells: Iterable[Cell]) -> Markup:
