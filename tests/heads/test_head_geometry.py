@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from test_fibers import scrambled
+from points_of_strata import scrambled
 
 from agattn.algebra.scalars import as_floats
 from agattn.architectures import SingleLayer

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from points_of_strata import scrambled
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import equivalent, fiber, joint_rank, weights
 from agattn.geometry.identifiability.gauge import canonical_factors, gauge_between
-from agattn.geometry.strata.strata import representative, strata
+from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coordinates import coefficients
 
 SHAPES = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 4) for a in range(1, d + 1)]
@@ -22,19 +23,6 @@ def same_function(one, other):
     if one.is_exact and other.is_exact:
         return (first == second).all()
     return np.abs(first - second).max() <= 1e-12 * np.abs(first).max()
-
-
-def scrambled(layer, stratum, seed):
-    """Weights of a stratum in other bases."""
-    rng = np.random.default_rng(seed)
-
-    def unimodular(n):
-        lower = np.tril(rng.integers(-2, 3, (n, n)), -1) + np.eye(n, dtype=int)
-        return (lower @ (np.triu(rng.integers(-2, 3, (n, n)), 1) + np.eye(n, dtype=int))).astype(object)
-
-    A, V = (np.array(M, dtype=object) for M in representative(layer, stratum))
-    inner, left, right = unimodular(layer.d), unimodular(layer.d_out), unimodular(layer.d)
-    return inner @ A @ right, left @ V @ inner.T
 
 
 def sample(through, seed):

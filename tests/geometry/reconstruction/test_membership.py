@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fibers import scrambled
+from points_of_strata import scrambled
 
 from agattn.algebra.scalars import scalars
 from agattn.architectures import SingleLayer

@@ -1,0 +1,18 @@
+"""Points of a stratum that are not on the coordinate axes."""
+
+import numpy as np
+
+from agattn.geometry.strata.strata import representative
+
+
+def scrambled(layer, stratum, seed):
+    """Weights of a stratum in other bases."""
+    rng = np.random.default_rng(seed)
+
+    def unimodular(n):
+        lower = np.tril(rng.integers(-2, 3, (n, n)), -1) + np.eye(n, dtype=int)
+        return (lower @ (np.triu(rng.integers(-2, 3, (n, n)), 1) + np.eye(n, dtype=int))).astype(object)
+
+    A, V = (np.array(M, dtype=object) for M in representative(layer, stratum))
+    inner, left, right = unimodular(layer.d), unimodular(layer.d_out), unimodular(layer.d)
+    return inner @ A @ right, left @ V @ inner.T
