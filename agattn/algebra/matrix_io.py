@@ -10,7 +10,7 @@ import csv
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,17 +77,16 @@ def _scipy_sparse(archive: Any) -> SparseMatrix:
     kind = archive["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
     m, n = (int(x) for x in archive["shape"])
-    data = archive["data"]
     if kind == "coo":
-        rows, columns = archive["row"].tolist(), archive["col"].tolist()
+        rows, columns = archive["row"], archive["col"]
     elif kind in ("csr", "csc"):
-        starts = archive["indptr"]
-        major = np.repeat(np.arange(len(starts) - 1), np.diff(starts)).tolist()
-        minor = archive["indices"].tolist()
-        rows, columns = (major, minor) if kind == "csr" else (minor, major)
+        starts, columns = archive["indptr"], archive["indices"]
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        if kind == "csc":
+            rows, columns = columns, rows
     else:
         raise InputError(f"holds a sparse matrix in the format {kind!r}; save it as csr, csc or coo")
-    return from_triples((m, n), rows, columns, data)
+    return from_triples((m, n), rows.tolist(), columns.tolist(), archive["data"])
 
 
 def _numpy_problem(error: Exception) -> str:
@@ -99,11 +98,11 @@ def _numpy_problem(error: Exception) -> str:
 def _csv(path: Path) -> list[list[str]]:
     rows: list[list[str]] = []
     with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(_without_comments(file), skipinitialspace=True)
+        # Comments count as blank lines: numpy.savetxt writes its header so.
+        lines = ("\n" if line.lstrip().startswith("#") else line for line in file)
+        reader = csv.reader(lines, skipinitialspace=True)
         try:
-            for row in reader:
-                if not row:
-                    continue
+            for row in filter(None, reader):
                 if rows and len(row) != len(rows[0]):
                     raise InputError(
                         f"line {reader.line_num} has {len(row)} entries, the first has {len(rows[0])}"
@@ -114,12 +113,6 @@ def _csv(path: Path) -> list[list[str]]:
     return rows
 
 
-def _without_comments(lines: Any) -> Iterator[str]:
-    """Lines with those that start with # left blank, as numpy.savetxt writes its header."""
-    for line in lines:
-        yield "\n" if line.lstrip().startswith("#") else line
-
-
 def _json(path: Path) -> Any:
     def refuse(name: str) -> Any:
         raise InputError(f"has the entry {name}, which is not a finite number")
@@ -127,7 +120,7 @@ def _json(path: Path) -> Any:
     text = path.read_text(encoding="utf-8-sig")
     try:
         # Numbers stay text: neither rounded to floats nor limited in length.
-        document = json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=refuse)
+        document = json.loads(text, parse_float=str, parse_int=str, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
     except RecursionError:
@@ -138,22 +131,16 @@ def _json(path: Path) -> Any:
                 'is an object without the key "matrix"; write a list of rows, or {"matrix": [rows]}'
             )
         document = document["matrix"]
-    if not isinstance(document, list) or isinstance(document, str):
+    if not isinstance(document, list):
         raise InputError("holds no list of rows")
     for i, row in enumerate(document):
         if not isinstance(row, list):
             raise InputError(f"row {i + 1} is not a list")
         for j, x in enumerate(row):
             if not isinstance(x, str):
-                shown = json.dumps(x)
-                raise InputError(f"entry ({i + 1}, {j + 1}) is {shown[:40]}; write a number or a string")
+                shown = json.dumps(x)[:40]
+                raise InputError(f"entry ({i + 1}, {j + 1}) is {shown}; write a number or a string")
     return document
-
-
-class _Number(str):
-    """A number of a JSON document as it is written."""
-
-    __slots__ = ()
 
 
 def _mtx(path: Path) -> Any:

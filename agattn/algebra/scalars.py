@@ -64,12 +64,7 @@ def scalars(values: Any, name: str) -> Array:
             values = getattr(values, method)()
             break
     try:
-        array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
-        if array.dtype == object and array.size:
-            # A ragged nesting leaves lists inside.
-            bad = next((x for x in array.flat if isinstance(x, (list, tuple, np.ndarray))), None)
-            if bad is not None:
-                raise ValueError
+        array = np.asarray(values) if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     except ValueError as error:
         raise InputError(f"{name} has rows of different lengths") from error
     if array.dtype.kind == "f":
@@ -77,6 +72,8 @@ def scalars(values: Any, name: str) -> Array:
     if array.dtype.kind not in "biuO":
         raise InputError(f"{name} has entries of type {array.dtype}; all entries must be real numbers")
     flat = array.ravel().tolist()
+    if any(isinstance(x, (list, tuple, np.ndarray)) for x in flat):  # what a ragged nesting leaves inside
+        raise InputError(f"{name} has rows of different lengths")
     if any(isinstance(x, (float, np.floating)) for x in flat):
         try:
             floats = np.array([float(x) for x in flat]).reshape(array.shape)
