@@ -162,8 +162,8 @@ def rank(
     *,
     precision: int = 128,
     seed: int = 0,
-    kernel: Any = None,
-    kernel_reason: str | None = None,
+    upper_bound: int | None = None,
+    reason: str = "as stated",
     radius: Any = None,
     budget: float = 60.0,
     max_precision: int = 4096,
@@ -182,11 +182,9 @@ def rank(
             mpmath where nothing encloses the entries, balls for all others.
         precision: bits to start from, for balls and mpmath.
         seed: seed of the random primes.
-        kernel: vectors v with A v = 0, as the columns of a matrix: an upper bound from outside. They are
-            checked, exactly where matrix and vectors are exact. In balls a product can only be seen to
-            contain zero.
-        kernel_reason: why a real matrix annihilates those vectors, such as a known symmetry; it is this
-            argument, not the computation, that makes an upper bound for balls ``proved``.
+        upper_bound: an upper bound on the rank of a real matrix that is proved elsewhere, such as the number
+            of columns minus the dimension of known symmetries: what balls alone cannot give.
+        reason: the argument behind it.
         radius: how far each inexact entry may be from the number written; by default as stated in
             :mod:`agattn.algebra.entries`.
         budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
@@ -195,8 +193,8 @@ def rank(
             upper bound.
 
     Raises:
-        InputError: if the matrix, method or kernel cannot be used.
-        DisagreementError: if random rows have a rank above their upper bound.
+        InputError: if the matrix or method cannot be used.
+        DisagreementError: if the rank is above the upper bound.
 
     >>> rank([["0.1", "0.2"], ["0.3", "0.6"]]).as_json()["evidence"]
     'numerical'
@@ -214,16 +212,13 @@ def rank(
     if method == "auto":
         method = "rational" if isinstance(A, ExactMatrix) else "ball" if A.enclosed else "mpmath"
     if method == "mpmath":
-        if kernel is not None:
-            raise InputError(
-                "kernel vectors are not used by the method mpmath; give them to ball or rational"
-            )
         return _by_mpmath(A, precision, max(max_precision, 2 * precision))
     if isinstance(A, BallMatrix) and not A.enclosed:
         raise InputError(f"the method {method} needs entries with a radius; mpmath's have none")
     if method == "ball":
-        return _by_balls(real_matrix(A), precision, max(max_precision, precision), kernel, kernel_reason)
-    return _exactly(_as_exact(A, method), method, seed, bound, kernel)
+        limit = max(max_precision, precision)
+        return _by_balls(real_matrix(A), precision, limit, upper_bound, reason)
+    return _exactly(_as_exact(A, method), method, seed, bound)
 
 
 def proved_rank(matrix: Any) -> int:
@@ -255,17 +250,11 @@ def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
     return exact
 
 
-def _exactly(A: ExactMatrix, method: str, seed: int, budget: float, kernel: Any) -> RankResult:
-    given = 0 if kernel is None else _kernel_size(A, kernel, 0)
-    proving, full = method == "rational", min(A.shape)
-    minor, blocks, error = exact_rank(A, seed, budget, prove=proving and not given)
-    if proving and given and minor.rank not in (full, A.shape[1] - given):
-        minor, blocks, error = exact_rank(A, seed, budget, prove=True)  # the vectors given do not suffice
+def _exactly(A: ExactMatrix, method: str, seed: int, budget: float) -> RankResult:
+    minor, blocks, error = exact_rank(A, seed, budget, prove=method == "rational")
     r = minor.rank
-    if r == full:
+    if r == min(A.shape):
         error, reason = 0.0, "the matrix has no more rows or columns"
-    elif given and A.shape[1] - given == r:
-        error, reason = 0.0, f"{given} independent kernel vectors were supplied and checked exactly"
     elif error:
         reason = f"no larger minor modulo random primes; wrong with probability below 2^{log2(error):.0f}"
         method = "modular"
@@ -294,14 +283,11 @@ def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
 # --- in balls ---
 
 
-def _by_balls(
-    A: BallMatrix, precision: int, limit: int, kernel: Any, kernel_reason: str | None
-) -> RankResult:
+def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None, reason: str) -> RankResult:
     full = min(A.shape)
     found = balls.elimination(A.balls(precision), precision)
     best = found
-    given = 0 if kernel is None else _kernel_size(A, kernel, precision)
-    closed = A.shape[1] - given
+    closed = full if upper_bound is None else min(full, upper_bound)
     decided = best.exhausted
     while not decided and best.rank < closed and 2 * found.precision_bits <= limit:
         before = found
@@ -317,55 +303,22 @@ def _by_balls(
             found.rank == before.rank and found.gap >= SMALLEST_GAP and found.gap >= before.gap + growth - 1
         )
     r = best.rank
-    upper, evidence = full, Evidence.PROVED
+    if r > closed:
+        raise DisagreementError(f"the matrix has rank at least {r}, above the bound {closed}: {reason}")
+    upper, evidence = closed, Evidence.PROVED
     if r == full:
         reason = "the matrix has no more rows or columns"
     elif best.exhausted:
         upper, reason = r, "the Schur complement of the minor is exactly zero"
-    elif given and closed == r:
-        upper = r
-        evidence = Evidence.PROVED if kernel_reason else Evidence.NUMERICAL
-        why = kernel_reason or "consistent with the balls"
-        reason = f"{given} independent kernel vectors were supplied: {why}"
-    elif decided:
+    elif r < closed and decided:
         upper, evidence = r, Evidence.NUMERICAL
         reason = f"the rest is zero up to {best.gap:.0f} bits below the smallest pivot"
-    else:
+    elif r < closed:
         reason = f"undecided at {best.precision_bits} bits: the rest is neither zero nor separated from it"
-        if given and kernel_reason:
-            upper = min(upper, closed)
     gap = None if isinf(best.gap) or not r else best.gap
     return RankResult(
         A.shape, r, upper, Evidence.PROVED, evidence, "ball", best.precision_bits, gap, best.minor, reason
     )
-
-
-def _kernel_size(A: ExactMatrix | BallMatrix, kernel: Any, precision: int) -> int:
-    """The proved number of independent columns of a kernel supplied, after looking for a contradiction.
-
-    Where matrix and kernel are exact their product must vanish, else it must contain zero.
-    """
-    K = read_matrix(kernel)
-    if isinstance(A, ExactMatrix):
-        if isinstance(K, BallMatrix) and (K.stated or K.pairs is None):
-            raise InputError("the kernel of an exact matrix must be exact: give integers or rationals")
-        K = _as_exact(K, "rational")
-    if K.shape[0] != A.shape[1]:
-        raise InputError(f"the kernel vectors have length {K.shape[0]}; the matrix has {A.shape[1]} columns")
-    if isinstance(A, ExactMatrix) and isinstance(K, ExactMatrix):
-        left, right = (flint.fmpq_mat(*B.shape, [x for row in B.rows() for x in row]) for B in (A, K))
-        wrong = [bool(x) for x in (left * right).entries()]
-        # A proved lower bound for the number of independent vectors is what the upper bound needs.
-        size = exact_rank(K, 0, 0.0, prove=False)[0].rank
-    else:
-        with working_precision(precision):
-            product = real_matrix(A).balls(precision) * real_matrix(K).balls(precision)
-        wrong = [not x.contains(0) for x in product.entries()]
-        size = balls.elimination(real_matrix(K).balls(precision), precision).rank
-    if any(wrong):
-        column = wrong.index(True) % K.shape[1] + 1
-        raise InputError(f"the matrix does not annihilate column {column} of the kernel given")
-    return size
 
 
 # --- in mpmath ---
@@ -492,7 +445,7 @@ def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> Rank
             with working_precision(bits):
                 return _arb_mat(exact(everything))
 
-        found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, None)
+        found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, "")
         if found.lower_bound >= proved and found.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
             result = replace(found, upper_evidence=Evidence.NUMERICAL)

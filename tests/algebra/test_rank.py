@@ -21,13 +21,12 @@ from agattn.algebra.balls import is_nonsingular, pivots, working_precision
 from agattn.algebra.exact_rank import (
     EnoughPrimes,
     Kernel,
-    exact_rank,
     minor_mod,
     prove_by_kernel,
     prove_by_primes,
     prove_upper_bound,
 )
-from agattn.algebra.matrices import ExactMatrix, SparseMatrix, from_triples, read_matrix
+from agattn.algebra.matrices import SparseMatrix, from_triples, read_matrix
 from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
 from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
 from agattn.errors import DisagreementError, InputError
@@ -295,20 +294,6 @@ def test_budget_turns_a_proof_into_modular_evidence() -> None:
     assert rank(matrix, "rational", budget=0).evidence is Evidence.PROVED
 
 
-def test_supplied_kernel_proves_and_is_checked() -> None:
-    matrix = [[1, 2, 3], [2, 4, 6]]
-    result = rank(matrix, "modular", kernel=[[2, 3], [-1, 0], [0, -1]])
-    assert (result.rank, result.evidence) == (1, Evidence.PROVED)
-    with pytest.raises(InputError, match="column 2 of the kernel"):
-        rank(matrix, kernel=[[2, 1], [-1, 0], [0, 0]])
-    with pytest.raises(InputError, match="length 2"):
-        rank(matrix, kernel=[[2], [-1]])
-    # A dependent kernel proves nothing.
-    assert exact_rank(ExactMatrix((2, 3), np.array(matrix)), 0, 0.0, prove=False)[0].rank == 1
-    twice = rank(matrix, "modular", kernel=[[2, 4], [-1, -2], [0, 0]])
-    assert twice.upper_bound == 1
-
-
 def test_the_same_seed_gives_the_same_answer() -> None:
     first, second = rank(planted(40, 40, 20), seed=3), rank(planted(40, 40, 20), seed=3)
     assert first.minor == second.minor
@@ -467,16 +452,15 @@ def test_zero_matrix_of_exact_balls_is_proved() -> None:
     assert (result.rank, result.evidence) == (0, Evidence.PROVED)
 
 
-def test_supplied_kernel_of_a_real_matrix() -> None:
+def test_an_upper_bound_from_elsewhere() -> None:
     root = flint.arb(2).sqrt()
     matrix = [[root, 2], [1, root]]
-    kernel = [[-root], [1]]
-    assert rank(matrix, kernel=kernel).evidence is Evidence.NUMERICAL
-    known = rank(matrix, kernel=kernel, kernel_reason="the first row is the second times the root of 2")
+    assert rank(matrix).evidence is Evidence.NUMERICAL
+    known = rank(matrix, upper_bound=1, reason="the first row is the second times the root of 2")
     assert (known.rank, known.evidence) == (1, Evidence.PROVED)
     assert "root of 2" in known.reason
-    with pytest.raises(InputError, match="column 1"):
-        rank(matrix, kernel=[[root], [1]], kernel_reason="wrong")
+    with pytest.raises(DisagreementError, match="above the bound 0"):
+        rank(matrix, upper_bound=0, reason="wrong")
 
 
 # --- the proof in balls ---
@@ -635,6 +619,7 @@ class SoftmaxJacobian:
         self.delta = delta
         self.shapes = [(2, delta), (2, delta), (delta, delta)] * 2
         self.parameters = [matrix(*shape) for shape in self.shapes]
+        self.parameter_count = sum(m * n for m, n in self.shapes)
         self.inputs = [matrix(delta, 3) for _ in range(inputs)]
 
     def __call__(self, bits: int) -> Any:
@@ -710,18 +695,22 @@ def test_softmax_jacobian_has_the_rank_of_figure_3(delta: int) -> None:
     """δ² + 8δ − 8, from below by balls and from above by the symmetries of the network: the two meet."""
     expected = delta**2 + 8 * delta - 8
     jacobian = SoftmaxJacobian(delta, inputs=16)
-    symmetries, reason = jacobian.symmetries(), "GL(2) of each layer and GL(δ) act without changing the map"
-    result = rank(jacobian, kernel=symmetries, kernel_reason=reason)
+    bound = jacobian.parameter_count - proved_rank(jacobian.symmetries())
+    result = rank(jacobian, upper_bound=bound, reason="GL(2) of each layer and GL(δ) leave the map as it is")
     assert (result.rank, result.evidence) == (expected, Evidence.PROVED)
-    # A wrong symmetry is seen, even where it is off by little in one entry.
-    symmetries[0, 0] += flint.fmpq(1, 1000)
-    with pytest.raises(InputError, match="column 1"):
-        rank(jacobian, kernel=symmetries, kernel_reason=reason)
+
+
+def test_symmetries_annihilate_the_softmax_jacobian() -> None:
+    jacobian = SoftmaxJacobian(3, inputs=4)
+    with working_precision(128):
+        product = jacobian(128) * flint.arb_mat(jacobian.symmetries())
+    assert all(x.contains(0) for x in product.entries())
 
 
 def test_too_few_inputs_leave_the_bounds_apart() -> None:
     jacobian = SoftmaxJacobian(5, inputs=3)
-    result = rank(jacobian, kernel=jacobian.symmetries(), kernel_reason="GL(2) of each layer and GL(δ)")
+    bound = jacobian.parameter_count - proved_rank(jacobian.symmetries())
+    result = rank(jacobian, upper_bound=bound, reason="GL(2) of each layer and GL(δ)")
     assert result.upper_bound <= 45 < 57
 
 
@@ -746,14 +735,6 @@ def test_entries_given_twice_are_added_exactly() -> None:
     assert rank(A).rank == 2 and A.entries[0, 0] == 2**64
     with pytest.raises(InputError, match=r"entry \(1, 1\) is given twice, in floating point"):
         from_triples((2, 2), rows, columns, np.array([0.1] * 5))
-
-
-def test_a_kernel_that_does_not_suffice_weakens_nothing() -> None:
-    generator = np.random.default_rng(0)
-    matrix = generator.integers(-9, 10, (12, 3)) @ generator.integers(-9, 10, (3, 12))
-    vector = rank(matrix, "rational").kernels[0].matrix.tolist()
-    partial = rank(matrix, "rational", kernel=[[row[0]] for row in vector])
-    assert (partial.rank, partial.evidence) == (3, Evidence.PROVED)
 
 
 def test_mpmath_claims_nothing_about_balls_around_zero() -> None:
