@@ -13,8 +13,8 @@ duality).
 >>> module.tableaux
 (((0, 1), (2,)), ((0, 2), (1,)))
 >>> module.transposition(0, 1)
-array([[ 1, -1],
-       [ 0, -1]])
+array([[ 1., -1.],
+       [ 0., -1.]])
 """
 
 from __future__ import annotations
@@ -113,18 +113,17 @@ class SpechtModule:
         result: FloatArray = np.matmul(values.swapaxes(0, 1).astype(np.float64), self._inverse)
         return result
 
-    def transposition(self, i: int, j: int) -> IntArray:
-        """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T."""
-        return self.action(i, j).astype(np.int64)
+    def transposition(self, i: int, j: int) -> FloatArray:
+        """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T.
 
-    def action(self, i: int, j: int) -> FloatArray:
-        """The same matrix of integers as floats, for the speed of BLAS; its entries are far below 2^53."""
+        Integers far below 2^53, held as floats for the speed of BLAS.
+        """
         i, j = min(i, j), max(i, j)
         if (i, j) not in self._transpositions:
             if j == i + 1:
                 matrix = self._simple[i]
             else:
-                matrix = self._simple[j - 1] @ self.action(i, j - 1) @ self._simple[j - 1]
+                matrix = self._simple[j - 1] @ self.transposition(i, j - 1) @ self._simple[j - 1]
             self._transpositions[i, j] = matrix
         return self._transpositions[i, j]
 

@@ -42,6 +42,7 @@ def eliminate(
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
+        characteristic=characteristic,
         method=installation.engine.name,
         hilbert_function=[values.integers[f"value@{n}"] for n in range(1, max_degree + 1)],
     )

@@ -98,8 +98,10 @@ def _read_ideal(answer: Answer) -> Ideal:
     for point in strata_points(layer) if layer.has_orbits else ():
         pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
         points[point.ranks] = {index: value for index, value in pairs if value}
-    dimension, degree = answer.integers["dimension"], answer.integers["degree"]
-    return Ideal.eliminated(layer, dimension, degree, answer.polynomials["generators"], points=points)
+    return Ideal.eliminated(
+        layer, answer.integers["dimension"], answer.integers["degree"], answer.polynomials["generators"],
+        characteristic=answer.problem.characteristic, points=points,
+    )  # fmt: skip
 
 
 def _elimination_is_hopeless(layer: SingleLayer) -> str:

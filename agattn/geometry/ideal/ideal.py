@@ -15,7 +15,6 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -23,6 +22,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
+from operator import attrgetter
 from typing import Any
 
 import flint
@@ -48,6 +48,9 @@ LARGEST_SPECHT_MODULE = 1500
 LARGEST_DEGREE_PIECE = 200_000
 #: A degree of M̄ with more digits than this is left out: JSON readers refuse such integers.
 MOST_DIGITS = 4000
+
+#: What equal ideals have in common.
+_FACTS = attrgetter("layer", "dimension", "degree", "generators_by_degree", "tangent_dimension")
 
 _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
@@ -139,6 +142,7 @@ class Ideal(Shown):
         method: ``"native"``, or the engine.
         whole: minimal generators of the whole ideal; ``None`` if only those up to a degree are known.
         tangent_dimension: of the tangent spaces at the points where they were asked for.
+        characteristic: of the field: 0 for ℚ, or a prime.
     """
 
     layer: SingleLayer
@@ -148,6 +152,7 @@ class Ideal(Shown):
     method: str = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
+    characteristic: int = 0
 
     @classmethod
     def eliminated(
@@ -157,6 +162,7 @@ class Ideal(Shown):
         degree: int,
         generators: Sequence[Polynomial],
         *,
+        characteristic: int = 0,
         method: str = "",
         hilbert_function: Sequence[int] = (),
         points: Mapping[Any, Point] | None = None,
@@ -168,6 +174,7 @@ class Ideal(Shown):
             dimension: of the affine cone.
             degree: the degree of M̄.
             generators: all minimal generators.
+            characteristic: 0 for ℚ, or the prime of the field.
             method: the engine.
             hilbert_function: the dimension of the coordinate ring in degrees 1, 2, ....
             points: points by name, of which the tangent spaces are computed.
@@ -176,13 +183,11 @@ class Ideal(Shown):
             EngineError: if an equation does not vanish at random points of the neuromanifold: a guard, not a
                 proof.
         """
-        characteristic = generators[0].ring.characteristic if generators else 0
         whole = tuple(Equation.from_polynomial(f, type(layer)) for f in generators)
-        randomness, names = random.Random(0), coordinates(layer)
+        random, names = np.random.default_rng(0), coordinates(layer)
         for _ in range(3):
-            draw = ([[randomness.randint(-9, 9) for _ in range(layer.d)] for _ in range(rows)]
-                    for rows in (layer.alpha, layer.alpha, layer.d_out))  # fmt: skip
-            K, Q, V = (np.array(matrix, dtype=object) for matrix in draw)
+            rows = (layer.alpha, layer.alpha, layer.d_out)
+            K, Q, V = (random.integers(-9, 10, (n, layer.d)).astype(object) for n in rows)
             point = dict(zip(names, coefficients(layer, K.T @ Q, V), strict=True))
             for f, equation in zip(generators, whole, strict=True):
                 value = equation.value(point)
@@ -199,7 +204,7 @@ class Ideal(Shown):
             name: len(names) - _gradient_rank(whole, point, characteristic)
             for name, point in (points or {}).items()
         }
-        return cls(layer, dimension, degree, pieces, method, whole, tangents)
+        return cls(layer, dimension, degree, pieces, method, whole, tangents, characteristic)
 
     @property
     def max_degree(self) -> int:
@@ -214,14 +219,7 @@ class Ideal(Shown):
         return {piece.degree: piece.minimal_generators for piece in self.degrees if piece.minimal_generators}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ideal) and self._facts == other._facts
-
-    @property
-    def _facts(self) -> tuple[object, ...]:
-        return self.layer, self.dimension, self.degree, self.generators_by_degree, self.tangent_dimension
-
-    def __hash__(self) -> int:
-        return hash((self.layer, self.dimension, self.degree))
+        return isinstance(other, Ideal) and _FACTS(self) == _FACTS(other)
 
     def hilbert_function(self, n: int) -> int:
         """The dimension of the coordinate ring in degree n ≤ ``max_degree``.
@@ -280,7 +278,7 @@ class Ideal(Shown):
                 ``agattn.geometry.variety.coordinates``.
 
         Raises:
-            InputError: if the point has the wrong length.
+            InputError: if the point has the wrong length, or the ideal is over a finite field.
 
         A point that fails is not in M̄. One that passes lies on the variety cut out by the equations up to
         ``max_degree``, which may be larger.
@@ -289,6 +287,8 @@ class Ideal(Shown):
             raise InputError(
                 f"the point has {len(point)} coordinates; {self.layer} needs {self.layer.ambient_dimension}"
             )
+        if self.characteristic:
+            raise InputError(f"the ideal is over ZZ/{self.characteristic}; only one over QQ decides")
         values = dict(zip(coordinates(self.layer), point, strict=True))
         return not any(equation.value(values) for equation in self.equations())
 

@@ -185,7 +185,9 @@ class IsotypicComponent:
         for j in steps:
             total = tensors.copy()
             for i in range(j):
-                right = pair_transposition(nu, i, j) if pairs else self._factors[2].action(2 * i, 2 * j)
+                right = (
+                    pair_transposition(nu, i, j) if pairs else self._factors[2].transposition(2 * i, 2 * j)
+                )
                 total += np.matmul(outer_transposition(lam, mu, i, j, pairs), tensors) @ right
             tensors = _exact(total)
         return tensors
@@ -199,7 +201,7 @@ class IsotypicComponent:
         shape, last = self.shape.mu, self.degree - 1
         if shape[-1] > 1:
             return np.zeros_like(tensors)
-        one = np.eye(len(mu), dtype=np.int64)
+        one = np.eye(len(mu))
         murphy = sum((mu.transposition(i, last) for i in range(last)), start=0 * one)
         projector = one
         for row, length in enumerate(shape[:-1]):
@@ -245,7 +247,7 @@ def pair_invariants(nu: Partition) -> FloatArray:
     module = specht_module(nu)
     basis = np.eye(len(module))
     for j in range(sum(nu) // 2):
-        basis = _exact(basis + basis @ module.action(2 * j, 2 * j + 1))
+        basis = _exact(basis + basis @ module.transposition(2 * j, 2 * j + 1))
     basis = _independent(basis)
     if not len(basis):
         return basis
@@ -268,8 +270,8 @@ def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
 @cache
 def outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: bool = True) -> FloatArray:
     """The transposed matrix of (i j) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
-    first, second = specht_module(lam).action(i, j), specht_module(mu)
-    other = second.action(i, j) if both else np.eye(len(second))
+    first, second = specht_module(lam).transposition(i, j), specht_module(mu)
+    other = second.transposition(i, j) if both else np.eye(len(second))
     size = len(first) * len(second)
     blocks = first.T[:, np.newaxis, :, np.newaxis] * other.T[np.newaxis, :, np.newaxis, :]
     return blocks.reshape(size, size)
@@ -279,7 +281,7 @@ def outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: boo
 def pair_transposition(nu: Partition, i: int, j: int) -> FloatArray:
     """The exchange of the pairs (v_i, a_i) and (v_j, a_j), in the basis of W_ν."""
     module, basis = specht_module(nu), pair_invariants(nu)
-    moved = basis @ module.action(2 * i, 2 * j) @ module.action(2 * i + 1, 2 * j + 1)
+    moved = basis @ module.transposition(2 * i, 2 * j) @ module.transposition(2 * i + 1, 2 * j + 1)
     matrix = np.rint(moved @ np.linalg.pinv(basis)) + 0.0
     if not np.array_equal(matrix @ basis, moved):
         raise ArithmeticError(
