@@ -27,11 +27,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.identifiability.fibers import Component
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import (
-    TangentBounds,
     is_one_reduced_point,
     source_tangent_dimension,
     tangent_bounds,
@@ -67,46 +65,32 @@ def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
         return LocalType("cone", "the apex of the cone M̄")
     if bounds.value is None:
         return LocalType("unknown", "the bounds on the tangent space do not meet")
-    points = bounds.fiber.points
+    dim, excess = bounds.dimension, bounds.lower - bounds.dimension
+
+    def times_smooth(name: str, germ: str, dimension: int) -> LocalType:
+        return LocalType(name, f"{germ}, times a smooth factor of dimension {dim - dimension}")
+
     if is_one_reduced_point(bounds.fiber):
-        size, rank = layer.d - stratum.r_a, layer.alpha - stratum.r_a
-        what = f"{size} × {size} matrices of rank ≤ {rank} at 0"
-        return LocalType("determinantal", f"{what}, {_times(bounds.dimension - rank * (2 * size - rank))}")
+        n, rank = layer.d - stratum.r_a, layer.alpha - stratum.r_a
+        germ = f"{n} × {n} matrices of rank ≤ {rank} at 0"
+        return times_smooth("determinantal", germ, rank * (2 * n - rank))
     if layer.a == layer.d_out == 1:
-        size = layer.d - 1
-        what = f"symmetric {size} × {size} matrices of rank ≤ 1 at 0"
-        return LocalType("determinantal", f"{what}, {_times(bounds.dimension - size)}")
-    smooth_source = source_tangent_dimension(layer, stratum) == bounds.dimension
-    if len(points) == 2:
-        return _crossing(layer, stratum, bounds, smooth_source)
-    return _pinch(bounds, points[0], smooth_source)
-
-
-def _times(dimension: int) -> str:
-    return f"times a smooth factor of dimension {dimension}"
-
-
-def _crossing(layer: SingleLayer, stratum: Stratum, bounds: TangentBounds, smooth_source: bool) -> LocalType:
-    if not smooth_source:
-        return LocalType("crossing", "two sheets cross, each of them singular (determinantal)")
-    # Both sheets are immersed, and the arcs that fill T_p M̄ are of first order: T_p M̄ is the sum of their
-    # tangent spaces.
-    common = 2 * bounds.dimension - bounds.lower
-    if common == image_dimension(layer, stratum):
-        how = "transversally along the stratum"
-    else:
-        how = f"with tangent spaces that meet in dimension {common}"
-    return LocalType("crossing", f"two smooth sheets of dimension {bounds.dimension} cross {how}")
-
-
-def _pinch(bounds: TangentBounds, point: Component, smooth_source: bool) -> LocalType:
+        n = layer.d - 1
+        return times_smooth("determinantal", f"symmetric {n} × {n} matrices of rank ≤ 1 at 0", n)
+    source = "smooth" if source_tangent_dimension(layer, stratum) == dim else "singular"
+    if len(bounds.fiber.points) == 2:
+        if source == "singular":
+            return LocalType("crossing", "two sheets cross, each of them singular (determinantal)")
+        # Both sheets are immersed, and the arcs that fill T_p M̄ are of first order: T_p M̄ is the sum of
+        # their tangent spaces.
+        transversal = dim - excess == image_dimension(layer, stratum)
+        how = f"with tangent spaces that meet in dimension {dim - excess}"
+        how = "transversally along the stratum" if transversal else how
+        return LocalType("crossing", f"two smooth sheets of dimension {dim} cross {how}")
+    [point] = bounds.fiber.points
     kernel = len(kernel_of_differential(point.A, point.V, modulo_scaling=True))
-    excess = bounds.lower - bounds.dimension
-    if not smooth_source:
-        return LocalType("pinch", f"a singular source folded along {kernel} directions")
-    if kernel > 1:
-        return LocalType("pinch", f"a smooth source folded along {kernel} directions")
-    if excess == 1:
-        return LocalType("pinch", f"Whitney umbrella {_times(bounds.dimension - 2)}")
-    what = f"generalized Whitney umbrella in codimension {excess}"
-    return LocalType("pinch", f"{what}, {_times(bounds.dimension - 1 - excess)}")
+    if source == "singular" or kernel > 1:
+        return LocalType("pinch", f"a {source} source folded along {kernel} directions")
+    if excess == 1:  # without a comma, as it is one thing
+        return LocalType("pinch", f"Whitney umbrella times a smooth factor of dimension {dim - 2}")
+    return times_smooth("pinch", f"generalized Whitney umbrella in codimension {excess}", 1 + excess)

@@ -65,20 +65,15 @@ def degree_is_below(layer: SingleLayer, digits: int) -> bool:
     """
     d, rank = layer.d, layer.alpha
     p, q = rank * (2 * d - rank) - 1, d * layer.d_out - 1
+
+    def log_comb(n: int, k: int) -> float:
+        return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
     # A unit more leaves room for rounding, and for the length of the fiber.
     most = (digits + 1) * log(10)
-    logarithm = _log_comb(p + q, q)
+    logarithm = log_comb(p + q, q)
     for i in range(d - rank):
         if logarithm > most:
             break
-        logarithm += _log_comb(d + i, rank) - _log_comb(rank + i, rank)
+        logarithm += log_comb(d + i, rank) - log_comb(rank + i, rank)
     return logarithm <= most and expected_degree(layer) < 10**digits
-
-
-def _log_comb(n: int, k: int) -> float:
-    """The logarithm of a binomial coefficient, to about ten digits of the largest logarithm in it.
-
-    >>> abs(_log_comb(10, 3) - log(120)) < 1e-9
-    True
-    """
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

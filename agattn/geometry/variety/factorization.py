@@ -11,10 +11,10 @@ Factorization(fiber_dimension=4, image_dimension=8, free_action=True)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import flint
 
-from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 
@@ -45,17 +45,11 @@ def factorization_at_full_rank(layer: SingleLayer) -> Factorization:
     a, d = layer.a, layer.d
     if a > d:
         raise InputError(f"a is {a} and d is {d}; KᵀQ has rank a only for a ≤ d")
-    columns = []
-    for i in range(a):
-        for j in range(d):
-            # K̇ᵀQ for K̇ = E_{ij} is E_{ji}, and KᵀQ̇ for Q̇ = E_{ij} is E_{ij}, as the rows of K, Q are units.
-            columns.append({(j, i): 1})
-            columns.append({(i, j): 1})
-    differential = flint.fmpz_mat(d * d, len(columns))
-    for n, column in enumerate(columns):
-        for (row, b), value in column.items():
-            differential[row * d + b, n] = value
-    rank = proved_rank(differential)
+    differential = flint.fmpz_mat(d * d, 2 * a * d)
+    for n, (i, j) in enumerate(product(range(a), range(d))):
+        # K̇ᵀQ for K̇ = E_{ij} is E_{ji}, and KᵀQ̇ for Q̇ = E_{ij} is E_{ij}, as the rows of K, Q are units.
+        differential[j * d + i, 2 * n] = differential[i * d + j, 2 * n + 1] = 1
+    rank = differential.rank()
     # C fixes Q iff (C − 1)Q = 0; the rows of Q are independent, so iff C = 1.
     Q = flint.fmpz_mat([[int(i == j) for j in range(d)] for i in range(a)])
-    return Factorization(len(columns) - rank, rank, Q.rank() == a)
+    return Factorization(2 * a * d - rank, rank, Q.rank() == a)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from math import comb, factorial, prod
 
+from agattn.algebra.characters import schur_dimension
 from agattn.architectures import SingleLayer
 
 
@@ -30,15 +31,8 @@ def closure_dimension(layer: SingleLayer) -> int:
 def hilbert_function(layer: SingleLayer, n: int) -> int:
     """The dimension of degree n of its coordinate ring."""
     d = layer.d
-    forms = sum(_two_row_dimension(d, 2 * (n - k), 2 * k) for k in range(n // 2 + 1))
+    forms = sum(schur_dimension((2 * (n - k), 2 * k), d) for k in range(n // 2 + 1))
     return comb(n + layer.d_out - 1, n) * comb(n + d - 1, n) * forms
-
-
-def _two_row_dimension(d: int, first: int, second: int) -> int:
-    """The dimension of the Schur module S_{(first, second)}(ℂ^d), by Weyl's formula."""
-    rows = [first, second, *([0] * (d - 2))]
-    factors = [(rows[i] - rows[j] + j - i, j - i) for i in range(d) for j in range(i + 1, d)]
-    return prod(a for a, _ in factors) // prod(b for _, b in factors)
 
 
 def closure_degree(layer: SingleLayer) -> int:
