@@ -8,6 +8,19 @@ The message of each is one line that a user can act on: what was wrong, and what
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``otherwise`` if none is near.
+
+    >>> nearest("verfy", ["verify", "emit"])
+    "; did you mean 'verify'?"
+    """
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else otherwise
+
 
 class AgattnError(Exception):
     """Base class of all of them; never raised itself."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task
 
@@ -200,8 +199,7 @@ def select(
         if not found:
             for other in _meant(identifier, others)[:1]:
                 raise InputError(f"{other} is {others[other]}")
-            close = difflib.get_close_matches(identifier, [*claims, *others], n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(claims)}"
+            hint = nearest(identifier, [*claims, *others], f"; there are {', '.join(claims)}")
             raise InputError(f"there is no claim {identifier!r}{hint}")
         chosen |= {name: claims[name] for name in found}
     return list(chosen.values()) if ids else list(claims.values())

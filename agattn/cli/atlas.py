@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import json_flag, one_blas_thread, seed
+from agattn.cli.options import file_option, json_flag, one_blas_thread, seed
 from agattn.cli.output import check_destination, print_json, write_file
 
 
@@ -18,9 +18,7 @@ from agattn.cli.output import check_destination, print_json, write_file
     "--limit", type=click.IntRange(min=1), default=400, show_default=True,
     help="Networks drawn from a family that has more.",
 )  # fmt: skip
-@click.option(
-    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write there."
-)
+@file_option("-O", "--output", "Write there.")
 @seed
 @json_flag
 def command(

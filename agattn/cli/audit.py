@@ -14,10 +14,7 @@ from agattn.cli.output import check_destination, print_json, progress, write_fil
 @click.option("--max-d", default="4", show_default=True, metavar="D", help="Largest embedding dimension d.")
 @click.option("--max-out", default="4", show_default=True, metavar="D'", help="Largest output dimension d'.")
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
-@click.option(
-    "-O", "--output", "path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Write the Markdown page there.  [default: stdout]",
-)  # fmt: skip
+@options.file_option("-O", "--output", "path", "Write the Markdown page there.  [default: stdout]")
 @options.force
 @options.json_flag
 def command(

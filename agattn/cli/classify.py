@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agattn.cli.options import json_flag, tolerance_option
+from agattn.cli.options import file_option, json_flag, tolerance_option
 from agattn.cli.output import check_destination, check_drawing, print_json, progress, write_file
 from agattn.errors import InputError
 
@@ -19,19 +19,8 @@ from agattn.errors import InputError
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
 @click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
-@click.option(
-    "-O",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write .jsonl (JSON Lines) or .csv.",
-)
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Draw stable ranks by layer (.png, .svg, .pdf).",
-)
+@file_option("-O", "--output", "Write .jsonl (JSON Lines) or .csv.")
+@file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf).")
 @tolerance_option(1e-6)
 @json_flag
 def command(

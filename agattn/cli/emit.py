@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && M2 --script ideal.m2")
 @options.problem
 @options.engine
-@click.option("-O", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE.")
+@options.file_option("-O", "--output", "Write to FILE.")
 @options.json_flag
 def command(problem: Problem, engine_name: str, output: Path | None, as_json: bool) -> None:
     """Print a script that computes TASK for a layer or a network; it stands alone and can be run by hand.

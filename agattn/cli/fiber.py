@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.cli.options import json_flag, tolerance_option
+from agattn.cli.options import file_option, json_flag, tolerance_option
 from agattn.cli.output import plain, print_json
 from agattn.errors import InputError
 
@@ -30,12 +30,7 @@ def _read_weights(files: tuple[Path, ...], a: int | None) -> Any:
 @click.option(
     "-a", "--attn-dim", "a", type=click.IntRange(min=1), help="For weights A, V: the largest rank of A."
 )
-@click.option(
-    "--other",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Other weights: decide whether they have the same function.",
-)
+@file_option("--other", "Other weights: decide whether they have the same function.")
 @tolerance_option(1e-9)
 @json_flag
 def command(

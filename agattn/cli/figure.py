@@ -9,6 +9,7 @@ import click
 
 from agattn.cli.options import (
     check_engine,
+    file_option,
     force,
     json_flag,
     leave_out,
@@ -25,16 +26,16 @@ FIGURE_1 = (*DRAWINGS, ".html")
 
 @click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
 @click.argument("number", type=click.Choice(["1", "2", "3"]))
-@click.option(
-    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Draw the figure to a .png, .svg or .pdf file; figure 1 also to .html, to turn with the mouse.",
+@file_option(
+    "-O", "--output",
+    "Draw the figure to a .png, .svg or .pdf file; figure 1 also to .html, to turn with the mouse.",
 )  # fmt: skip
 @click.option("-d", "--embed-dim", "d", default="2", show_default=True, metavar="D", help="Figure 1: d.")
 @click.option("-o", "--out-dim", "d_out", default="1", show_default=True, metavar="D'", help="Figure 1: d'.")
 @click.option("-a", "--attn-dim", "a", metavar="A", help="Figure 1: a.  [default: d]")
-@click.option(
-    "--slice", "slice_file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`; its "
+@file_option(
+    "--slice", "slice_file",
+    "Figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`; its "
     "points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]",
 )  # fmt: skip
 @click.option(

@@ -26,10 +26,7 @@ from agattn.cli.output import check_destination, print_json, progress, write_fil
 @click.option(
     "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Processes."
 )
-@click.option(
-    "-O", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="Write all minimal generators found to FILE.",
-)  # fmt: skip
+@options.file_option("-O", "--output", "Write all minimal generators found to FILE.")
 @click.option(
     "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "json"]), default="macaulay2",
     show_default=True, help="Format of FILE.",

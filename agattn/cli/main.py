@@ -7,19 +7,18 @@ so that ``agattn --help`` imports click and nothing heavier.
 from __future__ import annotations
 
 import codecs
-import difflib
 import importlib
 import os
 import signal
 import sys
 import traceback
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from agattn._version import __version__
-from agattn.errors import AgattnError
+from agattn.errors import AgattnError, nearest
 
 # Name and one-line help of every command, so that the overview needs none of their imports.
 COMMANDS = {
@@ -81,16 +80,6 @@ class LazyGroup(click.Group):
         """Write the overview from :data:`COMMANDS`, importing nothing."""
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
-
-
-def nearest(name: str, known: Any) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, or an empty string.
-
-    >>> nearest("verfy", ["verify", "emit"])
-    "; did you mean 'verify'?"
-    """
-    matches = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 @click.group(

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, nearest
 
 Command = Callable[..., Any]
 
@@ -141,8 +141,6 @@ def check_engine(name: str, choices: Sequence[str]) -> None:
     Raises:
         InputError: if it is not.
     """
-    from agattn.cli.main import nearest
-
     if name not in choices:
         raise InputError(f"there is no engine {name!r}{nearest(name, choices)}; use {', '.join(choices)}")
 
@@ -157,9 +155,22 @@ def one_blas_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
-def json_flag(command: Command) -> Command:
-    """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")(command)
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+force = click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random choices."
+)
+field = click.option("--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.")
+engine = click.option(
+    "--engine", "engine_name", default="macaulay2", show_default=True, metavar="macaulay2|singular",
+    help="The engine.",
+)  # fmt: skip
+
+
+def file_option(*names: Any, folder: bool = False, **more: Any) -> Callable[[Command], Command]:
+    """An option whose value is the path of a file, or of a folder; the last of ``names`` is its help."""
+    kind = click.Path(path_type=Path, dir_okay=folder, file_okay=not folder)
+    return click.option(*names[:-1], type=kind, metavar="DIR" if folder else "FILE", help=names[-1], **more)
 
 
 def tolerance_option(default: float) -> Callable[[Command], Command]:
@@ -168,13 +179,6 @@ def tolerance_option(default: float) -> Callable[[Command], Command]:
         "--tolerance", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=default,
         show_default=True, help="What counts as zero in floating point, relative to the largest.",
     )  # fmt: skip
-
-
-def seed(command: Command) -> Command:
-    """Add ``--seed``."""
-    return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random choices."
-    )(command)
 
 
 def limits(command: Command) -> Command:
@@ -186,13 +190,6 @@ def limits(command: Command) -> Command:
     return click.option(
         "--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
         metavar="SECONDS", help="Time limit of each engine process.",
-    )(command)  # fmt: skip
-
-
-def field(command: Command) -> Command:
-    """Add ``--field``, ℚ or the prime of a finite field."""
-    return click.option(
-        "--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p."
     )(command)  # fmt: skip
 
 
@@ -212,11 +209,6 @@ def characteristic(field_name: str | None) -> int:
     raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
 
-def force(command: Command) -> Command:
-    """Add ``--force``."""
-    return click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")(command)
-
-
 def problem(command: Command) -> Command:
     """Add what names a task's problem, and pass the command a ``problem``."""
 
@@ -234,16 +226,13 @@ def problem(command: Command) -> Command:
     )
     @layer_or_network
     @field
-    @click.option(
-        "--point", type=click.Path(path_type=Path), metavar="FILE",
-        help="JSON file with exact weights A (or K and Q) and V.  [default: all strata]",
-    )  # fmt: skip
+    @file_option("--point", "JSON file with exact weights A (or K and Q) and V.  [default: all strata]")
     @click.option(
         "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
     )
-    @click.option(
-        "--slice", "slice_file", type=click.Path(path_type=Path), metavar="FILE",
-        help="For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
+    @file_option(
+        "--slice", "slice_file",
+        "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
     )  # fmt: skip
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @seed
@@ -271,11 +260,3 @@ def problem(command: Command) -> Command:
         return command(problem=built, **others)
 
     return wrapped
-
-
-def engine(command: Command) -> Command:
-    """Add ``--engine`` for commands that use exactly one."""
-    return click.option(
-        "--engine", "engine_name", default="macaulay2", show_default=True, metavar="macaulay2|singular",
-        help="The engine.",
-    )(command)  # fmt: skip

@@ -123,10 +123,9 @@ def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) 
         raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
 
 
-def write_report(folder: Path, document: Mapping[str, object], text: str) -> None:
-    """Write a report as ``report.json`` and ``report.md`` into a folder."""
-    write_file(folder / "report.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    write_file(folder / "report.md", text)
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    """Write a JSON document into a file."""
+    write_file(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import json_flag, seed
+from agattn.cli.options import file_option, json_flag, seed
 from agattn.cli.output import check_drawing, print_json
 
 
@@ -25,11 +25,11 @@ from agattn.cli.output import check_drawing, print_json
     help="How far each decimal or float may be from what is written; 0 takes all as exact.  "
     "[default: half a unit of the last place of floats and of decimals with 16 digits or more]",
 )  # fmt: skip
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the singular values.")
+@file_option("--plot", "Draw the singular values.")
 @seed
 @json_flag
 def command(
-    file: str, method: str, precision: int, radius: str | None, plot: str | None, seed: int, as_json: bool
+    file: str, method: str, precision: int, radius: str | None, plot: Path | None, seed: int, as_json: bool
 ) -> int:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 
@@ -42,7 +42,7 @@ def command(
     from agattn.errors import InputError
 
     if plot:
-        check_drawing(Path(plot))
+        check_drawing(plot)
     loaded = load_matrix(file)
     try:
         matrix = read_matrix(loaded, radius)
@@ -50,7 +50,7 @@ def command(
         raise InputError(f"{file}: {error}") from None
     result = rank(matrix, method, precision=precision, seed=seed)
     if plot:
-        from agattn.cli.spectrum_plot import draw
+        from agattn.reports.spectrum import draw
 
         draw(matrix, result, plot)
     if as_json:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out deep"
 )
 @functools.partial(options.layer_or_network, instead="results")
-@click.option(
-    "--out", "folder", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-    help="Write report.html, report.md, figures, scripts and transcripts there.",
+@options.file_option(
+    "--out", "folder",
+    "Write report.html, report.md, figures, scripts and transcripts there.", folder=True, required=True,
 )  # fmt: skip
 @click.option(
     "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
@@ -38,14 +38,8 @@ if TYPE_CHECKING:
 @options.limits
 @options.force
 @options.seed
-@click.option(
-    "--study", "results", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Instead of an architecture: the lines that agattn study wrote.",
-)  # fmt: skip
-@click.option(
-    "--grid", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="With --study: the grid that asked for them, to be put beside the report.",
-)  # fmt: skip
+@options.file_option("--study", "results", "Instead of an architecture: the lines that agattn study wrote.")
+@options.file_option("--grid", "With --study: the grid that asked for them, to be put beside the report.")
 @options.json_flag
 def command(
     architecture: Any | None, folder: Path, engine_name: str, max_degree: int, timeout: float,

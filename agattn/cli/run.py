@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agattn.cli import options
-from agattn.cli.output import check_destination, print_json, progress, write_file
+from agattn.cli.output import check_destination, print_json, progress, write_json
 
 if TYPE_CHECKING:
     from agattn.systems.problem import Problem
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 @options.problem
 @options.engine
 @options.limits
-@click.option(
-    "--keep", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Save the script, the transcript and the answer there.",
-)  # fmt: skip
+@options.file_option("--keep", "Save the script, the transcript and the answer there.", folder=True)
 @options.json_flag
 def command(
     problem: Problem, engine_name: str, timeout: float, memory: int, keep: Path | None, as_json: bool
@@ -47,8 +43,7 @@ def command(
         "script_sha256": done.script_sha256,
     }
     if keep is not None:
-        stem = keep / f"{problem.task}-{installation.engine.name}.json"
-        write_file(stem, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        write_json(keep / f"{problem.task}-{installation.engine.name}.json", document)
     if as_json:
         print_json(document)
         return

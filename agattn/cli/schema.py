@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from agattn.cli.main import COMMANDS, nearest
+from agattn.cli.main import COMMANDS
 from agattn.cli.output import print_json
-from agattn.errors import InputError
+from agattn.errors import InputError, nearest
 
 
 @click.command(epilog="Example: agattn schema verify")

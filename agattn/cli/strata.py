@@ -9,7 +9,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli import output
-from agattn.cli.options import force, json_flag, single_layer
+from agattn.cli.options import file_option, force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
 
 if TYPE_CHECKING:
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 @single_layer
 @force
 @json_flag
-@click.option(
-    "--hasse",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.",
-)
+@file_option("--hasse", "Draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.")
 def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path | None) -> None:
     """List the strata of the neuromanifold: orbits (r_V, r_A, r) of functions under base change.
 

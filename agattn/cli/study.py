@@ -37,19 +37,16 @@ def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> N
     "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
     help="Print a grid that works, with comments.",
 )  # fmt: skip
-@click.option(
-    "-O", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Write the lines there.  [default: stdout]",
-)  # fmt: skip
+@options.file_option("-O", "--output", "Write the lines there.  [default: stdout]")
 @click.option(
     "--workers", type=click.IntRange(0, 512), metavar="N",
     help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
 )  # fmt: skip
 @click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786.")
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
-@click.option(
-    "--cache", "folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
+@options.file_option(
+    "--cache", "folder",
+    "Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]", folder=True,
 )  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing.")
 @click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done.")
@@ -61,10 +58,7 @@ def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option(
     "--dry-run", is_flag=True, help="Only say how many jobs there are, and how many of them are cached."
 )
-@click.option(
-    "--report", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Write report.html and report.md about the results there.",
-)  # fmt: skip
+@options.file_option("--report", "Write report.html and report.md about the results there.", folder=True)
 def command(
     grid: Path, output: Path | None, workers: int | None, scheduler: str | None, part: str | None,
     folder: Path | None, no_cache: bool, fresh: bool, retry_undecided: bool, timeout: float | None,

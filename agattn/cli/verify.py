@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options, output
-from agattn.cli.output import check_destination, print_json, progress, write_file, write_report
+from agattn.cli.output import check_destination, print_json, progress, write_file, write_json
 
 if TYPE_CHECKING:
     from agattn.verification.verify import Report
@@ -47,14 +47,8 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option("--eliminate", is_flag=True, help="Try elimination also where it is not expected to finish.")
 @options.force
 @options.seed
-@click.option(
-    "--report", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Save verdicts, scripts and transcripts there.",
-)  # fmt: skip
-@click.option(
-    "--certificate", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Write integers that prove the verdicts there; see agattn check.",
-)  # fmt: skip
+@options.file_option("--report", "Save verdicts, scripts and transcripts there.", folder=True)
+@options.file_option("--certificate", "Write integers that prove the verdicts there; see agattn check.")
 @options.json_flag
 def command(
     architecture: Any, claims: tuple[str, ...], engine_name: str, field_name: str | None, timeout: float,
@@ -86,7 +80,8 @@ def command(
     with progress(str(architecture)) as update:
         result = verify(architecture, claims, settings, update)
     if report is not None:
-        write_report(report, result.as_json(), _text(result))
+        write_json(report / "report.json", result.as_json())
+        write_file(report / "report.md", _text(result))
     if certificate is not None:
         from agattn.verification.certificate import dump, make_certificate
 

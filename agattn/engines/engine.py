@@ -5,10 +5,9 @@ Adding an engine is one :class:`Engine` here and one template for each task.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
-from agattn.errors import InputError
+from agattn.errors import InputError, nearest
 from agattn.systems.problem import Matrix
 
 
@@ -104,7 +103,5 @@ def engine_named(name: str) -> Engine:
         InputError: if there is none.
     """
     if name not in ENGINES:
-        close = difflib.get_close_matches(name, ENGINES, n=1)
-        nearest = f"; did you mean {close[0]!r}?" if close else ""
-        raise InputError(f"there is no engine {name!r}{nearest}; use {', '.join(ENGINES)}")
+        raise InputError(f"there is no engine {name!r}{nearest(name, ENGINES)}; use {', '.join(ENGINES)}")
     return ENGINES[name]

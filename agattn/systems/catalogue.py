@@ -12,13 +12,12 @@ template for each engine.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.dimension.dimension import MAX_PARAMETERS
 from agattn.systems import layer_tasks, network_tasks
 from agattn.systems.layer_tasks import MAX_LINEAR_COORDINATES
@@ -50,8 +49,7 @@ def task_named(name: str) -> Task[Any]:
         InputError: if there is none that engines can be asked; the nearest one is suggested.
     """
     if name not in TASKS:
-        close = difflib.get_close_matches(name, TASKS, n=1)
-        raise InputError(f"there is no task {name!r}{f'; did you mean {close[0]!r}?' if close else ''}")
+        raise InputError(f"there is no task {name!r}{nearest(name, TASKS)}")
     return TASKS[name]
 
 

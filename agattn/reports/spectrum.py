@@ -1,4 +1,4 @@
-"""The picture of ``agattn rank --plot``: singular values, and where the rank cuts them."""
+"""Singular values on a logarithmic scale, and where the rank cuts them."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from agattn.algebra.rank import RankResult
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import TooLargeError
+from agattn.reports.drawing import empty, save
 
 # Above this size the picture is drawn from float64 singular values; it says so.
 PRECISE_SIZE = 60
 LARGEST_SIZE = 3000
 
 
-def draw(matrix: Any, result: RankResult, path: str) -> None:
+def draw(matrix: Any, result: RankResult, path: Path) -> None:
     """Draw the singular values of an exact or ball matrix on a logarithmic scale.
 
     Raises:
         InputError: if matplotlib is missing, the file cannot be written, or its ending is unknown.
+        TooLargeError: if the matrix is too large.
     """
-    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise InputError(f"{path}: a plot is written as .png, .svg or .pdf")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'agattn[figures]'") from None
+    figure, axes = empty(6, 3.6)
     logs, how = base_10_logarithms(matrix)
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
-    axes = figure.add_subplot()
     axes.plot(range(1, len(logs) + 1), logs, "o", markersize=3, color="0.25")
     if result.rank is not None:
         axes.axvline(result.rank + 0.5, color="C3", linewidth=1)
@@ -36,12 +31,7 @@ def draw(matrix: Any, result: RankResult, path: str) -> None:
     axes.set_title(str(result))
     axes.set_xlabel("number of the singular value")
     axes.set_ylabel(f"log10 of the singular value ({how})")
-    try:
-        # No date: the same input gives the same file.
-        nothing = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
-        figure.savefig(path, metadata=nothing[Path(path).suffix.lower()])
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    save(figure, path)
 
 
 def base_10_logarithms(matrix: Any) -> tuple[list[float], str]:
