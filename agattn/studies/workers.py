@@ -68,6 +68,9 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
         raise InputError(_NO_DASK.format(f"--workers {number}")) from error
 
     class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
+        def setup(self, worker: object) -> None:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
         def teardown(self, worker: object) -> None:
             _end_with_children()
 
@@ -106,9 +109,9 @@ def _end_with_children() -> None:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Threads and processes begun in here never see the interrupts of a terminal."""
+    """Threads and processes begun in here never see the interrupts of a terminal; this thread does later."""
     resource_tracker.ensure_running()  # when it begins by itself it lets them through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
