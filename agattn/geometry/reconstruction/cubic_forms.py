@@ -158,4 +158,4 @@ def nearest_forms(layer: SingleLayer, z: Array, tolerance: float) -> Approximati
     residual, form, V = best
     upper = np.zeros((d, d))
     upper[rows, columns] = form
-    return Approximation((upper + upper.T) / 2, V, residual, 0)
+    return Approximation((upper + upper.T) / 2, V, residual)

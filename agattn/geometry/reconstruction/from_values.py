@@ -112,13 +112,11 @@ def identify_function(
     residual = action_residual(action, A, V, points=8)
     if A.any() and V.any():
         A, V = canonical_scale(A, V)
-    rank = decide_rank(A, TOLERANCE)
     member = residual <= tolerance
     reason = f"the relative residual at random points is {residual:.3g}, "
     reason += f"{'at most' if member else 'above'} {tolerance:g}"
-    return Identification(
-        layer, member, True if member else None, A, V, residual, Evidence.NUMERICAL, reason, None, rank
-    )
+    closure = True if member else None
+    return Identification(layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason)
 
 
 def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:

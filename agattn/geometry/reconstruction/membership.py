@@ -44,7 +44,6 @@ import numpy as np
 from agattn.algebra.scalars import (
     TOLERANCE,
     Array,
-    RankDecision,
     as_floats,
     decide_rank,
     is_exact,
@@ -84,9 +83,7 @@ class Identification(Shown):
         evidence: how the two answers are known.
         reason: in words.
         violation: an equation of M̄ that fails, where the tensor is not in M̄.
-        rank_a: the rank of A as it was recovered, without the bound a.
         preimages: the number of preimages up to scaling over ℂ; ``None`` in floating point.
-        steps: rounds of alternating least squares, 0 where none were needed.
     """
 
     layer: SingleLayer
@@ -98,9 +95,7 @@ class Identification(Shown):
     evidence: Evidence
     reason: str
     violation: Violation | None = None
-    rank_a: RankDecision | None = None
     preimages: int | None = None
-    steps: int = 0
 
     def __str__(self) -> str:
         if self.in_neuromanifold:
@@ -189,8 +184,8 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
     """For t ≥ 2, from all preimages of the tensor."""
     free = SingleLayer(layer.d, layer.d_out)
     fiber = preimages(free, y.tolist())
-    rank = decide_rank(fiber.points[0].A) if fiber.points else RankDecision(1, None, None)
-    fits = fiber.number > 0 and rank.rank <= layer.alpha
+    rank = decide_rank(fiber.points[0].A).rank if fiber.points else 1
+    fits = fiber.number > 0 and rank <= layer.alpha
     member, reason, violation = fits and fiber.is_real, fiber.reason, None
     if fiber.discriminant is not None:
         reason = "h ⊗ q ⊗ Q with Q definite"
@@ -199,25 +194,24 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
             reason = f"h ⊗ q ⊗ Q with Q = l·l', which are {conjugate}"
     elif fiber.number and not fits:
         violation = find_violation(layer, y, rank_only=True)
-        reason = f"the rank of A is {rank.rank}, above a = {layer.a}: {violation}"
+        reason = f"the rank of A is {rank}, above a = {layer.a}: {violation}"
     elif not fiber.number:
         # Unique factorization has decided; an equation is for the reader.
         violation = _violation(free, y, 0.0)
         reason = str(violation or f"{reason}; no violated equation was found among some hundreds")
-    A, V, residual, steps = None, None, float("nan"), 0
+    A, V, residual = None, None, float("nan")
     if member and fiber.points:
         (A, V), residual = canonical_scale(fiber.points[0].A, fiber.points[0].V), 0.0
     elif member or nearest:
         floats, exponent = _unit_scale(y)
         T = symmetric_tensor(floats, layer.d, layer.d_out)
         near = nearest_weights(T, 1 if member else layer.alpha)
-        residual, steps = near.residual, near.steps
+        residual = near.residual
         if exponent <= _LARGEST:
             A, V = _at_scale(near, exponent)
     return Identification(
-        layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation,
-        rank if fiber.number else None, fiber.number, steps,
-    )  # fmt: skip
+        layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation, fiber.number
+    )
 
 
 def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
@@ -226,14 +220,14 @@ def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
     T = symmetric_tensor(floats, layer.d, layer.d_out)
     near = nearest_weights(T, layer.alpha)
     A, V = _at_scale(near, exponent)
-    residual, violation, closure, wider = near.residual, None, None, max(TOLERANCE, tolerance)
-    rank, member = decide_rank(A, wider), residual <= tolerance
+    residual, violation, closure = near.residual, None, None
+    member = residual <= tolerance
     if member:
         closure, reason = True, f"the relative residual {residual:.3g} is at most {tolerance:g}"
     elif layer.d > 1 and _is_definite(T, tolerance):
         closure, reason = True, "h ⊗ q ⊗ Q with Q definite"
     elif layer.alpha < layer.d and (free := nearest_weights(T, layer.d)).residual <= tolerance:
-        rank = decide_rank(free.A, wider)
+        rank = decide_rank(free.A, max(TOLERANCE, tolerance))
         violation = _violation(layer, y, tolerance, rank_only=True)
         detail = f": {violation}" if violation else f" by a factor of {rank.margin:.3g} over the tolerance"
         closure, reason = False, f"the rank of A is {rank.rank}, above a = {layer.a}{detail}"
@@ -242,9 +236,7 @@ def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
         closure = False if violation else None
         far = f"the nearest point found is at the relative distance {residual:.3g}, above {tolerance:g}"
         reason = str(violation or far)
-    return Identification(
-        layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason, violation, rank, None, near.steps
-    )
+    return Identification(layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason, violation)
 
 
 def _one_token(layer: SingleLayer, z: Array, tolerance: float) -> Identification:

@@ -40,13 +40,11 @@ class Approximation(NamedTuple):
         A: d × d.
         V: d' × d.
         residual: ‖T − φ_{A,V}‖ / ‖T‖ in the invariant norm.
-        steps: the number of rounds of alternating least squares.
     """
 
     A: Array
     V: Array
     residual: float
-    steps: int
 
 
 def nearest_weights(T: Array, rank: int) -> Approximation:
@@ -58,17 +56,17 @@ def nearest_weights(T: Array, rank: int) -> Approximation:
     """
     size = float(np.linalg.norm(T))
     A, V, residual = _improve(T, *algebraic_start(T), rank, size)
-    steps = 1
-    while steps < _MAX_STEPS and residual > 4e-15:
+    for _ in range(_MAX_STEPS):
+        if residual <= 4e-15:
+            break
         A2, V2, lower = _improve(T, A, V, rank, size)
-        steps += 1
         if not lower < residual:
             break
         done = lower > (1 - _STOP) * residual
         A, V, residual = A2, V2, lower
         if done:
             break
-    return Approximation(A, V, residual, steps)
+    return Approximation(A, V, residual)
 
 
 def algebraic_start(T: Array) -> tuple[Array, Array]:
