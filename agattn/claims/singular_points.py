@@ -24,7 +24,14 @@ from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.dimension import dimension, predicted_dimension
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS, WIDE
 from agattn.errors import DisagreementError, UndecidedError
-from agattn.geometry.strata.strata import ZERO, Stratum, irreducible_components, representative, strata
+from agattn.geometry.strata.strata import (
+    ZERO,
+    Stratum,
+    irreducible_components,
+    representative,
+    singular_by_ranks,
+    strata,
+)
 from agattn.geometry.strata.tangent import is_singular, source_tangent_dimension
 from agattn.geometry.variety.rank_one_locus import closure_dimension, predicted_degree
 from agattn.systems.layer_tasks import (
@@ -147,19 +154,6 @@ def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
     return stratum.r_a <= 1 and stratum.r_v <= 1
 
 
-def singular_by_agattn(layer: SingleLayer, stratum: Stratum) -> bool:
-    """The corrected statement; see :data:`CORRECTED`.
-
-    >>> singular_by_agattn(SingleLayer(3, 2, 2), Stratum(2, 1, 2))
-    True
-    """
-    if stratum == ZERO:
-        return True
-    if layer.a == layer.d_out == 1:
-        return layer.d >= 3 and stratum == Stratum(1, 1, 1)
-    return stratum.r_a == stratum.r_v == 1 or (2 <= layer.a < layer.d and stratum.r_a < layer.a)
-
-
 Predicate = Callable[[SingleLayer, Stratum], bool]
 
 
@@ -182,7 +176,7 @@ def _judge_singular(singular: Predicate) -> Callable[[SingleLayer, Findings], Ou
 
 
 def _judge_singular_locus(layer: SingleLayer, findings: Findings) -> Outcome:
-    outcome = _judge_singular(singular_by_agattn)(layer, findings)
+    outcome = _judge_singular(singular_by_ranks)(layer, findings)
     found = singular_locus(layer, outcome.computed)
     witness, shown = outcome.witness, "no singular points"
     if found.components:
@@ -298,7 +292,7 @@ CLAIMS = (
         "agattn",
         (TWO_TOKENS, WIDE),
         FACTS,
-        lambda layer: singular_locus(layer, _those(layer, singular_by_agattn)),
+        lambda layer: singular_locus(layer, _those(layer, singular_by_ranks)),
         _judge_singular_locus,
         certificate=(),
     ),

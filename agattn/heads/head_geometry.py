@@ -30,7 +30,7 @@ import numpy as np
 from agattn.algebra.scalars import TOLERANCE, Array, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.strata.strata import ZERO, Stratum
+from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
     gram_root,
@@ -133,29 +133,9 @@ def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) ->
     return HeadGeometry(
         d, d_out, a, stratum.r_v, stratum.r_a, stratum.r,
         min(float(decision.margin or np.inf) for decision in decisions),
-        is_singular(layer, stratum), degenerate, degenerate,
+        singular_by_ranks(layer, stratum), degenerate, degenerate,
         _stable(sigma), _stable(rho), _tail(sigma, 1), _tail(rho, 1), *distances,
     )  # fmt: skip
-
-
-def is_singular(layer: SingleLayer, stratum: Stratum) -> bool:
-    """Whether the points of a stratum are singular on M̄, by the ranks alone (t ≥ 2).
-
-    For 2 ≤ a < d also all points with rk A < a are singular, which version 2 of HMK's Theorem 3.4 leaves out.
-
-    >>> is_singular(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
-    True
-    >>> is_singular(SingleLayer(2, 1, 1), Stratum(1, 1, 1))
-    False
-    """
-    if layer.d == 1:
-        return False
-    if stratum.is_zero:
-        return True
-    if layer.a == layer.d_out == 1:
-        return layer.d >= 3 and stratum.r == 1
-    rank_one = stratum.r_a == stratum.r_v == 1
-    return rank_one or (2 <= layer.a < layer.d and stratum.r_a < layer.a)
 
 
 def reduce_width(K: Array, Q: Array, V: Array) -> tuple[Array, Array]:

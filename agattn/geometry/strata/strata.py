@@ -125,6 +125,26 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 
+def singular_by_ranks(layer: SingleLayer, stratum: Stratum) -> bool:
+    """Whether the points of a stratum are singular on M̄, by the ranks alone (t ≥ 2).
+
+    For 2 ≤ a < d also all points with rk A < a are singular, which version 2 of HMK's Theorem 3.4 leaves out;
+    see the page on the corrected theorem.
+
+    >>> singular_by_ranks(SingleLayer(3, 2, 2), Stratum(2, 1, 3))
+    True
+    >>> singular_by_ranks(SingleLayer(2, 1, 1), Stratum(1, 1, 1))
+    False
+    """
+    if layer.d == 1:
+        return False
+    if stratum.is_zero:
+        return True
+    if layer.a == layer.d_out == 1:
+        return layer.d >= 3 and stratum.r == 1
+    return stratum.r_a == stratum.r_v == 1 or (2 <= layer.a < layer.d and stratum.r_a < layer.a)
+
+
 def representative(layer: SingleLayer, stratum: Stratum) -> tuple[IntegerMatrix, IntegerMatrix]:
     """A pair (A, V) of 0/1 matrices with these ranks, and r_V·r_A nonzero coordinates y, all equal to 1.
 
