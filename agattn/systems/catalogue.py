@@ -12,6 +12,7 @@ template for each engine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
 MODULAR_PRIME = 32003
+PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
 # The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
 # that takes minutes.
@@ -35,7 +37,7 @@ TASKS: Mapping[str, Task[Any]] = {
     value.name: value
     for module in (layer_tasks, network_tasks)
     for value in vars(module).values()
-    if isinstance(value, Task) and value.problem is not None
+    if isinstance(value, Task) and value.results
 }
 
 _OPTIONS = {"points": "--point", "target": "--point", "slice": "--slice", "max_degree": "--max-degree",
@@ -93,22 +95,36 @@ def build(
     check_field(characteristic)
     if not force and (large := task.too_large(architecture)):
         raise TooLargeError(f"{name} for {large}. Use --force to write it all the same")
-    assert task.problem is not None
-    problem = task.problem(architecture, {"seed": seed, **given})
+    data = task.data(architecture, {"seed": seed, **given})
+    due = (result for result in task.results if not result.where or data.get(result.where))
+    results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
+    title = task.title.format(M=re.split("[:,] ", str(architecture))[0])
+    problem = Problem(
+        name, title, f"{PAPER}, {task.reference}", architecture, results, "", data, characteristic
+    )
     for entry in problem.numbers() if characteristic else ():
         if entry.denominator % characteristic == 0:
             raise InputError(
                 f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
             )
-    words = [problem.command]
+    words = [f"agattn emit {name} --engine ENGINE {_named(architecture)}"]
+    if seed and isinstance(architecture, DeepNetwork):
+        words.append(f"--seed {seed}")
     if characteristic:
         words.append(f"--field {characteristic}")
-    if problem.data.get("prime"):
-        words.append("--prime")
-    if "max_degree" in problem.data:
-        words.append(f"--max-degree {problem.data['max_degree']}")
+    words += ["--prime"] if data.get("prime") else []
+    words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
     words += [f"{_OPTIONS[key]} FILE" for key in given if key in ("points", "target", "slice")]
-    return replace(problem, characteristic=characteristic, command=" ".join(words))
+    return replace(problem, command=" ".join(words))
+
+
+def _named(architecture: Any) -> str:
+    """The options that name an architecture."""
+    if isinstance(architecture, SingleLayer):
+        one_token = "" if architecture.has_orbits else " -t 1"
+        return f"-d {architecture.d} -o {architecture.d_out} -a {architecture.a}{one_token}"
+    dims, ranks = (",".join(map(str, numbers)) for numbers in (architecture.dims, architecture.ranks))
+    return f"--dims {dims} --ranks {ranks} -t {architecture.t}"
 
 
 def check_size(architecture: Architecture) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import comb
 from typing import Any, NamedTuple
 
-from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.evidence import Source
@@ -26,8 +26,8 @@ from agattn.geometry.variety.coordinates import (
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
-from agattn.systems.problem import Answer, Problem, Result
-from agattn.systems.task import ENGINE, PAPER, Task
+from agattn.systems.problem import Answer, Result
+from agattn.systems.task import ENGINE, Task
 
 # Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
 # and linear algebra in more would fill the memory.
@@ -43,13 +43,13 @@ MAX_MINORS = 5000
 Given = Mapping[str, Any]
 
 
-def _problem(
-    layer: SingleLayer, task: str, title: str, reference: str, results: list[Result], **data: Any
-) -> Problem:
-    title = title.format(M=f"M({layer.d},{layer.d_out},{layer.a})")
-    command = f"agattn emit {task} --engine ENGINE -d {layer.d} -o {layer.d_out} -a {layer.a}"
-    command += "" if layer.has_orbits else " -t 1"
-    return Problem(task, title, f"{PAPER}, {reference}", layer, tuple(results), command, data)
+def _coordinates(layer: SingleLayer, data: Given) -> PolynomialRing:
+    return coordinate_ring(layer)
+
+
+def _points(layer: SingleLayer, given: Given) -> Given:
+    """The points given, or one representative of each stratum."""
+    return {"points": given.get("points") or strata_points(layer)}
 
 
 def _limited(limit: int) -> Callable[[SingleLayer], str]:
@@ -80,19 +80,6 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 # The ideal --------------------------------------------------------------------------------------------------
 
 
-def _ask_ideal(layer: SingleLayer, given: Given) -> Problem:
-    prime = [Result("prime", "1 if the ideal is prime, else 0")] if given.get("prime") else []
-    results = [
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        *prime,
-        Result("generators", "minimal generators", ring=coordinate_ring(layer)),
-    ]
-    title = "Equations of the neuromanifold {M}, by elimination"
-    data = {"prime": True} if prime else {}
-    return _problem(layer, "implicit-ideal", title, "Section 3.2 and Proposition A.5", results, **data)
-
-
 def _read_ideal(answer: Answer) -> Ideal:
     layer, points = answer.problem.layer, {}
     for point in strata_points(layer) if layer.has_orbits else ():
@@ -120,7 +107,16 @@ IDEAL = Task(
     "implicit-ideal", "the ideal", SingleLayer,
     infeasible=_elimination_is_hopeless,
     summary="generators, dimension and degree of the ideal of the neuromanifold",
-    problem=_ask_ideal, read=_read_ideal, too_large=_ELIMINATION, takes=("prime",),
+    title="Equations of the neuromanifold {M}, by elimination",
+    reference="Section 3.2 and Proposition A.5",
+    results=(
+        Result("dimension", "dimension of the affine cone"),
+        Result("degree", "degree"),
+        Result("prime", "1 if the ideal is prime, else 0", where="prime"),
+        Result("generators", "minimal generators", ring=_coordinates),
+    ),
+    data=lambda layer, given: {"prime": True} if given.get("prime") else {},
+    read=_read_ideal, too_large=_ELIMINATION, takes=("prime",),
     parts=(
         Source("generators, dimension and degree of the ideal", ENGINE),
         Source("tangent spaces, by the gradients of the generators", "native"),
@@ -128,39 +124,24 @@ IDEAL = Task(
 )  # fmt: skip
 
 
-def _ask_hilbert_function(layer: SingleLayer, given: Given) -> Problem:
+def _max_degree(layer: SingleLayer, given: Given) -> Given:
     max_degree = given.get("max_degree", 4)
     if max_degree < 0:
         raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
-    results = [
-        Result("values", "how many values follow, from degree 1"),
-        Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
-    ]
-    title = "Hilbert function of the neuromanifold {M}"
-    return _problem(layer, "hilbert-function", title, "Section 3.2", results, max_degree=max_degree)
+    return {"max_degree": max_degree}
 
 
 HILBERT_FUNCTION = Task(
     "hilbert-function", "the Hilbert function", SingleLayer,
     summary="Hilbert function of the neuromanifold, up to --max-degree",
-    problem=_ask_hilbert_function, too_large=_ELIMINATION, takes=("max_degree",),
+    title="Hilbert function of the neuromanifold {M}",
+    reference="Section 3.2",
+    results=(
+        Result("values", "how many values follow, from degree 1"),
+        Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
+    ),
+    data=_max_degree, too_large=_ELIMINATION, takes=("max_degree",),
 )  # fmt: skip
-
-
-def _ask_singular_locus(layer: SingleLayer, given: Given) -> Problem:
-    minors = minors_are_feasible(layer)
-    results = [
-        Result("dimension", "dimension of the affine cone"),
-        Result("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
-    ]
-    if minors:
-        results += [
-            Result("locus-dimension", "dimension of the singular locus"),
-            Result("locus-degree", "degree of the singular locus, reduced"),
-        ]
-    data = {"points": given.get("points") or strata_points(layer), "minors": minors}
-    title = "Singular points of the neuromanifold {M}"
-    return _problem(layer, "singular-locus", title, "Theorem 3.4 and Corollary A.4", results, **data)
 
 
 def minors_are_feasible(layer: SingleLayer) -> bool:
@@ -171,21 +152,24 @@ def minors_are_feasible(layer: SingleLayer) -> bool:
 SINGULAR_LOCUS = Task(
     "singular-locus", "the singular points", SingleLayer,
     summary="where the Jacobian of the equations drops rank",
-    problem=_ask_singular_locus, too_large=_ELIMINATION, takes=("points",), one_token=False,
+    title="Singular points of the neuromanifold {M}",
+    reference="Theorem 3.4 and Corollary A.4",
+    results=(
+        Result("dimension", "dimension of the affine cone"),
+        Result("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
+        Result("locus-dimension", "dimension of the singular locus", where="minors"),
+        Result("locus-degree", "degree of the singular locus, reduced", where="minors"),
+    ),
+    data=lambda layer, given: {**_points(layer, given), "minors": minors_are_feasible(layer)},
+    too_large=_ELIMINATION, takes=("points",), one_token=False,
 )  # fmt: skip
 
 
 # Critical points --------------------------------------------------------------------------------------------
 
 
-def _ask_critical(layer: SingleLayer, given: Given) -> Problem:
-    results = [
-        Result("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
-        Result("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
-    ]
-    points = given.get("points") or (*zero_points(layer), *strata_points(layer, zero=False))
-    title = "Critical points of (A, V) -> phi for the neuromanifold {M}"
-    return _problem(layer, "critical-locus", title, "Lemma A.3", results, points=points)
+def _points_and_zeros(layer: SingleLayer, given: Given) -> Given:
+    return {"points": given.get("points") or (*zero_points(layer), *strata_points(layer, zero=False))}
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
@@ -215,7 +199,13 @@ def _critical_natively(layer: SingleLayer, seed: int) -> dict[Stratum, bool]:
 CRITICAL = Task(
     "critical-locus", "the critical strata", SingleLayer, _critical_natively,
     infeasible=_needs_two_tokens, summary="kernel of the differential, within the tangent cone",
-    problem=_ask_critical, read=_read_critical, too_large=_LINEAR, takes=("points",), one_token=False,
+    title="Critical points of (A, V) -> phi for the neuromanifold {M}",
+    reference="Lemma A.3",
+    results=(
+        Result("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
+        Result("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
+    ),
+    data=_points_and_zeros, read=_read_critical, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
 )  # fmt: skip
 
@@ -223,14 +213,8 @@ CRITICAL = Task(
 # Where φ vanishes -------------------------------------------------------------------------------------------
 
 
-def _ask_base_locus(layer: SingleLayer, given: Given) -> Problem:
-    ring = parametrization(layer)[0].ring
-    results = [
-        Result("components", "how many components follow"),
-        Result("component", "a minimal prime", per_item="components", ring=ring),
-    ]
-    title = "The weights (A, V) with phi = 0, for the neuromanifold {M}"
-    return _problem(layer, "base-locus", title, "Theorem 3.2 (ii) and Corollary A.1", results)
+def _weights(layer: SingleLayer, data: Given) -> PolynomialRing:
+    return parametrization(layer)[0].ring
 
 
 def _read_base_locus(answer: Answer) -> frozenset[str]:
@@ -258,7 +242,13 @@ def _base_locus_natively(layer: SingleLayer, seed: int) -> frozenset[str]:
 BASE_LOCUS = Task(
     "base-locus", "the zeros of φ", SingleLayer, _base_locus_natively,
     infeasible=_needs_two_tokens, summary="weights whose function is zero",
-    problem=_ask_base_locus, read=_read_base_locus, too_large=_LINEAR,
+    title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
+    reference="Theorem 3.2 (ii) and Corollary A.1",
+    results=(
+        Result("components", "how many components follow"),
+        Result("component", "a minimal prime", per_item="components", ring=_weights),
+    ),
+    read=_read_base_locus, too_large=_LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
 )  # fmt: skip
 
@@ -273,18 +263,12 @@ class FiberSize(NamedTuple):
     length: int | None
 
 
-def _ask_fibers(layer: SingleLayer, given: Given) -> Problem:
+def _nonzero_points(layer: SingleLayer, given: Given) -> Given:
     points = given.get("points") or strata_points(layer, zero=False)
     for point in points:
         if not any(map(any, point.A)) or not any(map(any, point.V)):
             raise InputError("the fiber over 0 is the base locus; use the task base-locus")
-    results = [
-        Result("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
-        Result("length", "preimages up to scaling, with multiplicity", per_point=True),
-        Result("points", "preimages up to scaling", per_point=True),
-    ]
-    title = "Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}"
-    return _problem(layer, "fiber", title, "Theorem 3.2 and Corollary A.2", results, points=points)
+    return {"points": points}
 
 
 def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
@@ -311,7 +295,14 @@ def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, FiberSize]:
 FIBERS = Task(
     "fiber", "the fibers", SingleLayer, _fibers_natively,
     infeasible=_needs_two_tokens, summary="all weights with the same function, at --point or all strata",
-    problem=_ask_fibers, read=_read_fibers, too_large=_LINEAR, takes=("points",), one_token=False,
+    title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
+    reference="Theorem 3.2 and Corollary A.2",
+    results=(
+        Result("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        Result("length", "preimages up to scaling, with multiplicity", per_point=True),
+        Result("points", "preimages up to scaling", per_point=True),
+    ),
+    data=_nonzero_points, read=_read_fibers, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
 )  # fmt: skip
 
@@ -325,21 +316,6 @@ class Tangent(NamedTuple):
     differential_rank: int | None
     lower: int
     upper: int
-
-
-def _ask_tangents(layer: SingleLayer, given: Given) -> Problem:
-    results = [
-        Result("equations", "equations used for the upper bounds"),
-        Result(
-            "failures", "equations that do not hold on the parametrization, and preimages with another phi"
-        ),
-        Result("differential-rank", "rank of the differential at (A, V)", per_point=True),
-        Result("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
-        Result("equation-rank", "independent gradients of equations", per_point=True),
-    ]
-    data = {"points": given.get("points") or strata_points(layer), "equations": gradient_equations(layer)}
-    title = "Tangent spaces of the neuromanifold {M}, from below and from above"
-    return _problem(layer, "strata-tangents", title, "Theorem 3.4 and Corollary A.4", results, **data)
 
 
 @lru_cache(maxsize=64)
@@ -380,7 +356,17 @@ TANGENTS = Task(
     "strata-tangents", "the tangent spaces", SingleLayer, _tangents_natively,
     infeasible=_needs_two_tokens,
     summary="tangent spaces at the strata: curves from below, equations from above",
-    problem=_ask_tangents, read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
+    title="Tangent spaces of the neuromanifold {M}, from below and from above",
+    reference="Theorem 3.4 and Corollary A.4",
+    results=(
+        Result("equations", "equations used for the upper bounds"),
+        Result("failures", "equations that do not vanish on it, and preimages with another phi"),
+        Result("differential-rank", "rank of the differential at (A, V)", per_point=True),
+        Result("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
+        Result("equation-rank", "independent gradients of equations", per_point=True),
+    ),
+    data=lambda layer, given: {**_points(layer, given), "equations": gradient_equations(layer)},
+    read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(
         Source("ranks of velocities and of gradients", ENGINE),
         Source("equations that bound tangent spaces", "native", ENGINE),
@@ -408,17 +394,10 @@ class Cone(NamedTuple):
     degree: int
 
 
-def _ask_rank_one_locus(layer: SingleLayer, given: Given) -> Problem:
+def _only_wide(layer: SingleLayer, given: Given) -> Given:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space and nothing on it is singular")
-    results = [
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        Result("failures", "equations that do not vanish on the parametrization"),
-        Result("generators", "minimal generators", ring=coordinate_ring(layer)),
-    ]
-    title = "Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2"
-    return _problem(layer, "rank-one-locus", title, "Theorem 3.4 and Figure 1", results)
+    return {}
 
 
 def _read_rank_one_locus(answer: Answer) -> Cone:
@@ -444,7 +423,15 @@ RANK_ONE_LOCUS = Task(
     lambda layer, seed: Cone(image_dimension(layer, Stratum(1, 1, 2)), closure_degree(layer)),
     infeasible=_too_many_minors,
     summary="ideal, dimension and degree of the closure of the points with rk A, rk V at most 1",
-    problem=_ask_rank_one_locus, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
+    title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
+    reference="Theorem 3.4 and Figure 1",
+    results=(
+        Result("dimension", "dimension of the affine cone"),
+        Result("degree", "degree"),
+        Result("failures", "equations that do not vanish on the parametrization"),
+        Result("generators", "minimal generators", ring=_coordinates),
+    ),
+    data=_only_wide, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
     parts=(
         Source("dimension and degree of the closure", ENGINE),
         Source("equations of the closure, minors of flattenings", "native", ENGINE),
@@ -455,58 +442,55 @@ RANK_ONE_LOCUS = Task(
 # Sections of M̄ and single points of it ---------------------------------------------------------------------
 
 
-def _ask_tangent_cone(layer: SingleLayer, given: Given) -> Problem:
-    ring = coordinate_ring(layer)
-    results = [
-        Result("dimension", "dimension of the tangent cone", per_point=True),
-        Result("multiplicity", "its degree: the multiplicity of the point", per_point=True),
-        Result("span", "dimension of the linear space it spans", per_point=True),
-        Result("cone", "its minimal generators", per_point=True, ring=ring),
-    ]
-    points = given.get("points") or strata_points(layer)
-    title = "Tangent cones of the neuromanifold {M}"
-    return _problem(layer, "tangent-cone", title, "Theorem 3.4 and Figure 1", results, points=points)
-
-
 TANGENT_CONE = Task(
     "tangent-cone", "the tangent cones", SingleLayer,
     summary="tangent cones and multiplicities, at --point or all strata",
-    problem=_ask_tangent_cone, too_large=_ELIMINATION, takes=("points",), one_token=False,
+    title="Tangent cones of the neuromanifold {M}",
+    reference="Theorem 3.4 and Figure 1",
+    results=(
+        Result("dimension", "dimension of the tangent cone", per_point=True),
+        Result("multiplicity", "its degree: the multiplicity of the point", per_point=True),
+        Result("span", "dimension of the linear space it spans", per_point=True),
+        Result("cone", "its minimal generators", per_point=True, ring=_coordinates),
+    ),
+    data=_points, too_large=_ELIMINATION, takes=("points",), one_token=False,
 )  # fmt: skip
-
-
-def _ask_membership(layer: SingleLayer, given: Given) -> Problem:
-    results = [Result("member", "1 if the point is in the Zariski closure of the neuromanifold")]
-    title = "Is a point in the Zariski closure of the neuromanifold {M}?"
-    return _problem(layer, "membership", title, "Corollary A.6", results, target=given["target"])
 
 
 MEMBERSHIP = Task(
     "membership", "whether a point is in the Zariski closure", SingleLayer,
     summary="whether the coefficients in --point are in the Zariski closure",
-    problem=_ask_membership, too_large=_LINEAR, takes=("target",),
+    title="Is a point in the Zariski closure of the neuromanifold {M}?",
+    reference="Corollary A.6",
+    results=(Result("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
+    data=lambda layer, given: {"target": given["target"]}, too_large=_LINEAR, takes=("target",),
 )  # fmt: skip
 
 
-def _ask_slice(layer: SingleLayer, given: Given) -> Problem:
+def _slice(layer: SingleLayer, given: Given) -> Given:
     chosen = given.get("slice") or standard_slice(layer)
     if len(chosen.origin) != layer.ambient_dimension:
         raise InputError(
             f"the slice is in {len(chosen.origin)} coordinates; {layer} has {layer.ambient_dimension}"
         )
-    ring = chosen.ring()
-    results = [
-        Result("dimension", "dimension of the section; -1 if it is empty"),
-        Result("equation", "equation of its surface, squarefree; 1 if none", ring=ring),
-        Result("singular", "radical ideal of the surface's singular points", ring=ring),
-    ]
-    title = "A section of the neuromanifold {M} by an affine space of dimension 3"
-    return _problem(layer, "slice", title, "Figure 1", results, slice=chosen)
+    return {"slice": chosen}
+
+
+def _of_slice(layer: SingleLayer, data: Given) -> PolynomialRing:
+    ring: PolynomialRing = data["slice"].ring()
+    return ring
 
 
 SLICE = Task(
     "slice", "a section", SingleLayer,
     summary="a surface in the neuromanifold and its singular points: Figure 1, or --slice",
-    problem=_ask_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
+    title="A section of the neuromanifold {M} by an affine space of dimension 3",
+    reference="Figure 1",
+    results=(
+        Result("dimension", "dimension of the section; -1 if it is empty"),
+        Result("equation", "equation of its surface, squarefree; 1 if none", ring=_of_slice),
+        Result("singular", "radical ideal of the surface's singular points", ring=_of_slice),
+    ),
+    data=_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
 )  # fmt: skip

@@ -18,8 +18,8 @@ from agattn.geometry.identifiability.virtual_weights import (
     monomials_of_network,
     random_virtual_weights,
 )
-from agattn.systems.problem import Answer, Problem, Result, matrix
-from agattn.systems.task import ENGINE, PAPER, Task
+from agattn.systems.problem import Answer, Result, matrix
+from agattn.systems.task import ENGINE, Task
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
 MAX_MONOMIALS = 3 * 10**7
@@ -77,34 +77,19 @@ class FiberComponents(NamedTuple):
     others: int
 
 
-def _ask_components(network: DeepNetwork, given: Mapping[str, Any]) -> Problem:
-    """All (M', L') with the same function as (M, L) at random integer weights of the network.
+def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Random integer virtual weights (M, L) of the network.
 
-    A component consists of rescalings of (M, L) exactly if the 2 × 2 minors of (M'_i | M_i) and (L' | L), as
-    pairs of vectors, vanish on it. The last virtual weight is a product of the V_i and has any rank here.
+    A component of the fiber through them consists of rescalings exactly if the 2 × 2 minors of (M'_i | M_i)
+    and (L' | L), as pairs of vectors, vanish on it. The last virtual weight is a product of the V_i and has
+    any rank here.
     """
     if reason := no_virtual_weights(network):
         raise InputError(reason.replace("virtual weights are for", "virtual-fiber is about"))
     if network.value_rank is not None:
         raise InputError(_ANY_RANK)
     M, L = random_virtual_weights(network, given["seed"])
-    results = (
-        Result("dimension", "dimension of the fiber"),
-        Result("components", "how many components follow"),
-        Result("component-dimension", "dimension of a component", per_item="components"),
-        Result("rescaling", "1 if all its points are rescalings", per_item="components"),
-    )
-    dims, ranks = (",".join(map(str, numbers)) for numbers in (network.dims, network.ranks))
-    command = f"agattn emit virtual-fiber --engine ENGINE --dims {dims} --ranks {ranks} -t {network.t}"
-    return Problem(
-        "virtual-fiber",
-        f"All virtual weights with the same function, for the network {str(network).split(', ')[0]}",
-        f"{PAPER}, Theorem 3.7",
-        network,
-        results,
-        f"{command} --seed {given['seed']}" if given["seed"] else command,
-        {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())},
-    )
+    return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
 
 _ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out --value-rank"
@@ -140,7 +125,15 @@ COMPONENTS = Task(
     "virtual-fiber", "the fiber of (M, L) ↦ φ", DeepNetwork,
     infeasible=_components_do_not_finish,
     summary="all virtual weights of a network with the same function as random ones",
-    problem=_ask_components, read=_read_components, too_large=_too_many_monomials,
+    title="All virtual weights with the same function, for the network {M}",
+    reference="Theorem 3.7",
+    results=(
+        Result("dimension", "dimension of the fiber"),
+        Result("components", "how many components follow"),
+        Result("component-dimension", "dimension of a component", per_item="components"),
+        Result("rescaling", "1 if all its points are rescalings", per_item="components"),
+    ),
+    data=_random_point, read=_read_components, too_large=_too_many_monomials,
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
 )  # fmt: skip
 

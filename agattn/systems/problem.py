@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
 from typing import Any
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer
 from agattn.geometry.strata.strata import Stratum
 
@@ -29,14 +29,16 @@ class Result:
         meaning: what it is, in a few words; becomes a comment in the script.
         per_point: printed once for each of the problem's points, under ``name@label``.
         per_item: printed once for each i = 1, ..., n under ``name@i``, where n is the integer of this name.
-        ring: the ring of the polynomials; ``None`` for an integer.
+        where: printed only if the problem's data has something true of this name.
+        ring: the ring of the polynomials; in a task, a function of the architecture and the problem's data.
     """
 
     name: str
     meaning: str
     per_point: bool = False
     per_item: str = ""
-    ring: PolynomialRing | None = None
+    where: str = ""
+    ring: Any = None
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, Source
-from agattn.systems.problem import Answer, Problem
+from agattn.systems.problem import Answer, Result
 
 A = TypeVar("A", bound=Architecture)
-
-PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
 ENGINE = "engine"
 """Stands in :attr:`Task.parts` for the name and version of whichever engine is asked."""
@@ -35,8 +33,10 @@ class Task(Generic[A]):
         infeasible: the reason why no engine is asked about an architecture (where there is only a native
             computation, why that is not tried), or an empty string. Scripts are written all the same.
         summary: one line for ``agattn emit --list``.
-        problem: what an engine is asked: from the architecture, and what was given by name; ``None`` where
-            only the native computation knows.
+        title: of a script, with {M} for the architecture.
+        reference: the statement of the paper that it belongs to.
+        results: what a script must print; none where only the native computation knows.
+        data: what else the script needs, from the architecture and what was given by name, the seed always.
         read: turns an engine's answer into the value.
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
@@ -51,7 +51,10 @@ class Task(Generic[A]):
     evidence: Callable[[Any], Evidence] = lambda value: Evidence.PROVED
     infeasible: Callable[[A], str] = lambda architecture: ""
     summary: str = ""
-    problem: Callable[[A, Mapping[str, Any]], Problem] | None = None
+    title: str = ""
+    reference: str = ""
+    results: tuple[Result, ...] = ()
+    data: Callable[[A, Mapping[str, Any]], Mapping[str, Any]] = lambda architecture, given: {}
     read: Callable[[Answer], Any] = lambda answer: answer
     parts: tuple[Source, ...] = ()
     too_large: Callable[[A], str] = lambda architecture: ""

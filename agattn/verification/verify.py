@@ -146,7 +146,7 @@ def verify(
     else:
         work.do([task for task in _tasks(chosen) if task.native], natively=True)
         open_ = [claim for claim in chosen if _is_open(claim.verdict(layer, work.findings))]
-        work.do([t for t in _tasks(open_) if t.problem and t not in work.findings.found], natively=False)
+        work.do([t for t in _tasks(open_) if t.results and t not in work.findings.found], natively=False)
     return Report(
         layer,
         tuple(claim.verdict(layer, work.findings) for claim in chosen),
@@ -253,7 +253,7 @@ class _Work:
         reason = self._infeasible(task)
         if task.native is None:
             return reason or f"{task.finds} can only be found by an engine"
-        if reason and task.problem is None:
+        if reason and not task.results:
             return reason
         self.progress(f"native: {task.finds}")
         started = time.monotonic()
@@ -268,7 +268,7 @@ class _Work:
 
     def _answer(self, task: Task[Any]) -> Finding | str:
         """The value by engines, or the reason why there is none; natively if engines know nothing of it."""
-        if task.problem is None:
+        if not task.results:
             return self._compute(task)
         if reason := self._infeasible(task):
             return reason
