@@ -104,6 +104,16 @@ class SingleLayer(Shown):
         return self.d, self.t
 
     @property
+    def output_shape(self) -> tuple[int, int]:
+        """The shape (d', t) of φ(X)."""
+        return self.d_out, self.t
+
+    @property
+    def degree(self) -> int:
+        """The degree 6 of φ(X): one in each of K, Q and V, three in X."""
+        return 6
+
+    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of K, Q and V."""
         return {"K": (self.a, self.d), "Q": (self.a, self.d), "V": (self.d_out, self.d)}
@@ -117,7 +127,7 @@ class SingleLayer(Shown):
     def symmetries(self) -> tuple[Symmetry, ...]:
         """GL(a) on (K, Q) and the scaling of A against V (HMK, Lemma 3.1 and Theorem 3.2)."""
         keys, queries = Acted("K", -2, dual=True), Acted("Q", -2)
-        scaling = Symmetry("scaling", 1, (Acted("K", -2), Acted("V", -2, dual=True)), is_scaling=True)
+        scaling = Symmetry("scaling", 1, (Acted("K"), Acted("V", weight=-1)))
         return Symmetry("GL(a)", self.a, (keys, queries)), scaling
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:

@@ -136,6 +136,22 @@ class DeepNetwork(Shown):
         return self.dims[0], self.t
 
     @property
+    def output_shape(self) -> tuple[int, int]:
+        """The shape (d_l, t) of φ(X)."""
+        return self.dims[-1], self.t
+
+    @property
+    def degree(self) -> int | None:
+        """The degree of φ(X) in all weights and X, or with skips at most that; ``None`` if normalized.
+
+        A layer makes weights of degree k into 3k + 3, one more for V = OP, and inputs of degree k into 3k.
+        """
+        weights, inputs = 0, 1
+        for _ in range(self.layers):
+            weights, inputs = 3 * weights + (3 if self.value_rank is None else 4), 3 * inputs
+        return weights + inputs if self.is_lightning else None
+
+    @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of K_i, Q_i, V_i, or O_i, P_i with V_i = O_i P_i, stacked over the heads of layer i."""
         result: dict[str, tuple[int, ...]] = {}
@@ -161,14 +177,14 @@ class DeepNetwork(Shown):
         out, into = ("V", "V") if self.value_rank is None else ("O", "P")
         for i, (a, heads) in enumerate(zip(self.ranks, self.heads_by_layer, strict=True), 1):
             for head in range(heads):
-                keys, queries = Acted(f"K_{i}", -2, True, head), Acted(f"Q_{i}", -2, False, head)
+                keys, queries = Acted(f"K_{i}", -2, True, (head,)), Acted(f"Q_{i}", -2, False, (head,))
                 result.append(Symmetry("GL(a)", a, (keys, queries)))
                 if self.value_rank is not None:
-                    factors = Acted(f"O_{i}", -1, True, head), Acted(f"P_{i}", -2, False, head)
+                    factors = Acted(f"O_{i}", -1, True, (head,)), Acted(f"P_{i}", -2, False, (head,))
                     result.append(Symmetry("GL(β)", self.value_rank, factors))
                 if self.is_lightning:
-                    scaled = Acted(f"K_{i}", -2, False, head), Acted(f"{out}_{i}", -2, True, head)
-                    result.append(Symmetry("scaling", 1, scaled, is_scaling=True))
+                    values = Acted(f"{out}_{i}", index=(head,), weight=-1)
+                    result.append(Symmetry("scaling", 1, (Acted(f"K_{i}", index=(head,)), values)))
             if i < self.layers and not self.skip:
                 following = (Acted(f"{letter}_{i + 1}", -1, True) for letter in ("K", "Q", into))
                 result.append(Symmetry("GL(d)", self.dims[i], (Acted(f"{out}_{i}", -2), *following)))

@@ -17,7 +17,7 @@ import contextlib
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agattn.errors import InputError
 
@@ -31,19 +31,23 @@ class Acted:
 
     Attributes:
         parameter: its name.
-        axis: the axis of the array whose index transforms, -2 for rows or -1 for columns.
+        axis: the axis of the part whose index transforms, -2 for rows or -1 for columns; ``None`` for a
+            scaling, where n = 1 and the whole part is multiplied by g^weight.
         dual: whether it transforms by g⁻ᵀ; by g otherwise.
-        head: the part of the array that is meant, by its first index; all of it by default.
+        index: the part of the array that is meant, such as ``(0,)`` for one head or ``(..., 2)`` for one
+            column; all of it by default.
+        weight: of a scaling.
     """
 
     parameter: str
-    axis: int
+    axis: int | None = None
     dual: bool = False
-    head: int | None = None
+    index: tuple[Any, ...] = ()
+    weight: int = 1
 
     def part(self, array: Array) -> Array:
         """What of the parameter's array is acted on, as a view."""
-        return array if self.head is None else array[self.head]
+        return array[self.index]
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,16 @@ class Symmetry:
         name: of the group, in print.
         size: n.
         on: what it acts on.
-        is_scaling: whether n = 1 and g multiplies, or divides, each whole part.
     """
 
     name: str
     size: int
     on: tuple[Acted, ...]
-    is_scaling: bool = False
+
+    @property
+    def is_scaling(self) -> bool:
+        """Whether it multiplies whole parts by powers of a number."""
+        return all(acted.axis is None for acted in self.on)
 
 
 class Architecture(Protocol):
@@ -73,6 +80,14 @@ class Architecture(Protocol):
     @property
     def input_shape(self) -> tuple[int, int]:
         """The shape (d_0, t) of X."""
+
+    @property
+    def output_shape(self) -> tuple[int, int]:
+        """The shape (d_l, t) of φ(X)."""
+
+    @property
+    def degree(self) -> int | None:
+        """The degree of φ_θ(X) in θ and X together, or an upper bound; ``None`` if it is no polynomial."""
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:

@@ -127,28 +127,22 @@ def _dimension(found: Dimension) -> list[Table]:
     shape = " × ".join(map(str, found.jacobian_shape))
     failing = found.paper_hypotheses_failing
     hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
-    bounds: tuple[tuple[Cell, ...], ...] = (
+    bounds: list[tuple[Cell, ...]] = [
         ("dimension", found.dimension, Word(str(found.evidence)), "the bounds below, where they meet"),
         ("at least", found.lower_bound, Word("proved"), f"a nonzero minor of a Jacobian of shape {shape}"),
         ("at most", found.upper_bound, Word("proved"), found.upper_bound_reason),
-        ("general formula", found.predicted, "", "the count of parameters less symmetries"),
-        (f"HMK, {paper_equation(found.network)}", found.paper, "", hypotheses),
-    )
-    shown = [Table(f"Dimension of {found.network}", ("what", "value", "evidence", Wide("why")), bounds)]
+    ]
+    if found.predicted is not None and found.paper is not None:
+        bounds.append(("general formula", found.predicted, "", "the count of parameters less symmetries"))
+        bounds.append((f"HMK, {found.paper_equation}", found.paper, "", hypotheses))
+    headings = ("what", "value", "evidence", Wide("why"))
+    shown = [Table(f"Dimension of {found.architecture}", headings, tuple(bounds))]
     if found.ranks:
         points = tuple((r.rank, r.prime, r.rows, r.columns) for r in found.ranks)
-        headings = ("rank", "modulo", "rows", "columns")
-        shown.append(Table("Ranks of the Jacobian at random points", headings, points))
+        shown.append(
+            Table("Ranks of the Jacobian at random points", ("rank", "modulo", "rows", "columns"), points)
+        )
     return shown
-
-
-def paper_equation(network: DeepNetwork) -> str:
-    """The equation of HMK that gives a dimension for a network.
-
-    >>> paper_equation(DeepNetwork((3, 3, 3), (1, 2)))
-    'equation 14'
-    """
-    return f"equation {7 if network.layers == 1 else 14 if network.is_lightning else 16}"
 
 
 @tables.register

@@ -32,7 +32,7 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.claim import Claim
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
-from agattn.display.values import generators_tables, paper_equation, tables
+from agattn.display.values import generators_tables, tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
@@ -322,7 +322,7 @@ def _dimension_in_words(found: Dimension) -> str:
     known = f"Dimension {found.dimension}, {found.evidence}"
     if found.evidence is not Evidence.PROVED:
         known += f"; proved between {found.lower_bound} and {found.upper_bound}"
-    said = f"{known}. {paper_equation(found.network).capitalize()} of HMK gives"
+    said = f"{known}. {found.paper_equation.capitalize()} of HMK gives"
     if failing := found.paper_hypotheses_failing:
         return f"{said} {found.paper}, but its hypotheses do not hold: {'; '.join(failing)}."
     return f"{said} {found.paper if found.defect else 'the same'}."

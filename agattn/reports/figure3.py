@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.formulas import corollary_3_8
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.reports.drawing import empty
 
@@ -57,8 +58,9 @@ def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
     """Compute the figure's numbers."""
     rows = []
     for delta in sizes:
-        computed = dimension(network(delta), seed)
-        rows.append(Figure3Row(delta, computed, computed.paper, float32_trial(network(delta), seed)))
+        net = network(delta)
+        trial = float32_trial(net, seed)
+        rows.append(Figure3Row(delta, dimension(net, seed), corollary_3_8(net), trial))
     return rows
 
 

@@ -1,13 +1,13 @@
-"""The dimension of the neuromanifold of any network: an integer with a proof from both sides, or an interval.
+"""The dimension of any neuromanifold: an integer with a proof from both sides, or an interval.
 
 *From below.* At random weights modulo a prime p < 2³⁰, the Jacobian of (K, Q, V) ↦ (⟨c_k, φ(X_k)⟩)_k at
 random inputs X_k and cotangents c_k has some rank r. A minor that is nonzero modulo p is nonzero, so the
 generic rank is at least r: proved. For normalized networks weights and inputs are floats, which are exact
 rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra.rank.rank` for both).
 
-*From above.* The count of :mod:`agattn.geometry.dimension.formulas`, and where that is not met also the
-parameters minus the rank of the tangent vectors of the known symmetries
-(:mod:`agattn.geometry.dimension.symmetries`): both proved.
+*From above.* For networks of attention the count of :mod:`agattn.geometry.dimension.formulas`; where that is
+not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
+symmetries (:mod:`agattn.geometry.dimension.symmetries`): both proved.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence: the inequality of Schwartz and Zippel bounds
@@ -33,13 +33,12 @@ from numpy.typing import NDArray
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import DeepNetwork, draw_parameters
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import (
     Bound,
     corollary_3_8,
-    degree_in_parameters_and_inputs,
     hypotheses_3_8,
     network_bound,
 )
@@ -54,18 +53,19 @@ MAX_BALL_RANK = 800
 
 @dataclass(frozen=True)
 class Dimension(Shown):
-    """What is known about the dimension of a network's neuromanifold.
+    """What is known about the dimension of a neuromanifold.
 
     Attributes:
-        network: the network.
+        architecture: a network, or any other architecture; a single layer is shown as the network it is.
         dimension: the dimension, or where it is not proved the rank observed.
         evidence: ``proved`` if the bounds meet; ``modular`` or ``numerical`` for an observed rank.
         lower_bound: proved.
         upper_bound: proved.
         upper_bound_reason: the argument behind ``upper_bound``.
         predicted: the value of the general formula
-            (:func:`agattn.geometry.dimension.formulas.network_dimension`).
-        paper: HMK's equation 14 or 16, or 7 for one layer, whether or not its hypotheses hold.
+            (:func:`agattn.geometry.dimension.formulas.network_dimension`); ``None`` where there is none.
+        paper: HMK's equation 14 or 16, or 7 for one layer, whether or not its hypotheses hold; ``None`` for
+            an architecture that is not HMK's.
         paper_hypotheses_failing: the hypotheses of that statement that do not hold.
         jacobian_shape: rows and columns of the matrix whose rank was taken.
         ranks: the rank at each point tried, with the primes (empty for normalized networks).
@@ -74,14 +74,14 @@ class Dimension(Shown):
         seconds: wall-clock time.
     """
 
-    network: DeepNetwork
+    architecture: Architecture
     dimension: int
     evidence: Evidence
     lower_bound: int
     upper_bound: int
     upper_bound_reason: str
-    predicted: int
-    paper: int
+    predicted: int | None
+    paper: int | None
     paper_hypotheses_failing: tuple[str, ...]
     jacobian_shape: tuple[int, int]
     ranks: tuple[Point, ...]
@@ -91,24 +91,33 @@ class Dimension(Shown):
 
     @property
     def parameters(self) -> int:
-        """The number of parameters of the network."""
-        return self.network.parameters
+        """The number of parameters."""
+        return self.architecture.parameters
+
+    @property
+    def paper_equation(self) -> str:
+        """The equation of HMK that gives a dimension for the network; empty where there is none."""
+        network = self.architecture
+        if not isinstance(network, DeepNetwork):
+            return ""
+        return f"equation {7 if network.layers == 1 else 14 if network.is_lightning else 16}"
 
     @property
     def defect(self) -> int:
-        """How far the dimension lies below the paper's equation; 0 where it holds."""
-        return self.paper - self.dimension
+        """How far the dimension lies below the paper's equation; 0 where it holds, or says nothing."""
+        return 0 if self.paper is None else self.paper - self.dimension
 
     def __str__(self) -> str:
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
-        return f"{self.network}: dimension {self.dimension} ({known}), expected {self.predicted}"
+        expected = "" if self.predicted is None else f", expected {self.predicted}"
+        return f"{self.architecture}: dimension {self.dimension} ({known}){expected}"
 
     def as_json(self) -> dict[str, object]:
         """Return the document that the command line prints."""
         return {
-            "architecture": self.network.as_json(),
+            "architecture": self.architecture.as_json(),
             "dimension": self.dimension,
             "predicted": self.predicted,
             "parameters": self.parameters,
@@ -116,7 +125,9 @@ class Dimension(Shown):
             "lower_bound": self.lower_bound,
             "upper_bound": self.upper_bound,
             "upper_bound_reason": self.upper_bound_reason,
-            "paper": {
+            "paper": None
+            if self.paper is None
+            else {
                 "value": self.paper,
                 "hypotheses_hold": not self.paper_hypotheses_failing,
                 "failing": list(self.paper_hypotheses_failing),
@@ -130,43 +141,47 @@ class Dimension(Shown):
         }
 
 
-def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool = False) -> Dimension:
-    """The dimension of the neuromanifold of a network.
+def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force: bool = False) -> Dimension:
+    """The dimension of the neuromanifold of an architecture.
 
     Args:
-        network: the network; lightning or softmax, any widths, ranks, heads, with or without skips.
+        architecture: a network of attention, lightning or softmax, or any other architecture.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         points: how many points, each modulo its own prime, are tried while no upper bound is met.
-        force: attempt networks beyond :data:`MAX_PARAMETERS` and :data:`MAX_BALL_RANK` too.
+        force: attempt architectures beyond :data:`MAX_PARAMETERS` and :data:`MAX_BALL_RANK` too.
 
     Raises:
-        TooLargeError: if the network is beyond these limits.
+        TooLargeError: if the architecture is beyond these limits.
     """
     start = time.perf_counter()
-    if network.parameters > MAX_PARAMETERS and not force:
+    if isinstance(architecture, SingleLayer):
+        architecture = architecture.as_network()
+    if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
-            f"the network has {network.parameters} parameters, more than {MAX_PARAMETERS};"
+            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    counted = network_bound(network)
-    if not network.is_lightning and counted.value > MAX_BALL_RANK and not force:
+    network = architecture if isinstance(architecture, DeepNetwork) else None
+    counted = network_bound(network) if network else _symmetry_bound(architecture, seed)
+    if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
             " balls; --force tries anyway"
         )
-    found = rank(jacobian_rows(network, counted), seed=seed, points=points)
-    lower = found.lower_bound
-    bound = counted if lower == counted.value else upper_bound(network, seed)
+    found = rank(jacobian_rows(architecture, counted), seed=seed, points=points)
+    lower, bound = found.lower_bound, counted
+    if lower < bound.value:
+        bound = min(_symmetry_bound(architecture, seed), counted, key=lambda bound: bound.value)
     return Dimension(
-        network=network,
+        architecture=architecture,
         dimension=found.upper_bound,
         evidence=Evidence.PROVED if lower == bound.value else found.upper_evidence,
         lower_bound=lower,
         upper_bound=bound.value,
         upper_bound_reason=bound.reason,
-        predicted=counted.value,
-        paper=corollary_3_8(network),
-        paper_hypotheses_failing=tuple(hypotheses_3_8(network)),
+        predicted=counted.value if network else None,
+        paper=corollary_3_8(network) if network else None,
+        paper_hypotheses_failing=tuple(hypotheses_3_8(network)) if network else (),
         jacobian_shape=found.shape,
         ranks=found.points,
         precision_bits=found.precision_bits or 0,
@@ -175,20 +190,18 @@ def dimension(network: DeepNetwork, seed: int = 0, points: int = 3, force: bool 
     )
 
 
-def upper_bound(network: DeepNetwork, seed: int = 0) -> Bound:
-    """The smaller of the two proved upper bounds: by counting, and by the symmetries' tangent vectors."""
-    symmetries = Bound(
-        symmetry_upper_bound(network, seed),
+def _symmetry_bound(architecture: Architecture, seed: int) -> Bound:
+    return Bound(
+        symmetry_upper_bound(architecture, seed),
         "the parameters, minus the rank of the symmetries' tangent vectors",
     )
-    return min(symmetries, network_bound(network), key=lambda bound: bound.value)
 
 
-def jacobian_rows(network: DeepNetwork, bound: Bound) -> RandomRows:
+def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
     """The Jacobian at random weights, one random cotangent at each of as many random inputs as are asked for.
 
     Args:
-        network: modulo primes if it is lightning, else in floating point and balls.
+        architecture: modulo primes if it is polynomial, else in floating point and balls.
         bound: a proved upper bound on the rank.
     """
 
@@ -198,37 +211,39 @@ def jacobian_rows(network: DeepNetwork, bound: Bound) -> RandomRows:
         def random(shape: tuple[int, ...]) -> Residues:
             return random_residues(generator, shape, p)
 
-        parameters = draw_parameters(network, random)
-        columns = np.setdiff1d(np.arange(network.parameters), gauge_columns(network, parameters, p))
+        parameters = draw_parameters(architecture, random)
+        columns = np.arange(architecture.parameters)
+        if isinstance(architecture, DeepNetwork):
+            columns = np.setdiff1d(columns, gauge_columns(architecture, parameters, p))
 
         def draw(rows: int) -> Residues:
-            X, cotangents = random((rows, *network.input_shape)), random((rows, 1, *output))
-            J: Residues = jacobian(network, parameters, X, arithmetic, cotangents)[:, columns]
+            X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
+            J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
             return J
 
         return len(columns), draw
 
     def real(rows: int, generator: np.random.Generator) -> tuple[NDArray[np.float64], Callable[[Any], Array]]:
         # Scaled so that XᵀAX stays of moderate size in every layer.
-        parameters = draw_parameters(network, lambda s: generator.standard_normal(s) / np.sqrt(s[-1]))
-        X = generator.standard_normal((rows, *network.input_shape))
+        parameters = draw_parameters(architecture, lambda s: generator.standard_normal(s) / np.sqrt(s[-1]))
+        X = generator.standard_normal((rows, *architecture.input_shape))
         cotangents = generator.standard_normal((rows, 1, *output))
-        floats: NDArray[np.float64] = jacobian(network, parameters, X, FloatArithmetic(), cotangents)
+        floats: NDArray[np.float64] = jacobian(architecture, parameters, X, FloatArithmetic(), cotangents)
 
         def balls(chosen: Any) -> Array:
             exact = {name: to_balls(array) for name, array in parameters.items()}
             c = to_balls(cotangents[chosen])
-            return jacobian(network, exact, to_balls(X[chosen]), BallArithmetic(), c)
+            return jacobian(architecture, exact, to_balls(X[chosen]), BallArithmetic(), c)
 
         return floats, balls
 
-    output = (network.dims[-1], network.t)
+    output, degree = architecture.output_shape, architecture.degree
     return RandomRows(
-        name=f"{network}: the Jacobian",
-        columns=network.parameters,
+        name=f"{architecture}: the Jacobian",
+        columns=architecture.parameters,
         upper_bound=bound.value,
         reason=bound.reason,
-        modulo=modulo if network.is_lightning else None,
-        degree=degree_in_parameters_and_inputs(network),
-        real=None if network.is_lightning else real,
+        modulo=modulo if degree is not None else None,
+        degree=degree or 0,  # also that of an entry c·∂φ/∂θ in c, θ and X
+        real=None if degree is not None else real,
     )

@@ -230,19 +230,6 @@ def network_dimension(network: DeepNetwork) -> int:
     return network_bound(network).value
 
 
-def degree_in_parameters_and_inputs(network: DeepNetwork) -> int:
-    """A bound on the degree of an entry c·∂φ(X)/∂θ in all of c, X and the parameters together.
-
-    For the inequality of Schwartz and Zippel. A layer makes parameters of degree k into 3k + 3 (one more
-    each for V = OP) and inputs of degree k into 3k; the skip connection adds lower terms only.
-    """
-    values = 1 if network.value_rank is None else 2
-    parameters, inputs = 0, 1
-    for _ in range(network.layers):
-        parameters, inputs = 3 * parameters + 2 + values, 3 * inputs
-    return parameters - 1 + inputs + 1
-
-
 def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> list[int]:
     """For 0 < i < l, a proved lower bound on how many of the e_i coordinates of layer i are independent.
 

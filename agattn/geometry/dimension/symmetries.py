@@ -44,9 +44,9 @@ def _tangents(architecture: Architecture, parameters: Parameters) -> Iterator[Re
         for acted in symmetry.on:
             part = acted.part(parameters[acted.parameter])
             moved = block[acted.parameter]
-            moved = moved if acted.head is None else moved[:, :, acted.head]
-            if symmetry.is_scaling:
-                moved += -part if acted.dual else part
+            moved = moved[(slice(None), slice(None), *acted.index)]
+            if acted.axis is None:
+                moved += acted.weight * part
                 continue
             rows, into = np.moveaxis(part, acted.axis, 0), np.moveaxis(moved, acted.axis, 2)
             for r in range(n):
