@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agattn.errors import InputError
+from agattn.reports.drawing import empty
 from agattn.reports.surface import Array, grid_triangles
 
 if TYPE_CHECKING:
@@ -54,16 +54,12 @@ def draw(scene: Scene) -> Figure:
     Raises:
         InputError: if matplotlib is missing.
     """
-    try:
-        from matplotlib.figure import Figure as Canvas
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-    except ImportError as error:
-        raise InputError(
-            "drawing needs matplotlib; install it with: pip install 'agattn[figures]'"
-        ) from error
-    canvas = Canvas(figsize=(5.4, 5.2))
+    canvas, flat = empty(5.4, 5.2)
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    flat.remove()
     axes: Any = canvas.add_axes((0.0, 0.02, 1.0, 0.98), projection="3d", computed_zorder=False)
     for triangles, colour, alpha in zip(scene.surface, (_SURFACE, _PALE), (1.0, 0.35), strict=True):
         if len(triangles):

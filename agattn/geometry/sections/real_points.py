@@ -28,6 +28,7 @@ import numpy as np
 from agattn.algebra.echelon import rational
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinates
@@ -72,7 +73,10 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
     for low, high in pairwise(cuts):
         # A rational number well between the two, with a small denominator.
         sample = Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
-        in_m, reason = _membership(layer, slice_, line, sample)
+        fiber = _fiber(layer, slice_, line, sample)
+        if fiber is not None and not fiber.number:
+            raise InputError(f"the point at {sample} of the line is not in the Zariski closure of M")
+        in_m, reason = (True, "the function 0") if fiber is None else (fiber.is_real, fiber.reason)
         if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
             pieces[-1] = Piece((pieces[-1].ends[0], float(high)), pieces[-1].sample, in_m, reason)
         else:
@@ -82,18 +86,14 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
 
 def is_pinch(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> bool:
     """Whether the fiber at a point of the line is one point that is not reduced: stratum (1,1,1)."""
-    y = slice_.point(_on(line, parameter))
-    return any(y) and any(p.length != 1 for p in preimages(layer, y).points)
+    fiber = _fiber(layer, slice_, line, parameter)
+    return fiber is not None and any(p.length != 1 for p in fiber.points)
 
 
-def _membership(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> tuple[bool, str]:
+def _fiber(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> Fiber | None:
+    """The preimages of a point of the line; ``None`` for the function 0."""
     y = slice_.point(_on(line, parameter))
-    if not any(y):
-        return True, "the function 0"
-    fiber = preimages(layer, y)
-    if not fiber.number:
-        raise InputError(f"the point at {parameter} of the line is not in the Zariski closure of M")
-    return fiber.is_real, fiber.reason
+    return preimages(layer, y) if any(y) else None
 
 
 def _on(line: Line, parameter: Fraction) -> list[Fraction]:

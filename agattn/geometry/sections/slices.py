@@ -181,34 +181,30 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
     at = dict(zip(coordinates(layer), slice_.images(), strict=True))
     p, q, r, s, t, u = (at[name] for name in block)
     resultant = (p * u - r * s) ** 2 - (p * t - q * s) * (q * u - r * t)
-    return section_from_equations(slice_, [resultant])
+    return surface(slice_, resultant)
 
 
-def section_from_equations(slice_: Slice, equations: Iterable[Polynomial]) -> Section:
-    """The surface that pulled back equations have in common: their greatest common divisor, squarefree.
+def surface(slice_: Slice, equation: Polynomial) -> Section:
+    """The surface with this equation, made squarefree, and equations of its singular points.
 
     Raises:
-        InputError: if they have no common factor, or all vanish.
+        InputError: if the equation is a constant.
 
     >>> from agattn import SingleLayer
     >>> slice_ = standard_slice(SingleLayer(2, 1))
     >>> x, y, w = slice_.ring().gens
-    >>> section_from_equations(slice_, [x**2 * y, x * w]).equation
+    >>> surface(slice_, x**2).equation
     x
     """
-    equations = [f for f in equations if f]
-    if not equations:
+    if not equation:
         raise InputError("the whole slice lies in the Zariski closure of M; choose one that does not")
-    common = reduce(_gcd, equations)
-    if common.degree() < 1:
+    if equation.degree() < 1:
         raise InputError(
             "the section is no surface: its equations have no common factor; choose another slice"
         )
-    equation = _squarefree(common)
-    ring = equation.ring
-    partials = [equation.derivative(gen) for gen in ring.gens]
-    singular = simplified([equation, *partials])
-    return Section(slice_, equation, singular)
+    equation = _squarefree(equation)
+    partials = [equation.derivative(gen) for gen in equation.ring.gens]
+    return Section(slice_, equation, simplified([equation, *partials]))
 
 
 def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
@@ -246,10 +242,6 @@ def _remainder(f: Polynomial, divisors: Sequence[Polynomial]) -> Polynomial:
         else:
             rest, todo = rest + lead, todo - lead
     return rest
-
-
-def _gcd(f: Polynomial, g: Polynomial) -> Polynomial:
-    return Polynomial(f.ring, f._poly.gcd(g._poly))
 
 
 def _squarefree(f: Polynomial) -> Polynomial:

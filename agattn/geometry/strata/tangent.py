@@ -159,8 +159,6 @@ def representative_point(layer: SingleLayer, stratum: Stratum) -> Vector:
     >>> representative_point(SingleLayer(3, 2, 2), Stratum(1, 2, 3))
     {(1, 1, 1, 3): 1, (1, 2, 2, 3): 1}
     """
-    if stratum.is_zero:
-        return {}
     y = coefficients(layer, *representative(layer, stratum))
     return {name: value for name, value in zip(coordinates(layer), y, strict=True) if value}
 

@@ -14,9 +14,9 @@ from agattn.geometry.sections.slices import (
     Slice,
     block_of,
     resultant_section,
-    section_from_equations,
     simplified,
     standard_slice,
+    surface,
 )
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
@@ -164,9 +164,9 @@ def test_the_floating_point_criterion_agrees_with_the_exact_one(q, form, weights
 def test_what_is_no_surface_is_refused():
     x, y, w = FIGURE_1.ring().gens
     with pytest.raises(InputError, match="no surface"):
-        section_from_equations(FIGURE_1, [x, y])
+        surface(FIGURE_1, x**0)
     with pytest.raises(InputError, match="whole slice"):
-        section_from_equations(FIGURE_1, [x - x])
+        surface(FIGURE_1, x - x)
     assert simplified([w * x, x**2, y]) == (x, y)
     with pytest.raises(InputError, match="linearly dependent"):
         Slice(unit(0), (unit(1), unit(2), unit(1)))
