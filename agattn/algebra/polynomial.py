@@ -184,14 +184,8 @@ class Polynomial:
         """Evaluate at one value per variable."""
         if len(values) != len(self.ring):
             raise ValueError(f"{len(values)} values for {len(self.ring)} variables")
-        total: Coefficient = 0
-        for exponents, coefficient in self.terms.items():
-            product = coefficient
-            for value, exponent in zip(values, exponents, strict=True):
-                if exponent:
-                    product = product * value ** int(exponent)
-            total = total + product
-        return total % self.ring.characteristic if self.ring.characteristic else total
+        value = self._poly(*map(self.ring._coefficient, values))
+        return int(value) if self.ring.characteristic else Fraction(int(value.p), int(value.q))
 
     def _lift(self, other: object) -> Any:
         if isinstance(other, Polynomial):

@@ -69,9 +69,12 @@ def jacobian(
         size = out.value[0].size
         units = arithmetic.identity(size).reshape(size, *out.value.shape[1:])
         cotangents = np.broadcast_to(units, (len(X), *units.shape))
-    gradients = tracing.pull_back(out, np.moveaxis(cotangents, 1, 0))
+    tracing.pull_back(out, np.moveaxis(cotangents, 1, 0))
     rows = cotangents.shape[0] * cotangents.shape[1]
-    blocks = [np.moveaxis(gradients[copy.number], 0, 1).reshape(rows, -1) for copy in copies.values()]
+    blocks = []
+    for copy in copies.values():
+        G = np.zeros((rows // len(X), *copy.shape)) if copy.gradient is None else copy.gradient
+        blocks.append(np.moveaxis(G, 0, 1).reshape(rows, -1))
     return np.concatenate(blocks, axis=1)
 
 
@@ -83,30 +86,30 @@ class _Traced:
     """An array, (n, ...), and the arguments it was computed from, each with its pullback."""
 
     value: Array
-    number: int
     tracing: _Tracing
     arguments: list[tuple[_Traced, Pullback]] = field(default_factory=list)
+    gradient: Array | None = None
     __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.value.shape)
 
-    def __add__(self, other: Any) -> _Traced:
-        return self.tracing.apply(_value(self) + _value(other), (self, _same), (other, _same))
+    def __add__(self, other: Any) -> Any:
+        return self.tracing.record(_value(self) + _value(other), (self, _same), (other, _same))
 
     __radd__ = __add__
 
-    def __neg__(self) -> _Traced:
-        return self.tracing.apply(-self.value, (self, lambda G: -G))
+    def __neg__(self) -> Any:
+        return self.tracing.record(-self.value, (self, lambda G: -G))
 
-    def __sub__(self, other: Any) -> _Traced:
+    def __sub__(self, other: Any) -> Any:
         return self.__add__(-other)
 
-    def __truediv__(self, number: float) -> _Traced:
-        return self.tracing.apply(self.value / number, (self, lambda G: G / number))
+    def __truediv__(self, number: float) -> Any:
+        return self.tracing.record(self.value / number, (self, lambda G: G / number))
 
-    def __getitem__(self, key: Any) -> _Traced:
+    def __getitem__(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key,)
 
         def pull(G: Array) -> Array:
@@ -114,19 +117,19 @@ class _Traced:
             back[(slice(None), *keys)] = G
             return back
 
-        return self.tracing.apply(self.value[key], (self, pull))
+        return self.tracing.record(self.value[key], (self, pull))
 
-    def swapaxes(self, one: int, other: int) -> _Traced:
+    def swapaxes(self, one: int, other: int) -> Any:
         axes = [axis if axis < 0 else axis + 1 for axis in (one, other)]
-        return self.tracing.apply(self.value.swapaxes(one, other), (self, lambda G: G.swapaxes(*axes)))
+        return self.tracing.record(self.value.swapaxes(one, other), (self, lambda G: G.swapaxes(*axes)))
 
-    def sum(self, axis: int, keepdims: bool = False) -> _Traced:
+    def sum(self, axis: int, keepdims: bool = False) -> Any:
         behind = axis if axis < 0 else axis + 1
 
         def pull(G: Array) -> Array:
             return np.broadcast_to(G if keepdims else np.expand_dims(G, behind), (len(G), *self.shape))
 
-        return self.tracing.apply(self.value.sum(axis=axis, keepdims=keepdims), (self, pull))
+        return self.tracing.record(self.value.sum(axis=axis, keepdims=keepdims), (self, pull))
 
 
 def _value(a: Any) -> Array:
@@ -144,37 +147,28 @@ class _Tracing:
         self.arithmetic = arithmetic
         self.tape: list[_Traced] = []
 
-    def record(self, value: Array) -> _Traced:
-        """A traced array with this value."""
-        self.tape.append(_Traced(value, len(self.tape), self))
+    def record(self, value: Array, *arguments: tuple[Any, Pullback]) -> Any:
+        """A traced array with this value, of an operation on arguments with these pullbacks."""
+        traced = [(a, pull) for a, pull in arguments if isinstance(a, _Traced)]
+        if arguments and not traced:
+            return value
+        self.tape.append(_Traced(value, self, traced))
         return self.tape[-1]
-
-    def apply(self, value: Array, *arguments: tuple[Any, Pullback]) -> _Traced:
-        """The result of an operation on arguments with these pullbacks."""
-        result = self.record(value)
-        result.arguments = [(a, pull) for a, pull in arguments if isinstance(a, _Traced)]
-        return result
 
     def matmul(self, a: Any, b: Any) -> Any:
         """Stacks of matrices."""
         one, other, multiply = _value(a), _value(b), self.arithmetic.matmul
-        return self._product(
-            a, b, multiply(one, other),
-            lambda G: multiply(G, other.swapaxes(-1, -2)), lambda G: multiply(one.swapaxes(-1, -2), G),
-        )  # fmt: skip
+        return self.record(
+            multiply(one, other),
+            (a, lambda G: multiply(G, other.swapaxes(-1, -2))),
+            (b, lambda G: multiply(one.swapaxes(-1, -2), G)),
+        )
 
     def times(self, a: Any, b: Any) -> Any:
         """Entrywise product."""
         one, other, multiply = _value(a), _value(b), self.arithmetic.times
-        return self._product(
-            a, b, multiply(one, other), lambda G: multiply(G, other), lambda G: multiply(one, G)
-        )
-
-    def _product(self, a: Any, b: Any, value: Array, by_a: Pullback, by_b: Pullback) -> Any:
-        if not isinstance(a, _Traced) and not isinstance(b, _Traced):
-            return value
-        return self.apply(
-            value, (a, lambda G: self._fit(by_a(G), a.shape)), (b, lambda G: self._fit(by_b(G), b.shape))
+        return self.record(
+            multiply(one, other), (a, lambda G: multiply(G, other)), (b, lambda G: multiply(one, G))
         )
 
     def _fit(self, G: Array, shape: tuple[int, ...]) -> Array:
@@ -188,8 +182,7 @@ class _Tracing:
 
     def clean(self, a: Any) -> Any:
         """Normal form, which changes no derivative."""
-        value = self.arithmetic.clean(_value(a))
-        return self.apply(value, (a, _same)) if isinstance(a, _Traced) else value
+        return self.record(self.arithmetic.clean(_value(a)), (a, _same))
 
     def softmax(self, a: Any) -> Any:
         """The softmax of every column: dw_j = w_j (da_j − Σ_k w_k da_k), its own transpose."""
@@ -199,22 +192,21 @@ class _Tracing:
             weighted = self.arithmetic.times(W, G)
             return weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
 
-        return self.apply(W, (a, pull)) if isinstance(a, _Traced) else W
+        return self.record(W, (a, pull))
 
     def identity(self, n: int) -> Array:
         """A constant."""
         return self.arithmetic.identity(n)
 
-    def pull_back(self, out: _Traced, cotangents: Array) -> dict[int, Array]:
-        """The gradients by what was recorded without arguments, by number, from cotangents (m, n, ...)."""
-        gradients = {out.number: cotangents}
+    def pull_back(self, out: _Traced, cotangents: Array) -> None:
+        """Find the gradients of what was recorded without arguments, from cotangents (m, n, ...)."""
+        out.gradient = cotangents
         for node in reversed(self.tape):
-            if not node.arguments or node.number not in gradients:
+            if node.gradient is None or not node.arguments:
                 continue
-            G = gradients.pop(node.number)
             for argument, pull in node.arguments:
-                part = pull(G)
-                if argument.number in gradients:
-                    part = self.arithmetic.clean(gradients[argument.number] + part)
-                gradients[argument.number] = part
-        return gradients
+                part = self._fit(pull(node.gradient), argument.shape)
+                if argument.gradient is not None:
+                    part = self.arithmetic.clean(argument.gradient + part)
+                argument.gradient = part
+            node.gradient = None

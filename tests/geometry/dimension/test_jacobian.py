@@ -1,5 +1,7 @@
 """The Jacobian against difference quotients, and its kernel against the symmetries."""
 
+from typing import ClassVar
+
 import flint
 import numpy as np
 import pytest
@@ -28,11 +30,24 @@ def flatten(weights):
     return np.concatenate([array.ravel() for array in weights.values()])
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=str)
+class Gated:
+    """An architecture that no file of the package knows: X ↦ (WX + b)∘(c − softmax(WX)), without its first
+    token; one parameter has no effect."""
+
+    shapes: ClassVar = {"W": (2, 3), "b": (2, 1), "unused": (2,), "c": (1, 4)}
+    input_shape = (3, 4)
+
+    def evaluate(self, arithmetic, parameters, X):
+        Y = arithmetic.matmul(parameters["W"], X)
+        gate = parameters["c"] - arithmetic.softmax(Y)
+        return arithmetic.clean(arithmetic.times(Y + parameters["b"], gate)[:, ::-1, 1:])
+
+
+@pytest.mark.parametrize("network", [*NETWORKS, Gated()], ids=str)
 def test_difference_quotients(network):
     generator = np.random.default_rng(2)
     weights = draw_parameters(network, lambda shape: generator.standard_normal(shape) / 2)
-    X = generator.standard_normal((2, network.dims[0], network.t))
+    X = generator.standard_normal((2, *network.input_shape))
     J = jacobian(network, weights, X, FloatArithmetic())
     theta, h = flatten(weights), 1e-6
 
