@@ -65,7 +65,7 @@ def layer_outputs(A: Matrices, V: Matrices, X: Array, arithmetic: Arithmetic = _
 
 def partial_products(V: Matrices, arithmetic: Arithmetic = _RING) -> list[Array]:
     """L_0 = 1, L_1, ..., L_l with L_i = V_i ... V_1."""
-    products = [arithmetic.identity(V[0].shape[1])]
+    products = [arithmetic.identity(V[0].shape[-1])]
     for V_i in V:
         products.append(arithmetic.matmul(V_i, products[-1]))
     return products
@@ -74,8 +74,8 @@ def partial_products(V: Matrices, arithmetic: Arithmetic = _RING) -> list[Array]
 def virtual_weights(A: Matrices, V: Matrices, arithmetic: Arithmetic = _RING) -> tuple[list[Array], Array]:
     """(M, L) with M_i = L_{i−1}ᵀ A_i L_{i−1} and L = V_l ... V_1 (HMK, equation 8)."""
     products = partial_products(V, arithmetic)
-    M = [arithmetic.matmul(L_i.T, arithmetic.matmul(A_i, L_i)) for A_i, L_i in zip(A, products, strict=False)]
-    return M, products[-1]
+    mul, pairs = arithmetic.matmul, zip(A, products, strict=False)
+    return [mul(L_i.swapaxes(-1, -2), mul(A_i, L_i)) for A_i, L_i in pairs], products[-1]
 
 
 def token_mixings(M: Matrices, X: Array, arithmetic: Arithmetic = _RING) -> list[Array]:
@@ -215,30 +215,19 @@ def generic_fiber(dims: Sequence[int], seed: int = 0) -> FiberDimension:
     A = [random_residues(generator, (d, d), p) for d in dims[:-1]]
     V = [random_residues(generator, (e, d), p) for d, e in itertools.pairwise(dims)]
     space = RowSpace(len(A) * dims[0] ** 2 + dims[-1] * dims[0], p)
-    for k in range(len(A)):
-        space.add(_differential(A, V, k, "A", arithmetic))
-        space.add(_differential(A, V, k, "V", arithmetic))
-    entries = sum(a.size for a in A) + sum(v.size for v in V)
+    for given, k in itertools.product((A, V), range(len(A))):
+        point, units = given[k], np.eye(given[k].size).reshape(-1, *given[k].shape)
+        ends = []
+        for direction in (units, -units):
+            given[k] = arithmetic.clean(point + direction)
+            M, L = virtual_weights(A, V, arithmetic)
+            stacks = (np.broadcast_to(m, (len(units), *m.shape[-2:])) for m in (*M, L))
+            ends.append(np.concatenate([stack.reshape(len(units), -1) for stack in stacks], axis=1))
+        given[k] = point
+        # M and L are of degree at most 2 in each A_k and V_k: this is twice the differential.
+        space.add(arithmetic.clean(ends[0] - ends[1]))
+    entries = sum(matrix.size for matrix in (*A, *V))
     return FiberDimension(sum(d * d for d in dims[1:-1]), entries - space.rank)
-
-
-def _differential(A: list[Array], V: list[Array], k: int, which: str, arithmetic: ModularArithmetic) -> Array:
-    """The differential of (M, L) at the elementary matrices in place of A_k or V_k, one row each."""
-    mul = arithmetic.matmul
-    shape = (A if which == "A" else V)[k].shape
-    units = np.eye(shape[0] * shape[1]).reshape(-1, *shape)
-    L_i: Array = arithmetic.identity(V[0].shape[1])
-    dL: Array = np.zeros((len(units), *L_i.shape))
-    rows: list[Array] = []
-    for i, (A_i, V_i) in enumerate(zip(A, V, strict=True)):
-        dA = units if (which, i) == ("A", k) else np.zeros((1, *A_i.shape))
-        dV = units if (which, i) == ("V", k) else np.zeros((1, *V_i.shape))
-        dM = mul(dL.swapaxes(-1, -2), mul(A_i, L_i)) + mul(L_i.T, mul(A_i, dL)) + mul(L_i.T, mul(dA, L_i))
-        rows.append(np.broadcast_to(dM, (len(units), *dM.shape[1:])).reshape(len(units), -1))
-        dL = arithmetic.clean(mul(dV, L_i) + mul(V_i, dL))
-        L_i = mul(V_i, L_i)
-    rows.append(dL.reshape(len(units), -1))
-    return arithmetic.clean(np.concatenate(rows, axis=1))
 
 
 def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
