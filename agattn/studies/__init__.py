@@ -1,1 +1,1 @@
-"""Studies of many layers at once: the heads of real models."""
+"""Grids of architectures × questions: read, done here or by Dask, kept, and told; the audit and the atlas."""
