@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,10 @@ from agattn.algebra.characters import module_name
 from agattn.architectures import SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, print_json, progress, write_file
+
+if TYPE_CHECKING:
+    from agattn.engines.locate import Installation
+    from agattn.engines.run import Limits
 
 
 @click.command(epilog="Example: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2 --format macaulay2")
@@ -51,11 +55,7 @@ def command(
     Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
     index that V and A share. The field matters only to an engine; native results hold over ℚ.
     """
-    from agattn.engines.engine import engine_named
-    from agattn.engines.locate import locate
-    from agattn.engines.run import Limits
-
-    characteristic, limits = options.characteristic(field_name), Limits(timeout, memory)
+    characteristic = options.characteristic(field_name)
     if method != "native":
         reason = f"is for --method native; {method} finds the whole ideal itself"
         options.leave_out(reason, "complete", "output", "form", "workers", "engine_name", "seed")
@@ -72,7 +72,7 @@ def command(
     if method != "native":
         from agattn.engines.elimination import eliminate
 
-        installation = locate(engine_named(method))
+        installation, limits = _engine(method, timeout, memory)
         with progress(f"{installation.engine.title}: elimination for {architecture}"):
             ideal = eliminate(
                 architecture, max_degree, installation,
@@ -82,25 +82,34 @@ def command(
         return
     # The matrices are small: threads of BLAS would only get in each other's way.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from agattn.geometry.ideal.export import export
     from agattn.geometry.ideal.ideal import compute_ideal
 
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
         ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
         document = ideal.as_json()
         if output is not None:
+            from agattn.geometry.ideal.export import export
+
             step("writing out all equations")
             write_file(output, export(ideal, form, characteristic))
         if complete:
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
-            installation = locate(engine_named(engine_name))
+            installation, limits = _engine(engine_name, timeout, memory)
             found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
             document["complete"] = found.as_json()
     _show(architecture, document, as_json)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
+
+
+def _engine(name: str, timeout: float, memory: int) -> tuple[Installation, Limits]:
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
+    from agattn.engines.run import Limits
+
+    return locate(engine_named(name)), Limits(timeout, memory)
 
 
 #: By the letter of the coordinates.
