@@ -20,17 +20,14 @@ include.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import flint
 
 from agattn._version import __version__
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
-from agattn.claims.claim import Claim
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.display.values import generators_tables, tables
 from agattn.engines.run import Run
@@ -134,7 +131,7 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
         verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
     )
     fingerprints = tuple(
-        (Code(_script_name(r)), str(r.installation), r.problem.field_name, Code(r.script_sha256))
+        (Code(_files(r)[0].name), str(r.installation), r.problem.field_name, Code(r.script_sha256))
         for r in runs
     )
     engines = {run.installation.engine.name: run.installation.version for run in runs}
@@ -152,7 +149,7 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
         "sources": _sources_table(verified.verdicts),
         "evidence": EVIDENCE,
         "paper": PAPER,
-        "runs": tuple(file for run in runs for file in _script_and_transcript(run)),
+        "runs": tuple(file for run in runs for file in _files(run)),
         "fingerprints": Table(
             "Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"), fingerprints
         ),
@@ -161,20 +158,19 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
     }
 
 
-def claims_table(verdicts: Sequence[Verdict], claims: Mapping[str, Claim[Any]] = CLAIMS) -> Table:
+def claims_table(verdicts: Sequence[Verdict]) -> Table:
     """Every claim with its verdict; where it is refuted, the witness stands elsewhere."""
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
-        claim, refuted = claims.get(v.claim), v.status is Status.REFUTED
-        computed = in_words(plain(v.computed)) + (
-            f" (predicted: {in_words(plain(v.predicted))})" if refuted else ""
-        )
-        why = "The witness stands above." if refuted else _sentence(v.witness)
+        claim, computed, why = CLAIMS[v.claim], in_words(plain(v.computed)), _sentence(v.witness)
+        if v.status is Status.REFUTED:
+            computed += f" (predicted: {in_words(plain(v.predicted))})"
+            why = "The witness stands above."
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         word = Word(str(v.evidence or ""))
         rows.append((
-            v.claim if claim is None else Lines((v.claim, claim.source)),
-            v.claim if claim is None else Lines((claim.statement, Math(claim.latex))),
+            Lines((v.claim, claim.source)),
+            Lines((claim.statement, Math(claim.latex))),
             Word(str(v.status)),
             Lines((word, f"in part: {v.scope}")) if v.scope else word,
             Lines(tuple(filter(None, (computed, why, by)))),
@@ -267,34 +263,23 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str
         figure = compute_figure_1(layer, engine=engine, limits=settings.limits)
     except AgattnError as error:
         return str(error)
-    words = figure.words
-    drawn = image("figure1.png", figure.save)
-    blocks: list[Block] = [
-        Picture("figure1.png", drawn, words, f"{words} Computed by {figure.source}; {figure.evidence}.")
-    ]
+    caption = f"{figure.words} Computed by {figure.source}; {figure.evidence}."
+    picture = Picture("figure1.png", image("figure1.png", figure.save), figure.words, caption)
+    turned: Block
     try:
-        turned = Attachment(
-            "figure1.html", figure.page(), "the same to be turned with the mouse", shown=False
-        )
-        blocks.append(turned)
+        turned = Attachment("figure1.html", figure.page(), "the same to be turned with the mouse", False)
     except InputError as error:
-        blocks.append(Text(f"No interactive figure: {error}."))
-    return (*blocks, *(() if figure.run is None else _script_and_transcript(figure.run)))
+        turned = Text(f"No interactive figure: {error}.")
+    return (picture, turned, *(() if figure.run is None else _files(figure.run)))
 
 
-def _script_name(run: Run) -> str:
-    engine = run.installation.engine
-    field = f"-{run.problem.characteristic}" if run.problem.characteristic else ""
-    return f"scripts/{run.problem.task}-{engine.name}{field}.{engine.suffix}"
-
-
-def _script_and_transcript(run: Run) -> tuple[Attachment, Attachment]:
-    script = Path(_script_name(run))
-    transcript = script.with_suffix(".transcript.txt")
-    title = f"{run.problem.title}, {run.installation.engine.title}"
+def _files(run: Run) -> tuple[Attachment, Attachment]:
+    """The script of a run, and what the engine printed."""
+    engine, modulo = run.installation.engine, run.problem.characteristic
+    name = f"scripts/{run.problem.task}-{engine.name}{f'-{modulo}' if modulo else ''}"
     return (
-        _listing(str(script), run.script, title),
-        _listing(str(transcript), run.transcript, f"what {run.installation} printed"),
+        _listing(f"{name}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}"),
+        _listing(f"{name}.transcript.txt", run.transcript, f"what {run.installation} printed"),
     )
 
 
