@@ -164,7 +164,8 @@ class Claim(Generic[A]):
             computed=outcome.computed,
             evidence=weakest(finding.evidence for finding in used) if used else None,
             witness=f"it assumes {' and '.join(failing)}. {outcome.witness}" if failing else outcome.witness,
-            engine=", ".join(_once(finding.engines for finding in used)) or "none",
+            engine=", ".join(_once(finding.engines for finding in used))
+            or ("none" if outcome.computed is None else "native"),
             seconds=sum(finding.seconds for finding in mine.used),
             details={**outcome.details, **({"assumes": failing} if failing else {})},
             sources=tuple(_once(finding.sources for finding in used)),

@@ -8,6 +8,7 @@ as what it is, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
@@ -42,38 +43,32 @@ SECTION_3_3 = tuple(
 )
 
 
-def _shown(found: Dimension) -> object:
-    if found.lower_bound == found.upper_bound:
-        return found.dimension
-    return {"observed": found.dimension, "at_least": found.lower_bound, "at_most": found.upper_bound}
-
-
-def _about(found: Dimension) -> str:
-    text = f"a Jacobian has rank {found.lower_bound}; at most {found.upper_bound}: {found.upper_bound_reason}"
-    if found.lower_bound < found.upper_bound:
-        text += (
-            f". The largest rank found is {found.dimension} ({found.evidence}), which proves no upper bound"
-        )
-    return text
-
-
-def _exactly(
-    predict: Callable[[DeepNetwork], int], scope: str = ""
+def _judge(
+    predict: Callable[[DeepNetwork], Any], scope: str = ""
 ) -> Callable[[DeepNetwork, Findings], Outcome]:
-    """Judges an equation dim = n by the proved interval."""
+    """Judges dim = n, or dim ≤ n where the prediction is ``{"at_most": n}``, by the proved interval."""
 
     def judge(network: DeepNetwork, findings: Findings) -> Outcome:
         found: Dimension = findings.need(DIMENSION)
-        predicted = predict(network)
-        holds: bool | None = None
-        if not found.lower_bound <= predicted <= found.upper_bound:
-            holds = False
-        elif found.lower_bound == found.upper_bound:
-            holds = True
+        low, high, predicted = found.lower_bound, found.upper_bound, predict(network)
+        witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}"
+        computed: Any = found.dimension
+        if low < high:
+            computed = {"observed": found.dimension, "at_least": low, "at_most": high}
+            best = f"The largest rank found is {found.dimension} ({found.evidence})"
+            witness += f". {best}, which proves no upper bound"
+        if isinstance(predicted, dict):
+            bound = predicted["at_most"]
+            holds = False if low > bound else True if high <= bound else None
+            attained = "attained" if low == bound else "not attained" if high < bound else (
+                "not attained at any point tried"
+            )  # fmt: skip
+            witness += f"; the bound {bound} is {'exceeded' if holds is False else attained}"
+            return Outcome(holds, computed, witness, details={"bound": bound})
+        holds = False if not low <= predicted <= high else True if low == high else None
         # The prediction is named only where it differs: outside the hypotheses no prediction is shown.
-        differs = "" if holds else f"; the formula gives {predicted}"
-        details: dict[str, object] = {"scope": scope} if scope else {}
-        return Outcome(holds, _shown(found), _about(found) + differs, details=details)
+        witness += "" if holds else f"; the formula gives {predicted}"
+        return Outcome(holds, computed, witness, details={"scope": scope} if scope else {})
 
     return judge
 
@@ -88,24 +83,6 @@ def _predict_general(network: DeepNetwork) -> int:
 
 def _predict_at_most(network: DeepNetwork) -> dict[str, int]:
     return {"at_most": formulas.network_dimension(network)}
-
-
-def _judge_at_most(network: DeepNetwork, findings: Findings) -> Outcome:
-    found: Dimension = findings.need(DIMENSION)
-    bound = formulas.network_dimension(network)
-    holds: bool | None = None
-    if found.lower_bound > bound:
-        holds = False
-    elif found.upper_bound <= bound:
-        holds = True
-    if found.lower_bound == bound:
-        attained = "attained"
-    elif found.upper_bound < bound:
-        attained = "not attained"
-    else:
-        attained = "not attained at any point tried"
-    witness = f"{_about(found)}; the bound {bound} is {'exceeded' if holds is False else attained}"
-    return Outcome(holds, _shown(found), witness, details={"bound": bound})
 
 
 LOCALLY = (
@@ -123,7 +100,7 @@ CLAIMS = (
         (LIGHTNING, *SECTION_3_3),
         (DIMENSION,),
         _predict_3_8,
-        _exactly(_predict_3_8),
+        _judge(_predict_3_8),
     ),
     Claim(
         "conjecture-3.10",
@@ -134,7 +111,7 @@ CLAIMS = (
         (NORMALIZED, *SECTION_3_3),
         (DIMENSION,),
         _predict_3_8,
-        _exactly(_predict_3_8, LOCALLY),
+        _judge(_predict_3_8, LOCALLY),
     ),
     Claim(
         "agattn.network-dimension",
@@ -148,7 +125,7 @@ CLAIMS = (
         (ONE_HEAD, ANY_VALUES, NO_SKIP),
         (DIMENSION,),
         _predict_general,
-        _exactly(_predict_general),
+        _judge(_predict_general),
     ),
     Claim(
         "agattn.multi-head-dimension",
@@ -159,7 +136,7 @@ CLAIMS = (
         (HEADS, NO_SKIP),
         (DIMENSION,),
         _predict_at_most,
-        _judge_at_most,
+        _judge(_predict_at_most),
     ),
     Claim(
         "agattn.skip-dimension",
@@ -169,6 +146,6 @@ CLAIMS = (
         (SKIP,),
         (DIMENSION,),
         _predict_general,
-        _exactly(_predict_general),
+        _judge(_predict_general),
     ),
 )
