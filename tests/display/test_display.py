@@ -1,5 +1,6 @@
 """What notebooks show: well-formed, escaped, and with the right numbers."""
 
+import io
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -7,11 +8,12 @@ from functools import cache
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.display.mathml import mathml
-from agattn.display.table import Math, Table, Wide, matrix, text_latex
+from agattn.display.table import Math, Table, Wide, Word, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -183,3 +185,15 @@ def test_ipython_takes_both():
     shown, _ = formatters.DisplayFormatter().format(objects()["strata"][0])
     assert {"text/html", "text/latex", "text/plain"} <= set(shown)
     assert shown["text/html"].startswith("<table>") and shown["text/latex"].startswith("$")
+
+
+@pytest.mark.parametrize("rule", [False, True])
+@pytest.mark.parametrize("width", [80, 20])
+def test_in_a_terminal_nothing_is_cut_off(width, rule):
+    console = Console(file=io.StringIO(), width=width)
+    row = ("theorem-3.4.singular", Word("refuted"), 12, "[bold]a[/bold] b " * 3)
+    Table("", ("claim", "verdict", "number", Wide("computed")), (row,)).print(console, rule=rule)
+    text = console.file.getvalue()
+    assert " ".join(text.split()).count("[bold]a[/bold] b") == 3
+    assert "theorem-3.4.singular" in text and "refuted" in text and "12" in text
+    assert ("  verdict: refuted" in text) == (width == 20)
