@@ -145,9 +145,9 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(monkeypatch, command, columns):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupt_does_not_wait_for_native_computations(tmp_path):
     code = (
-        "import time, agattn.verification.verify as v\n"
+        "import os, time, agattn.verification.verify as v\n"
         "def slow(*_):\n"
-        "    print('started', flush=True)\n"
+        "    os.write(1, b'started\\n')\n"
         "    time.sleep(600)\n"
         "v._Work._compute = slow\n"
         "from agattn.cli.main import main\n"
