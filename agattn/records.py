@@ -40,6 +40,7 @@ Matrix = list[list[float | str]]
 Values = list[int] | UnsetType | None
 Engine = Literal["macaulay2", "singular"]
 TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
+Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
 Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
@@ -114,8 +115,7 @@ class Audit(Record):
         id: Key[str, "The claim."]
         word: Key[Literal["fails", "inapplicable", "undecided"], "What is true where the condition holds."]
         condition: Key[
-            str | None,
-            "A shortest condition on d, d', a that is true in exactly these rows; null if none was found.",
+            str | None, "A shortest condition on d, d', a for just these rows; null if none is found."
         ]
         rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
         where: Key[int, "In how many of them it is true."]
@@ -156,15 +156,9 @@ class Classify(Record):
         stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
         rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
         rank_one_distance_v: Key[float, "The same of V."]
-        distance: Key[
-            float | None,
-            "Relative distance of the function to the singular locus, a lower bound; null for 0 and d = 1.",
-        ]
+        distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
         distance_upper: Key[float | None, "An upper bound; equal to distance where that is exact."]
-        rank_one_locus_distance: Key[
-            float | None,
-            "Relative distance of the function to {rk A ≤ 1, rk V ≤ 1}, a lower bound; null for 0.",
-        ]
+        rank_one_locus_distance: Key[float | None, "The same to {rk A ≤ 1, rk V ≤ 1}; null for 0."]
         rank_one_locus_distance_upper: Key[float | None, "An upper bound for it."]
         swap_effect: Key[
             float | None,
@@ -308,10 +302,7 @@ class Figure1(Record, tag_field="figure", tag=1):
     singular: Key[list[str], "Polynomials whose zeros are its singular points."]
     line: Key[Line | None, "The singular points, if they form a line."]
     pieces: Key[list[Piece], "Of that line, by the parameter: where it is in M."]
-    pinch_points: Key[
-        list[Annotated[list[float], THREE]],
-        "Where the two preimages come together on the singular line: the ends that two pieces share.",
-    ]
+    pinch_points: Key[list[Place], "Where the two preimages come together: ends that two pieces share."]
     engine: Key[str, "What computed the equation: an engine with its version, or `native` and why."]
     script_sha256: Key[str | None, "The SHA-256 of the script that ran; null for a native computation."]
     evidence: Known
@@ -464,9 +455,7 @@ class Strata(Record):
         preimages: Key[Positive | None, "Preimages (A, V) over ℂ up to scaling; null at 0."]
         preimage_lengths: Key[list[Positive | None] | None, "The length of the fiber, as a scheme, at each."]
         critical: Key[bool | None, "Whether its points are critical values; null where that stayed open."]
-        tangent_dimension: Key[
-            int | None, "That of the Zariski tangent space; null where bounds do not meet."
-        ]
+        tangent_dimension: Key[int | None, "Of the Zariski tangent space; null where bounds do not meet."]
         tangent_bounds: Key[list[Count], "The tangent dimension is proved to be at least, at most.", TWO]
         tangent_reason: Key[str, "How the two bounds are known."]
         singular: Key[bool | None, "Whether its points are singular on the closure; null if still open."]
@@ -522,11 +511,7 @@ class Study(Record):
         "Of agattn, a fingerprint of its code, and of the engines where they may be used.",
         Meta(extra_json_schema={"required": ["agattn", "code"]}),
     ]
-    status: Key[
-        Count,
-        "The exit status of the command for this job alone; 3 also for a dimension that is not proved.",
-        Meta(le=4),
-    ]
+    status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
     seconds: Key[Number, "How long it took when it was computed."]
     cached: Key[bool, "Whether it was computed by an earlier study."]
     result: Key[dict[str, Any] | UnsetType, "What agattn verify, dimension or strata prints."] = UNSET

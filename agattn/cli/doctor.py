@@ -16,33 +16,29 @@ def command(as_json: bool) -> int:
     """Find Macaulay2 and Singular by AGATTN_M2 and AGATTN_SINGULAR, on PATH and in the wheels; run each."""
     import flint
 
-    from agattn.engines.engine import ENGINES
+    from agattn.engines.engine import ENGINES, Engine
     from agattn.engines.locate import locate
     from agattn.errors import EngineNotFoundError
 
-    engines: list[dict[str, object]] = []
+    def asked(engine: Engine) -> dict[str, object]:
+        try:
+            there = locate(engine)
+        except EngineNotFoundError as error:
+            return {"name": engine.name, "version": None, "path": None, "ok": False, "problem": str(error)}
+        problem = there.problem()
+        return {
+            "name": engine.name, "version": there.version, "path": str(there.path), "ok": problem is None,
+            "problem": problem, "found": there.found,
+        }  # fmt: skip
+
     with progress("asking the engines"):
-        for engine in ENGINES.values():
-            entry: dict[str, object] = {"name": engine.name, "version": None, "path": None, "ok": False}
-            try:
-                installation = locate(engine)
-            except EngineNotFoundError as error:
-                engines.append({**entry, "problem": str(error)})
-                continue
-            problem = installation.problem()
-            entry |= {"version": installation.version, "path": str(installation.path), "ok": problem is None}
-            engines.append({**entry, "problem": problem, "found": installation.found})
+        engines = [asked(engine) for engine in ENGINES.values()]
+    python, version = platform.python_version(), flint.__FLINT_VERSION__
     if as_json:
-        print_json(
-            {"engines": engines, "python": platform.python_version(), "flint": flint.__FLINT_VERSION__}
-        )
-    else:
-        click.echo(f"Python {platform.python_version()}, FLINT {flint.__FLINT_VERSION__}")
-        for entry in engines:
-            if entry["ok"]:
-                click.echo(
-                    f"{entry['name']} {entry['version']}: works ({entry['path']}, by {entry['found']})"
-                )
-            else:
-                click.echo(f"{entry['name']}: {entry['problem']}")
+        print_json({"engines": engines, "python": python, "flint": version})
+        return 0 if all(entry["ok"] for entry in engines) else 3
+    click.echo(f"Python {python}, FLINT {version}")
+    for entry in engines:
+        works = f" {entry['version']}: works ({entry['path']}, by {entry.get('found')})"
+        click.echo(f"{entry['name']}{works if entry['ok'] else ': ' + str(entry['problem'])}")
     return 0 if all(entry["ok"] for entry in engines) else 3

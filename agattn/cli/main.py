@@ -170,18 +170,9 @@ def fail(message: str, status: int) -> NoReturn:
         sys.stdout.flush()
     except (OSError, ValueError):
         forget_output()  # a full disk: trying again at the end would change the exit status
+    message = " ".join(message.split())
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE // 2]} ... {message[-LONGEST_MESSAGE // 2 :]}"
     with suppress(OSError, ValueError):
-        click.echo(f"agattn: {shortened(' '.join(message.split()))}", err=True)
+        click.echo(f"agattn: {message}", err=True)
     sys.exit(status)
-
-
-def shortened(message: str) -> str:
-    """A message without the middle of one of more than :data:`LONGEST_MESSAGE` characters.
-
-    >>> len(shortened("d is " + 5000 * "9")) <= LONGEST_MESSAGE
-    True
-    """
-    if len(message) <= LONGEST_MESSAGE:
-        return message
-    half = LONGEST_MESSAGE // 2 - 3
-    return f"{message[:half]} ... {message[-half:]}"
