@@ -115,7 +115,7 @@ def _engine(name: str, timeout: float, memory: int) -> tuple[Installation, Limit
 #: By the letter of the coordinates.
 LEGEND = {
     "y": "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
-    "z": "y_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
+    "z": "z_(c,i,j,k): coefficient of x_i x_j x_k in entry c; S(λ)⊗S(μ): module of GL(d')×GL(d).",
 }
 
 

@@ -219,9 +219,6 @@ class EquationModule(Shown):
         """The number of linearly independent equations."""
         return module_dimension(self.shapes, self.sizes)
 
-    def __len__(self) -> int:
-        return self.dimension
-
     def __str__(self) -> str:
         return module_name(self.shapes)
 

@@ -94,8 +94,11 @@ def relabeling(orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Calla
 
     @cache
     def moved(index: Coordinate) -> Coordinate:
-        parts = zip(letters(index, degrees), orders, strict=True)
-        return tuple(letter for part, order in parts for letter in sorted([order[x - 1] for x in part]))
+        found: list[int] = []
+        for order, degree in zip(orders, degrees, strict=True):
+            start = len(found)
+            found += sorted([order[x - 1] for x in index[start : start + degree]])
+        return tuple(found)
 
     return lambda monomial: tuple(sorted(map(moved, monomial)))
 
