@@ -28,6 +28,7 @@ from agattn.geometry.strata.strata import (
     ZERO,
     Stratum,
     irreducible_components,
+    rank_at_most_one,
     representative,
     singular_by_ranks,
     strata,
@@ -147,11 +148,6 @@ def singular_locus(layer: SingleLayer, singular: Iterable[Stratum]) -> SingularL
     """
     components = irreducible_components(layer, singular)
     return SingularLocus(tuple(sorted(singular)), max(components.values(), default=None), components)
-
-
-def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
-    """Whether rk A ≤ 1 and rk V ≤ 1: singular by HMK, Theorem 3.4, version 2."""
-    return stratum.r_a <= 1 and stratum.r_v <= 1
 
 
 Predicate = Callable[[SingleLayer, Stratum], bool]

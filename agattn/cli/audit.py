@@ -27,7 +27,7 @@ def command(
     from agattn.architectures import SingleLayer, positive_integer
     from agattn.reports.pages import audit_page
     from agattn.studies.audit import audit
-    from agattn.systems.catalogue import check_size
+    from agattn.systems.sizes import check_size
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))
     largest_out = positive_integer("max-out", options.whole_number(max_out))

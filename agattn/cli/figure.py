@@ -109,8 +109,8 @@ def _figure_1(
 ) -> Shown:
     from agattn.architectures import SingleLayer
     from agattn.reports.figure1 import CHOICES, compute_figure_1, point_text
-    from agattn.systems.catalogue import check_size
     from agattn.systems.points import read_slice
+    from agattn.systems.sizes import check_size
 
     check_engine(options["engine"], CHOICES)
     layer = SingleLayer(*map(whole_number, sizes))

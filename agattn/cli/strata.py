@@ -27,7 +27,7 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn.systems.catalogue import check_size
+    from agattn.systems.sizes import check_size
     from agattn.verification.strata_table import strata_table
 
     if not force:

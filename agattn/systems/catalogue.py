@@ -19,9 +19,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.geometry.dimension.dimension import MAX_PARAMETERS
 from agattn.systems import layer_tasks, network_tasks
-from agattn.systems.layer_tasks import MAX_LINEAR_COORDINATES
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -30,7 +28,6 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 
 # The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
 # that takes minutes.
-MAX_TOKENS = 100
 
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
@@ -125,27 +122,6 @@ def _named(architecture: Any) -> str:
         return f"-d {architecture.d} -o {architecture.d_out} -a {architecture.a}{one_token}"
     dims, ranks = (",".join(map(str, numbers)) for numbers in (architecture.dims, architecture.ranks))
     return f"--dims {dims} --ranks {ranks} -t {architecture.t}"
-
-
-def check_size(architecture: Architecture) -> None:
-    """Refuse an architecture that is too large for what is computed natively.
-
-    Raises:
-        TooLargeError: if a layer has more than 1000 coordinates, or a network more than 20,000 parameters or
-            100 tokens.
-    """
-    if isinstance(architecture, SingleLayer):
-        sizes = [(architecture.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates")]
-    else:
-        sizes = [
-            (architecture.parameters, MAX_PARAMETERS, "parameters"),
-            (architecture.t, MAX_TOKENS, "tokens"),
-        ]
-    for size, limit, what in sizes:
-        if size > limit:
-            raise TooLargeError(
-                f"{architecture} has {size} {what}; the limit is {limit}. Use --force to start all the same"
-            )
 
 
 def check_field(characteristic: int) -> None:

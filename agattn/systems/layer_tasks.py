@@ -27,12 +27,11 @@ from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Answer, Result
+from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 from agattn.systems.task import ENGINE, Task
 
-# Beyond these a script is refused unless forced: elimination in more coordinates has no hope of finishing,
-# and linear algebra in more would fill the memory.
+# Beyond this a script is refused unless forced: elimination in more coordinates has no hope of finishing.
 MAX_ELIMINATION_COORDINATES = 60
-MAX_LINEAR_COORDINATES = 1000
 #: Equations for the strata are sought for at most this many coordinates.
 MAX_EQUATION_COORDINATES = 160
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.

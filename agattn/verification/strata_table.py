@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.claims.singular_points import rank_at_most_one
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.strata.boundary import BoundaryAnswer, boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -23,6 +22,7 @@ from agattn.geometry.strata.strata import (
     closure_order,
     image_dimension,
     neuromanifold_dimension,
+    rank_at_most_one,
     strata,
     stratum_outside,
 )

@@ -35,7 +35,8 @@ from agattn.errors import (
     EngineVariableError,
 )
 from agattn.evidence import Evidence, Shown, Status, Verdict
-from agattn.systems.catalogue import MODULAR_PRIME, build, check_size
+from agattn.systems.catalogue import MODULAR_PRIME, build
+from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 
 # After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.

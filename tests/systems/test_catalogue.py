@@ -8,11 +8,11 @@ from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import TASKS, build, is_prime
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
-    MAX_LINEAR_COORDINATES,
     minors_are_feasible,
 )
 from agattn.systems.points import strata_points
 from agattn.systems.problem import Point, matrix
+from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 
 LAYERS = [SingleLayer(d, d_out, a) for d in (1, 2, 3) for d_out in (1, 2) for a in (1, 2, 3)]
 LAYER = SingleLayer(2, 1)

@@ -125,6 +125,11 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 
+def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
+    """Whether rk A ≤ 1 and rk V ≤ 1: singular by HMK, Theorem 3.4, version 2."""
+    return stratum.r_a <= 1 and stratum.r_v <= 1
+
+
 def singular_by_ranks(layer: SingleLayer, stratum: Stratum) -> bool:
     """Whether the points of a stratum are singular on M̄, by the ranks alone (t ≥ 2).
 

@@ -1,0 +1,33 @@
+"""How large an architecture may be for what is computed natively."""
+
+from __future__ import annotations
+
+from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import TooLargeError
+
+#: Linear algebra in more coordinates would fill the memory.
+MAX_LINEAR_COORDINATES = 1000
+MAX_TOKENS = 100
+
+
+def check_size(architecture: Architecture) -> None:
+    """Refuse an architecture that is too large for what is computed natively.
+
+    Raises:
+        TooLargeError: if a layer has more than 1000 coordinates, or a network more than 20,000 parameters or
+            100 tokens.
+    """
+    if isinstance(architecture, SingleLayer):
+        sizes = [(architecture.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates")]
+    else:
+        from agattn.geometry.dimension.dimension import MAX_PARAMETERS  # layers do without its imports
+
+        sizes = [
+            (architecture.parameters, MAX_PARAMETERS, "parameters"),
+            (architecture.t, MAX_TOKENS, "tokens"),
+        ]
+    for size, limit, what in sizes:
+        if size > limit:
+            raise TooLargeError(
+                f"{architecture} has {size} {what}; the limit is {limit}. Use --force to start all the same"
+            )
