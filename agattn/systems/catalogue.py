@@ -26,9 +26,6 @@ from agattn.systems.task import Task
 MODULAR_PRIME = 32003
 PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 2408.17221v2)"
 
-# The identities of a network are checked with exact numbers in matrices of t × t entries, and with 300 tokens
-# that takes minutes.
-
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value

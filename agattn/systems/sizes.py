@@ -7,6 +7,7 @@ from agattn.errors import TooLargeError
 
 #: Linear algebra in more coordinates would fill the memory.
 MAX_LINEAR_COORDINATES = 1000
+#: Identities of networks are checked with exact matrices of t × t entries: minutes for 300 tokens.
 MAX_TOKENS = 100
 
 
