@@ -61,7 +61,7 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
 
 
 class Shown:
-    """A result that notebooks show as tables; :mod:`agattn.display` knows which."""
+    """A result that notebooks show as tables; ``agattn.display`` knows which."""
 
     def _repr_html_(self) -> str:
         return str(importlib.import_module("agattn.display").html(self))

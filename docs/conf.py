@@ -44,7 +44,8 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:class", r"agattn\.claims\.\w+\.(A|AnyClaim)"),
+    ("py:class", r"agattn\.\w+\.\w+\.(A|AnyClaim)"),
+    ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),
     ("py:data", "SUFFIXES"),
 ]

@@ -203,7 +203,7 @@ def _is_wide(cell: Cell) -> bool:
 
 
 def sections(template: str, **values: object) -> tuple[Section, ...]:
-    r"""The sections of a document from a template of :mod:`agattn.reports`, which holds their sentences.
+    r"""The sections of a document from a template of ``agattn/reports``, which holds their sentences.
 
     In the template a line ``## Title`` begins a section, and empty lines part its blocks: paragraphs, notes
     after ``> ``, formulas between two dollars, and the names of values that are blocks, such as

@@ -1,6 +1,6 @@
 """Where jobs are done: in this process, in processes of this machine, or on a cluster.
 
-Each of the three is a context manager that gives an executor of :mod:`concurrent.futures` and the number of
+Each of the three is a context manager that gives an executor of ``concurrent.futures`` and the number of
 jobs it should be given at a time; leaving it stops what still runs. Processes and clusters are Dask's.
 
 >>> with in_this_process() as (executor, at_once):

@@ -1,7 +1,7 @@
 """Certificates: integers from which anyone can verify the verdicts about one layer again.
 
 A certificate always comes from the native computation, whatever engine decided first, and is checked by
-:mod:`agattn.checker` before it is handed out.
+``agattn.checker`` before it is handed out.
 
 >>> from agattn import SingleLayer
 >>> document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])

@@ -73,7 +73,7 @@ class Equation:
     """
 
     terms: dict[Monomial, int] = field(hash=False)
-    kind: type[SingleLayer] = SingleLayer
+    kind: type[SingleLayer] = field(default_factory=lambda: SingleLayer)
 
     @classmethod
     def from_vector(

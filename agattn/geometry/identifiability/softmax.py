@@ -2,7 +2,7 @@
 
 HMK, equation 15. Unlike a lightning layer, the function determines A and V (Theorem 3.9); the proof is an
 algorithm, and :func:`recover` is that algorithm. It is exact for two functions S at rational weights. One is
-rational, S(x) = 2 + x/(1 + |x|). The other, S(x) = 2^x, is the softmax itself: with A' = T·log 2·A for an
+rational, ``S(x) = 2 + x/(1 + |x|)``. The other, S(x) = 2^x, is the softmax itself: with A' = T·log 2·A for an
 integer matrix A, exp(xᵀA'z/T) = 2^{xᵀAz}, a rational number at integer tokens.
 
 >>> A = np.array([[1, -2], [0, Fraction(1, 3)]], dtype=object)
