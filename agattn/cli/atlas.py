@@ -6,18 +6,17 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import file_option, json_flag, one_blas_thread, seed
+from agattn.cli.options import file_option, json_flag, one_blas_thread, option, seed
 from agattn.cli.output import check_destination, print_json, write_file
 
 
 @click.command(epilog="Example: agattn atlas --max-width 3 --max-depth 2 -O atlas.md")
-@click.option("--max-width", type=click.IntRange(1, 8), default=5, show_default=True, help="Largest width.")
-@click.option("--max-depth", type=click.IntRange(1, 4), default=3, show_default=True, help="Most layers.")
-@click.option("--max-heads", type=click.IntRange(1, 8), default=3, show_default=True, help="Most heads.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=400, show_default=True,
-    help="Networks drawn from a family that has more.",
-)  # fmt: skip
+@option("--max-width", type=click.IntRange(1, 8), default=5, help="Largest width.")
+@option("--max-depth", type=click.IntRange(1, 4), default=3, help="Most layers.")
+@option("--max-heads", type=click.IntRange(1, 8), default=3, help="Most heads.")
+@option(
+    "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
+)
 @file_option("-O", "--output", "Write there.")
 @seed
 @json_flag

@@ -11,8 +11,8 @@ from agattn.cli.output import check_destination, print_json, progress, write_fil
 
 
 @click.command(epilog="Example: agattn audit --max-d 4 --max-out 4 -O audit.md")
-@click.option("--max-d", default="4", show_default=True, metavar="D", help="Largest embedding dimension d.")
-@click.option("--max-out", default="4", show_default=True, metavar="D'", help="Largest output dimension d'.")
+@options.option("--max-d", default="4", metavar="D", help="Largest embedding dimension d.")
+@options.option("--max-out", default="4", metavar="D'", help="Largest output dimension d'.")
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim; may be repeated.")
 @options.file_option("-O", "--output", "path", "Write the Markdown page there.  [default: stdout]")
 @options.force

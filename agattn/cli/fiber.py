@@ -54,16 +54,13 @@ def command(
                 "architecture": architecture,
                 "case": found.case,
                 "components": [
-                    {"name": c.name, "dimension": c.dimension, "parametrization": c.parametrization}
+                    {key: getattr(c, key) for key in ("name", "dimension", "parametrization")}
                     for c in found.components
                 ],
                 "dimension": found.dimension,
                 "dimension_with_keys": found.dimension_with_keys,
                 "generic": found.generic,
-                "ranks": {
-                    name: {"rank": x.rank, "tolerance": x.tolerance, "margin": plain(x.margin)}
-                    for name, x in found.ranks.items()
-                },
+                "ranks": {name: vars(x) | {"margin": plain(x.margin)} for name, x in found.ranks.items()},
                 "canonical": {x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
                 "evidence": found.evidence.value,
                 "equivalent": answer

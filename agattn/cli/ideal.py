@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +19,21 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2 --format macaulay2")
 @options.single_layer
-@click.option(
-    "--max-degree", type=click.IntRange(min=1), default=4, show_default=True, metavar="N", help="Last degree."
-)
-@click.option(
-    "--method", type=click.Choice(["native", "macaulay2", "singular"]), default="native", show_default=True,
+@options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
+@options.option(
+    "--method", type=click.Choice(["native", "macaulay2", "singular"]), default="native",
     help="Modules by native linear algebra, or elimination in an engine.",
 )  # fmt: skip
-@click.option(
-    "--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Processes."
-)
+@options.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes.")
 @options.file_option("-O", "--output", "Write all minimal generators found to FILE.")
-@click.option(
+@options.option(
     "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "json"]), default="macaulay2",
-    show_default=True, help="Format of FILE.",
+    help="Format of FILE.",
 )  # fmt: skip
 @click.option("--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal.")
-@click.option(
+@options.option(
     "--engine", "engine_name", type=click.Choice(["macaulay2", "singular"]), default="macaulay2",
-    show_default=True, help="Engine for --complete.",
+    help="Engine for --complete.",
 )  # fmt: skip
 @options.field
 @options.limits
@@ -80,8 +75,7 @@ def command(
             )  # fmt: skip
         _show(architecture, ideal.as_json(), as_json)
         return
-    # The matrices are small: threads of BLAS would only get in each other's way.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    options.one_blas_thread()
     from agattn.geometry.ideal.ideal import compute_ideal
 
     with progress(f"{architecture}: equations to degree {max_degree}") as step:

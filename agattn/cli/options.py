@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,19 @@ from agattn.errors import InputError, nearest
 Command = Callable[..., Any]
 
 
-def whole_number(text: str) -> Any:
-    """Return ``text`` as an int where it is one, else as it is, for the architecture to refuse by name."""
+def _number(kind: type[int] | type[float], text: str) -> Any:
+    """Return ``text`` as a number where it is one, else as it is, for the architecture to refuse by name."""
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
         return text
 
 
+whole_number, real_number = partial(_number, int), partial(_number, float)
+
+
 def whole_numbers(text: str) -> tuple[Any, ...]:
-    """Return the comma-separated numbers in ``text``, each as :func:`whole_number` does.
+    """Return the comma-separated numbers in ``text``, each as ``whole_number`` does.
 
     >>> whole_numbers("4, 3,x")
     (4, 3, 'x')
@@ -33,75 +36,54 @@ def whole_numbers(text: str) -> tuple[Any, ...]:
     return tuple(whole_number(part.strip()) for part in text.split(","))
 
 
-def real_number(text: str) -> Any:
-    """Return ``text`` as a float where it is one, else as it is."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 #: The options that describe a layer, and those that describe a network, by the name of their parameter:
 #: flags, metavar, how they are read, and help.
-_LAYER: dict[str, tuple[tuple[str, ...], str | None, Command, str]] = {
-    "d": (("-d", "--embed-dim"), "D", whole_number, "Embedding dimension d of a layer."),
-    "d_out": (("-o", "--out-dim"), "D'", whole_number, "Its output dimension d'."),
-    "a": (("-a", "--attn-dim"), "A", whole_number, "Its attention dimension a.  [default: d]"),
-    "t": (("-t", "--tokens"), "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
+_LAYER: dict[str, tuple[str, str | None, Command, str]] = {
+    "d": ("-d --embed-dim", "D", whole_number, "Embedding dimension d of a layer."),
+    "d_out": ("-o --out-dim", "D'", whole_number, "Its output dimension d'."),
+    "a": ("-a --attn-dim", "A", whole_number, "Its attention dimension a.  [default: d]"),
+    "t": ("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
 }
-_NETWORK: dict[str, tuple[tuple[str, ...], str | None, Command, str]] = {
-    "dims": (("--dims",), "D0,...,DL", whole_numbers, "The widths d_0, ..., d_l of a network."),
-    "ranks": (("--ranks",), "A1,...,AL", whole_numbers, "Its attention dimensions a_1, ..., a_l."),
-    "heads": (("--heads",), "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
-    "value_rank": (
-        ("--value-rank",),
-        "B",
-        whole_number,
-        "Largest rank of each V_h.  [default: no restriction]",
-    ),
-    "skip": (("--skip",), None, bool, "Each layer adds its input to its output."),
-    "normalization": (("--normalization",), "none|softmax", str, "[default: none]"),
-    "temperature": (("--temperature",), "T", real_number, "Temperature of the softmax.  [default: 1]"),
+_NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
+    "dims": ("--dims", "D0,...,DL", whole_numbers, "The widths d_0, ..., d_l of a network."),
+    "ranks": ("--ranks", "A1,...,AL", whole_numbers, "Its attention dimensions a_1, ..., a_l."),
+    "heads": ("--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
+    "value_rank": ("--value-rank", "B", whole_number, "Largest rank of each V_h.  [default: no restriction]"),
+    "skip": ("--skip", None, bool, "Each layer adds its input to its output."),
+    "normalization": ("--normalization", "none|softmax", str, "[default: none]"),
+    "temperature": ("--temperature", "T", real_number, "Temperature of the softmax.  [default: 1]"),
 }
+_KNOWN = {**_LAYER, **_NETWORK}
 
 
-def single_layer(command: Command) -> Command:
-    """Add ``-d -o -a -t`` and pass the command an ``architecture``."""
-    return _described_by(_LAYER, command)
-
-
-def layer_or_network(command: Command, instead: str = "") -> Command:
+def layer_or_network(command: Command, instead: str = "", described: dict[str, Any] = _KNOWN) -> Command:
     """Add the options of both kinds of architecture, and pass the command the ``architecture`` given.
 
     ``instead`` is a parameter of the command that can stand in its place; the architecture is then ``None``.
     """
-    return _described_by({**_LAYER, **_NETWORK}, command, instead)
 
-
-def _described_by(described: dict[str, Any], command: Command, instead: str = "") -> Command:
-    @functools.wraps(command)
+    @wraps(command)
     def wrapped(**given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
         absent = given.get(instead) is not None
         return command(architecture=None if absent else _architecture(own), **given)
 
-    for name, (flags, metavar, _, text) in reversed(described.items()):
-        option = click.option(*flags, name, metavar=metavar, is_flag=metavar is None, default=None, help=text)
-        wrapped = option(wrapped)
+    for name, (flags, shown, _, text) in reversed(described.items()):
+        add = click.option(*flags.split(), name, metavar=shown, is_flag=not shown, default=None, help=text)
+        wrapped = add(wrapped)
     return wrapped
 
 
-def _architecture(options: Mapping[str, Any]) -> Architecture:
-    """The layer or the network that options describe.
+#: Adds ``-d -o -a -t`` alone.
+single_layer = partial(layer_or_network, described=_LAYER)
 
-    Raises:
-        UsageError: if they describe both, or neither.
-        InputError: if there is no such architecture.
-    """
-    known = {**_LAYER, **_NETWORK}
-    given = {name: known[name][2](text) for name, text in options.items() if text is not None}
-    of_layer = [known[name][0][0] for name in ("d", "d_out", "a") if name in given]
-    of_network = [known[name][0][0] for name in _NETWORK if name in given]
+
+def _architecture(options: Mapping[str, Any]) -> Architecture:
+    """The layer or the network that options describe; an error if they describe both, or neither."""
+    given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
+    flag = {name: flags.split()[0] for name, (flags, *_) in _KNOWN.items()}
+    of_layer = [flag[name] for name in ("d", "d_out", "a") if name in given]
+    of_network = [flag[name] for name in _NETWORK if name in given]
     if of_layer and of_network:
         raise click.UsageError(
             f"{of_layer[0]} describes a single layer and {of_network[0]} a network; give -d and -o, or "
@@ -112,21 +94,16 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
             hint = "give the architecture" + ", or for a network --dims and --ranks" * (not of_network)
             if of_layer or "dims" not in options:
                 hint = {"d": "give d with -d, such as -d 2", "d_out": "give d' with -o, such as -o 1"}[name]
-            raise click.UsageError(f"Missing option '{known[name][0][0]}'; {hint}")
+            raise click.UsageError(f"Missing option '{flag[name]}'; {hint}")
     if "temperature" in given and given.get("normalization") != "softmax":
         raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
 
 
 def leave_out(reason: str, *names: str) -> None:
-    """Refuse options of the current command that would do nothing, where they were given.
+    """Refuse the parameters ``names`` of the current command where they were given: they would do nothing.
 
-    Args:
-        reason: what they are for, such as ``"is for figure 1"``.
-        names: of their parameters.
-
-    Raises:
-        InputError: if one of them is on the command line.
+    ``reason`` says what they are for, such as ``"is for figure 1"``.
     """
     context = click.get_current_context()
     for parameter in context.command.params:
@@ -136,11 +113,7 @@ def leave_out(reason: str, *names: str) -> None:
 
 
 def check_engine(name: str, choices: Sequence[str]) -> None:
-    """Refuse an engine that is not among the choices, naming the nearest.
-
-    Raises:
-        InputError: if it is not.
-    """
+    """Refuse an engine that is not among the choices, naming the nearest."""
     if name not in choices:
         raise InputError(f"there is no engine {name!r}{nearest(name, choices)}; use {', '.join(choices)}")
 
@@ -155,16 +128,16 @@ def one_blas_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
+#: An option whose help ends in its default.
+option = partial(click.option, show_default=True)
+
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 force = click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")
-seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random choices."
-)
+seed = option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 field = click.option("--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.")
-engine = click.option(
-    "--engine", "engine_name", default="macaulay2", show_default=True, metavar="macaulay2|singular",
-    help="The engine.",
-)  # fmt: skip
+engine = option(
+    "--engine", "engine_name", default="macaulay2", metavar="macaulay2|singular", help="The engine."
+)
 
 
 def file_option(*names: Any, folder: bool = False, **more: Any) -> Callable[[Command], Command]:
@@ -175,30 +148,21 @@ def file_option(*names: Any, folder: bool = False, **more: Any) -> Callable[[Com
 
 def tolerance_option(default: float) -> Callable[[Command], Command]:
     """Add ``--tolerance``, relative, with this default."""
-    return click.option(
-        "--tolerance", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=default,
-        show_default=True, help="What counts as zero in floating point, relative to the largest.",
-    )  # fmt: skip
+    kind = click.FloatRange(0, 1, min_open=True, max_open=True)
+    text = "What counts as zero in floating point, relative to the largest."
+    return option("--tolerance", type=kind, default=default, help=text)
 
 
 def limits(command: Command) -> Command:
     """Add ``--timeout`` and ``--memory``, the limits of each engine process."""
-    command = click.option(
-        "--memory", type=click.IntRange(min=64), default=8192, show_default=True, metavar="MIB",
-        help="Memory limit of each engine process, in MiB.",
-    )(command)  # fmt: skip
-    return click.option(
-        "--timeout", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
-        metavar="SECONDS", help="Time limit of each engine process.",
-    )(command)  # fmt: skip
+    bound, text = click.IntRange(min=64), "Memory limit of each engine process, in MiB."
+    command = option("--memory", type=bound, default=8192, metavar="MIB", help=text)(command)
+    positive, text = click.FloatRange(min=0, min_open=True), "Time limit of each engine process."
+    return option("--timeout", type=positive, default=60.0, metavar="SECONDS", help=text)(command)
 
 
 def characteristic(field_name: str | None) -> int:
-    """The characteristic that ``--field`` names: 0 for ℚ.
-
-    Raises:
-        InputError: if it is neither ``QQ`` nor a prime that engines accept.
-    """
+    """The characteristic that ``--field`` names: 0 for ℚ, or a prime that engines accept."""
     if field_name is None or field_name.upper() == "QQ":
         return 0
     if len(field_name) <= 40 and field_name.isascii() and field_name.isdigit() and int(field_name) > 0:
@@ -237,7 +201,7 @@ def problem(command: Command) -> Command:
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @seed
     @force
-    @functools.wraps(command)
+    @wraps(command)
     def wrapped(
         task: str, architecture: Any, field_name: str | None, point: Path | None,
         max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
@@ -248,11 +212,8 @@ def problem(command: Command) -> Command:
         known = task_named(task)
         given: dict[str, Any] = {"max_degree": max_degree, "prime": prime or None, "slice": slice_file}
         given["target" if "target" in known.takes else "points"] = point
-        readers: dict[str, Command] = {
-            "points": lambda *a: (read_point(*a),),
-            "target": read_target,
-            "slice": read_slice,
-        }
+        readers: dict[str, Command]
+        readers = {"points": lambda *a: (read_point(*a),), "target": read_target, "slice": read_slice}
         for key in readers.keys() & set(known.takes) & given.keys():
             if given[key] is not None and isinstance(architecture, known.about):
                 given[key] = readers[key](given[key], architecture)

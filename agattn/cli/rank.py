@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import file_option, json_flag, seed
+from agattn.cli.options import file_option, json_flag, option, seed
 from agattn.cli.output import check_drawing, print_json
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
 @click.argument("file", type=click.Path())
-@click.option(
+@option(
     "--method", type=click.Choice(["auto", "rational", "modular", "ball", "mpmath"]), default="auto",
-    show_default=True, help="Exact over the rationals, modulo primes, in balls, or by singular values.",
+    help="Exact over the rationals, modulo primes, in balls, or by singular values.",
 )  # fmt: skip
-@click.option(
-    "--precision", type=click.IntRange(8, 1_000_000), default=128, show_default=True, metavar="BITS",
+@option(
+    "--precision", type=click.IntRange(8, 1_000_000), default=128, metavar="BITS",
     help="Precision to start from, for ball and mpmath; it is doubled until the rank is separated.",
 )  # fmt: skip
 @click.option(

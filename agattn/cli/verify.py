@@ -38,8 +38,8 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_claims, help="List the claims."
 )
-@click.option(
-    "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
+@options.option(
+    "--engine", "engine_name", default="auto", metavar="NAME",
     help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
 )  # fmt: skip
 @options.field
@@ -62,15 +62,9 @@ def command(
     from agattn.verification.verify import CHOICES, Settings, verify
 
     options.check_engine(engine_name, CHOICES)
-    settings = Settings(
-        engine=engine_name,
-        characteristic=None if field_name is None else options.characteristic(field_name),
-        limits=Limits(timeout, memory),
-        eliminate=eliminate,
-        force=force,
-        seed=seed,
-        keep=report,
-    )
+    characteristic = None if field_name is None else options.characteristic(field_name)
+    limits = Limits(timeout, memory)
+    settings = Settings(engine_name, characteristic, limits, eliminate, seed, force, keep=report)
     if certificate is not None:
         check_destination(certificate)
         if not getattr(architecture, "has_orbits", False):
