@@ -41,8 +41,9 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
 
     with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 9}):
         axes.set_position((0.12, 0.03, 0.86, 0.87))
-        for upper, lower in order.edges:
-            line(at[upper], at[lower], "-")
+        for upper, below in order.items():
+            for lower in below:
+                line(at[upper], at[lower], "-")
         for stratum, place in at.items():
             text = "0" if stratum.is_zero else str(stratum)
             width = 2.2 if boundary(layer, stratum).on_boundary else 0.8

@@ -176,7 +176,7 @@ def strata_table(layer: SingleLayer) -> StrataTable:
                 singular_by_paper(layer, stratum),
                 local_type(layer, stratum),
                 boundary(layer, stratum),
-                tuple(sorted(order.successors(stratum))),
+                tuple(sorted(order[stratum])),
             )
             for stratum in strata(layer)
         ),

@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from agattn.algebra.echelon import Matrix, rational_matrix
 from agattn.architectures import SingleLayer
@@ -35,9 +34,6 @@ from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients
-
-if TYPE_CHECKING:
-    import networkx
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
 
@@ -241,21 +237,17 @@ def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[
     return {s: image_dimension(layer, s) for s in maximal}
 
 
-def closure_order(layer: SingleLayer) -> networkx.DiGraph[Stratum]:
-    """The Hasse diagram: an edge from s to s' where s' is maximal among the strata in the boundary of s.
+def closure_order(layer: SingleLayer) -> dict[Stratum, list[Stratum]]:
+    """The Hasse diagram: for each stratum those that are maximal in its boundary.
 
-    >>> order = closure_order(SingleLayer(2, 1))
-    >>> [(str(s), str(t)) for s, t in order.edges]
-    [('(1,1,1)', '(0,0,0)'), ('(1,1,2)', '(1,1,1)'), ('(1,2,2)', '(1,1,2)')]
+    >>> {str(s): [str(t) for t in below] for s, below in closure_order(SingleLayer(2, 1)).items()}
+    {'(0,0,0)': [], '(1,1,1)': ['(0,0,0)'], '(1,1,2)': ['(1,1,1)'], '(1,2,2)': ['(1,1,2)']}
     """
-    import networkx
-
-    order: networkx.DiGraph[Stratum] = networkx.DiGraph()
-    order.add_nodes_from(strata(layer))
-    order.add_edges_from(
-        (upper, s) for upper in order for s in order if upper != s and upper.closure_contains(s)
-    )
-    return networkx.transitive_reduction(order)
+    boundary = {s: [t for t in strata(layer) if t != s and s.closure_contains(t)] for s in strata(layer)}
+    return {
+        s: [t for t in below if not any(t in boundary[other] for other in below)]
+        for s, below in boundary.items()
+    }
 
 
 def stratum_outside(layer: SingleLayer) -> Stratum | None:

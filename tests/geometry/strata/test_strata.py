@@ -81,7 +81,7 @@ def test_the_open_stratum_has_the_dimension_of_the_neuromanifold(layer):
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_closure_order(layer):
-    order = closure_order(layer)
+    order = networkx.DiGraph(closure_order(layer))
     assert networkx.is_directed_acyclic_graph(order)
     assert [s for s in order if not order.out_degree(s)] == [ZERO]
     # M is irreducible: one stratum is open.
