@@ -20,8 +20,8 @@ def rational(x: Any) -> flint.fmpq:
 
 def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
     """The rows, each of length ``columns``, as a matrix over ℚ; there may be none."""
-    # FLINT takes its own numbers and ints as they are.
-    entries = [rational(x) if isinstance(x, Fraction) else x for row in rows for x in row]
+    # FLINT takes its own numbers and ints as they are; isinstance would ask an abstract base class of each.
+    entries = [rational(x) if type(x) is Fraction else x for row in rows for x in row]
     return flint.fmpq_mat(len(rows), columns, entries)
 
 
