@@ -58,7 +58,6 @@ MAX_DEGREE = 4
 #: A module with more equations than this is not written out.
 MOST_EQUATIONS = 20000
 
-
 #: A prime for choosing independent equations; no result depends on it.
 PRIME = 2**61 - 1
 
@@ -67,9 +66,8 @@ PRIME = 2**61 - 1
 class Equation:
     """A homogeneous polynomial with integer coefficients in the coordinates, for layers of any size.
 
-    Attributes:
-        terms: coefficients by monomial, a sorted tuple of coordinates' indices, counted from 1.
-        kind: the type of the layers whose coordinates these are.
+    ``terms`` has the coefficients by monomial, a sorted tuple of coordinates' indices, counted from 1;
+    ``kind`` is the type of the layers whose coordinates these are.
     """
 
     terms: dict[Monomial, int] = field(hash=False)
@@ -138,13 +136,10 @@ class Equation:
         return {index: value for index, value in sorted(result.items()) if value}
 
     def move(self, factor: int, start: int, end: int) -> Equation:
-        """Apply the matrix unit that sends the basis vector ``start`` to ``end`` in one factor of the group.
+        """Apply the matrix unit that sends the basis vector ``start`` to ``end`` ≠ ``start`` in one factor.
 
-        Args:
-            factor: 0 for GL(d'); for t ≥ 2, 1 for the columns of A and 2 for the inner index; for t = 1, 1
-                for the latter.
-            start: a basis vector, from 1.
-            end: another basis vector, from 1.
+        The factors are GL(d'), for t ≥ 2 that of the columns of A, and that of the inner index. Basis vectors
+        count from 1, factors from 0.
         """
         result: Counter[Monomial] = Counter()
         for monomial, coefficient in self.terms.items():
@@ -154,8 +149,7 @@ class Equation:
                     moved = list(parts[factor])
                     moved[moved.index(start)] = end
                     parts[factor] = tuple(sorted(moved))
-                    name = tuple(letter for part in parts for letter in part)
-                    key = tuple(sorted((*monomial[:place], name, *monomial[place + 1 :])))
+                    key = tuple(sorted((*monomial[:place], sum(parts, ()), *monomial[place + 1 :])))
                     result[key] += coefficient * moved.count(end)
         return Equation({key: value for key, value in result.items() if value}, self.kind)
 
@@ -199,7 +193,7 @@ class EquationModule(Shown):
 
     Attributes:
         shapes: the highest weight, a partition for each factor of the group.
-        sizes: the sizes of these factors: d', d, d, or d', d for t = 1.
+        sizes: the sizes of these factors, the layer's ``gl_sizes``.
         highest: the highest weight vector, proved to vanish on the neuromanifold.
         name: what these equations say in words, where there is a name; else empty.
     """
@@ -241,10 +235,8 @@ class EquationModule(Shown):
         Raises:
             TooLargeError: if there are more than :data:`MOST_EQUATIONS`.
         """
-        if self.dimension > MOST_EQUATIONS:
-            raise TooLargeError(
-                f"{self} has {self.dimension} equations; at most {MOST_EQUATIONS} are written out"
-            )
+        if (dimension := self.dimension) > MOST_EQUATIONS:
+            raise TooLargeError(f"{self} has {dimension} equations; at most {MOST_EQUATIONS} are written out")
         level = {self.highest.torus_weight: [self.highest.primitive()]}
         count = 0
         while level:
@@ -260,8 +252,8 @@ class EquationModule(Shown):
                             if lowered.terms:
                                 below.setdefault(lowered.torus_weight, []).append(lowered.primitive())
             level = below
-        if count != self.dimension:
-            raise ArithmeticError(f"{self}: {count} equations found where there should be {self.dimension}")
+        if count != dimension:
+            raise ArithmeticError(f"{self}: {count} equations found where there should be {dimension}")
 
 
 def _independent(equations: list[Equation]) -> list[Equation]:
@@ -316,10 +308,7 @@ def gradient_equations(layer: SingleLayer, point: Point, max_degree: int = MAX_D
     A gradient at p sees only monomials m·y_j with m a product of coordinates that are nonzero at p, so only
     the torus weights of these matter; nothing of other weights is looked at. They come in order of degree.
 
-    Args:
-        layer: the layer.
-        point: the nonzero coordinates of p.
-        max_degree: the largest degree n searched.
+    ``point`` has the nonzero coordinates of p; ``max_degree`` is the largest degree searched.
     """
     for degree in range(2, max_degree + 1):
         seen: set[TorusWeight] = set()

@@ -18,9 +18,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.errors import InputError
-from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.torus_weights import list_coordinates
 from agattn.geometry.variety.coordinates import coordinate_ring
@@ -35,16 +34,11 @@ FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], 
 
 
 def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
-    """All minimal generators found, as text in one of the :data:`FORMATS`.
+    """All minimal generators found, as text in one of the :data:`FORMATS` or as JSON.
 
-    Args:
-        ideal: the ideal up to a degree.
-        form: ``"macaulay2"``, ``"singular"``, ``"sympy"`` or ``"json"``.
-        characteristic: for Macaulay2 and Singular, the field: 0 for ℚ, or a prime.
-
-    Returns:
-        A script that defines a ring S and the ideal I in it, for sympy a Python module with the lists
-        ``symbols`` and ``equations``, for JSON one document with exponents and coefficients of every term.
+    For Macaulay2 and Singular it is a script that defines a ring S, over ℚ or of a prime ``characteristic``,
+    and the ideal I in it; for ``"sympy"`` a Python module with the lists ``symbols`` and ``equations``; for
+    ``"json"`` one document with exponents and coefficients of every term.
 
     Raises:
         InputError: if there is no such format.
@@ -56,7 +50,25 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     ring = coordinate_ring(ideal.layer)
     polynomials = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
     if form == "json":
-        return json.dumps(_document(ideal, ring, polynomials), ensure_ascii=False, indent=1) + "\n"
+        document = {
+            "architecture": ideal.layer.as_json(),
+            "max_degree": ideal.max_degree,
+            "coordinates": [list(v.indices) for v in ring.variables],
+            "modules": [
+                {
+                    "degree": module.degree,
+                    "highest_weight": [list(part) for part in module.shapes],
+                    "name": module.name,
+                    # coefficients, and pairs of a coordinate's position and its exponent
+                    "equations": [
+                        [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
+                        for f in members
+                    ],
+                }
+                for module, members in polynomials
+            ],
+        }
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     mark, name, show, separator = FORMATS[form]
     names = separator.join(map(name, ring.variables))
     pieces = []
@@ -68,35 +80,10 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
         field = f"ZZ/{characteristic}" if characteristic else "QQ"
         lines = [f"S = {field}[{names}]", f"I = ideal(\n{body})" if body else "I = ideal(0_S)"]
     elif form == "singular":
-        lines = [
-            f"ring S = {characteristic},({names}),dp;",
-            f"ideal I =\n{body};" if body else "ideal I = 0;",
-        ]
+        defined = f"ideal I =\n{body};" if body else "ideal I = 0;"
+        lines = [f"ring S = {characteristic},({names}),dp;", defined]
     else:
         made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
         lines = ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
     about = "All minimal generators up to this degree; each module opens with its highest weight vector."
     return "\n".join([f"{mark} {ideal}", f"{mark} {about}", *lines]) + "\n"
-
-
-def _document(
-    ideal: Ideal, ring: PolynomialRing, polynomials: list[tuple[EquationModule, list[Polynomial]]]
-) -> dict[str, object]:
-    return {
-        "architecture": ideal.layer.as_json(),
-        "max_degree": ideal.max_degree,
-        "coordinates": [list(v.indices) for v in ring.variables],
-        "modules": [
-            {
-                "degree": module.degree,
-                "highest_weight": [list(part) for part in module.shapes],
-                "name": module.name,
-                "equations": [
-                    # coefficients, and pairs of a coordinate's position and its exponent
-                    [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
-                    for f in members
-                ],
-            }
-            for module, members in polynomials
-        ],
-    }

@@ -39,13 +39,9 @@ MOST_WORDS = 5_000_000
 def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer) -> list[Equation]:
     """Highest weight vectors of the minimal generators of the ideal of M̄ in one isotypic component.
 
-    Args:
-        shapes: (λ, μ, ν), or (λ, ν) for t = 1.
-        layer: the architecture.
-
-    Returns:
-        As many as the multiplicity of the module in the minimal generators, with coprime integer
-        coefficients, independent modulo R_1·I_{n−1}, each proved to vanish on the neuromanifold.
+    The component is (λ, μ, ν), or (λ, ν) for t = 1. They are as many as the multiplicity of the module in the
+    minimal generators, with coprime integer coefficients, independent modulo R_1·I_{n−1}, each proved to
+    vanish on the neuromanifold.
 
     Raises:
         ArithmeticError: if one of them does not vanish, which would be an error in this program.
@@ -64,8 +60,6 @@ def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer)
 
 def _modulo(products: list[list[Any]], candidates: list[list[Any]]) -> list[int]:
     """Which candidates are independent, modulo a prime, of the products and of the candidates before them."""
-    if not candidates:
-        return []
     pivots = echelon(flint.nmod_mat([*products, *candidates], PRIME).transpose())[1]
     return [place - len(products) for place in pivots if place >= len(products)]
 
@@ -97,20 +91,20 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     if len(lam.words) * len(mu.words) * len(nu.words) > MOST_WORDS:
         name = module_name(space.shape)
         raise TooLargeError(f"{name}: the tensors of this module are too long to be written out")
-    coefficients = (tensor @ pair_invariants(space.shape.nu)).reshape(len(lam), len(mu), len(nu))
+    coefficients = (tensor @ pair_invariants(space.shape[2])).reshape(len(lam), len(mu), len(nu))
     words = np.einsum(
         "lmn,la,mb,nc->abc", coefficients, lam.tensors, mu.tensors, nu.tensors, optimize="optimal"
     )
     first, second, third = np.nonzero(words)
     inner = np.sort(nu.words[third].reshape(len(third), -1, 2), axis=2)
-    size = max(8, len(space.shape.nu) + 1)
+    size = max(8, len(space.shape[2]) + 1)
     digits = (lam.words[first], mu.words[second], inner[:, :, 0], inner[:, :, 1])
     # One number for each coordinate, so that the coordinates of a monomial can be sorted.
     codes = np.sort(np.ravel_multi_index(digits, (size,) * 4), axis=1)
     values = words[first, second, third].astype(np.int64) << np.sum(inner[:, :, 0] == inner[:, :, 1], axis=1)
     unique, place = np.unique(codes, axis=0, return_inverse=True)
     totals = np.zeros(len(unique), dtype=np.int64)
-    np.add.at(totals, place.reshape(-1), values)
+    np.add.at(totals, place.ravel(), values)
     monomials = (np.stack(np.unravel_index(unique, (size,) * 4), axis=-1) + 1).tolist()
     pairs = zip(monomials, totals.tolist(), strict=True)
     return {tuple(map(tuple, monomial)): total for monomial, total in pairs if total}

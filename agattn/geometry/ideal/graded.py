@@ -43,11 +43,9 @@ Character = dict[tuple[Partition, ...], int]
 
 
 class GradedIdeal:
-    """The ideal of one layer, computed modulo :data:`PRIME` in one weight space at a time.
+    """The ideal of one layer, with any t, modulo :data:`PRIME` in one weight space at a time.
 
-    Args:
-        layer: the architecture, with any t.
-        seed: the seed of the random points.
+    ``seed`` is that of the random points.
 
     Raises:
         TooLargeError: if there are too many coordinates to list.
@@ -63,8 +61,7 @@ class GradedIdeal:
     def characters(self, degree: int) -> tuple[Character, Character, Character]:
         """The modules in one degree of the polynomial ring, the coordinate ring and the minimal generators.
 
-        Each is a dictionary from highest weights, one partition for each factor of the group, to
-        multiplicities.
+        Each maps highest weights, a partition for each factor of the group, to multiplicities.
         """
         ring, coordinate, generators = {}, {}, {}
         factors = zip(self.layer.gl_degrees, self.layer.gl_sizes, strict=True)
@@ -72,9 +69,8 @@ class GradedIdeal:
             if monomials := len(self.monomials(weight)):
                 ideal = len(self.kernel(weight))
                 products = self.products(weight) if ideal else []
-                ring[weight] = monomials
-                coordinate[weight] = monomials - ideal
-                generators[weight] = ideal - (flint.nmod_mat(products, PRIME).rank() if products else 0)
+                ring[weight], coordinate[weight] = monomials, monomials - ideal
+                generators[weight] = ideal - flint.nmod_mat(products, PRIME).rank()
         return decompose(ring), decompose(coordinate), decompose(generators)
 
     def monomials(self, weight: TorusWeight) -> list[Monomial]:

@@ -35,27 +35,17 @@ from agattn.geometry.ideal.torus_weights import letters, relabeling
 from agattn.geometry.variety.coordinates import coordinate_index
 
 
-def determinantal_hilbert_function(d: int, rank: int, n: int) -> int:
-    """The Hilbert function of the d × d matrices of rank at most ``rank``, by Cauchy's formula.
-
-    >>> [determinantal_hilbert_function(2, 1, n) for n in range(4)]
-    [1, 4, 9, 16]
-    """
-    return sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, rank))
-
-
 def double_locus_bound(layer: SingleLayer, n: int) -> int:
     """The number g(n) of functions of degree n on the source that respect the preimages of rank-one points.
 
-    Args:
-        layer: any with t ≥ 2. For a = d' = 1, where all of the source has rank one, it is the exact Hilbert
-            function C(n+d−1, n)·C(m+1, 2); elsewhere an upper bound.
-        n: the degree.
+    For a = d' = 1 and t ≥ 2, where all of the source has rank one, it is the exact Hilbert function
+    C(n+d−1, n)·C(m+1, 2); for other layers with t ≥ 2 an upper bound. That of {rank A ≤ α} is a sum by
+    Cauchy's formula.
     """
     d, d_out = layer.d, layer.d_out
     m = comb(n + d - 1, n)
-    source = comb(n + d * d_out - 1, n) * determinantal_hilbert_function(d, layer.alpha, n)
-    return source - comb(n + d_out - 1, n) * m * comb(m, 2)
+    attention = sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, layer.alpha))
+    return comb(n + d * d_out - 1, n) * attention - comb(n + d_out - 1, n) * m * comb(m, 2)
 
 
 def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
@@ -66,13 +56,8 @@ def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     one degree lower; their rank at random points modulo a prime bounds the dimension from below, and it
     must meet the bound from above.
 
-    Args:
-        a: 1, or 2 and more.
-        max_degree: the last degree.
-        seed: the seed of the points and of the order in which products are tried.
-
-    Returns:
-        True if the bound is met in every weight. False is modular evidence that it is not.
+    True if the bound is met in every weight; False is modular evidence that it is not. ``seed`` is that of
+    the points and of the order in which products are tried.
     """
     random = np.random.default_rng(seed)
     middle = max_degree - max_degree // 2
@@ -111,8 +96,7 @@ def _products(
         flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
         dominant = tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))
         lower = _flip(flips)[bases[dominant]]
-        column = np.full((len(lower), 1), place)
-        found.append(np.sort(np.concatenate([lower, column], axis=1), axis=1))
+        found.append(np.sort(np.pad(lower, ((0, 0), (0, 1)), constant_values=place), axis=1))
     monomials = np.unique(np.concatenate(found), axis=0)
     random.shuffle(monomials)
     return monomials

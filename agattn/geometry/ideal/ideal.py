@@ -16,11 +16,12 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from math import comb
 from operator import attrgetter
 from typing import Any
@@ -59,12 +60,8 @@ _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic"
 class Isotypic:
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
-    Attributes:
-        shapes: its highest weight, a partition for each factor of the group.
-        dimension: its dimension.
-        ring: its multiplicity in the polynomial ring.
-        coordinate_ring: its multiplicity in the coordinate ring of M̄.
-        minimal_generators: its multiplicity in the minimal generators of the ideal.
+    ``shapes`` is its highest weight, a partition for each factor of the group; ``ring``, ``coordinate_ring``,
+    ``ideal`` and ``minimal_generators`` are its multiplicities there.
     """
 
     shapes: tuple[Partition, ...]
@@ -94,16 +91,10 @@ class Isotypic:
 
 @dataclass(frozen=True)
 class DegreePiece:
-    """One degree of the ideal and of the coordinate ring.
+    """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
-    Attributes:
-        degree: the degree n.
-        ideal_dimension: the number of linearly independent equations of degree n.
-        hilbert_function: the dimension of the coordinate ring in degree n.
-        minimal_generators: the number of minimal generators of degree n.
-        evidence: natively proved for t ≥ 2, all ranks being exact, and modular for t = 1.
-        modules: every module of the polynomial ring in this degree, highest weights first; ``None`` where an
-            engine counted.
+    Natively the evidence is proved for t ≥ 2, all ranks being exact, and modular for t = 1. ``modules`` are
+    those of the polynomial ring, highest weights first; ``None`` where an engine counted.
     """
 
     degree: int
@@ -134,7 +125,6 @@ class Ideal(Shown):
     have the same dimension, degree, numbers of generators and dimensions of tangent spaces.
 
     Attributes:
-        layer: the architecture.
         dimension: of the affine cone M̄; natively by formula.
         degree: of M̄; ``None`` natively at t = 1, where no formula is known, or with more than
             :data:`MOST_DIGITS` digits.
@@ -170,12 +160,8 @@ class Ideal(Shown):
         """The whole ideal as an engine found it.
 
         Args:
-            layer: the architecture.
-            dimension: of the affine cone.
-            degree: the degree of M̄.
+            layer, dimension, degree, method, characteristic: as attributes.
             generators: all minimal generators.
-            characteristic: 0 for ℚ, or the prime of the field.
-            method: the engine.
             hilbert_function: the dimension of the coordinate ring in degrees 1, 2, ....
             points: points by name, of which the tangent spaces are computed.
 
@@ -251,13 +237,13 @@ class Ideal(Shown):
     @cached_property
     def generators(self) -> tuple[EquationModule, ...]:
         """The modules of minimal generators, each with its highest weight vector over ℤ, proved to vanish."""
-        found = []
+        found: list[EquationModule] = []
         for module in (module for piece in self.degrees for module in piece.modules or ()):
             if module.minimal_generators:
-                vectors = highest_weight_generators(module.shapes, self.layer)
-                name = name_of(module.shapes, self.layer) if len(vectors) == 1 else ""
-                sizes = self.layer.gl_sizes
-                found += [EquationModule(module.shapes, sizes, vector, name) for vector in vectors]
+                key, sizes = module.shapes, self.layer.gl_sizes
+                vectors = highest_weight_generators(key, self.layer)
+                name = name_of(key, self.layer) if len(vectors) == 1 else ""
+                found += [EquationModule(key, sizes, vector, name) for vector in vectors]
         return tuple(found)
 
     def __iter__(self) -> Iterator[EquationModule]:
@@ -273,15 +259,14 @@ class Ideal(Shown):
     def contains(self, point: Sequence[Any]) -> bool:
         """Whether a point satisfies all equations found; exact.
 
+        A point that fails is not in M̄. One that passes lies on the variety cut out by the equations up to
+        ``max_degree``, which may be larger.
+
         Args:
-            point: one exact number for each coordinate, in the order of
-                ``agattn.geometry.variety.coordinates``.
+            point: one exact number for each of :func:`agattn.geometry.variety.coordinates.coordinates`.
 
         Raises:
             InputError: if the point has the wrong length, or the ideal is over a finite field.
-
-        A point that fails is not in M̄. One that passes lies on the variety cut out by the equations up to
-        ``max_degree``, which may be larger.
         """
         if len(point) != self.layer.ambient_dimension:
             raise InputError(
@@ -305,11 +290,9 @@ class Ideal(Shown):
         }
 
     def __str__(self) -> str:
-        numbers = self.generators_by_degree
         counts = [
-            f"{number} {_NAMES.get(n, f'equation of degree {n}')}"
-            + ("s" if number > 1 and n in _NAMES else "")
-            for n, number in numbers.items()
+            f"{number} {_NAMES.get(n, f'equation of degree {n}')}{'s' * (number > 1 and n in _NAMES)}"
+            for n, number in self.generators_by_degree.items()
         ]
         name = str(self.layer).split(":")[0]
         known = f" to degree {self.max_degree}" if self.whole is None else ""
@@ -324,8 +307,7 @@ def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: 
     columns = sorted({index for gradient in gradients for index in gradient})
     rows = [[gradient.get(index, 0) for index in columns] for gradient in gradients]
     if characteristic:
-        residues = [int(x) % characteristic for row in rows for x in row]
-        return int(flint.nmod_mat(len(rows), len(columns), residues, characteristic).rank())
+        return int(flint.nmod_mat([[int(x) for x in row] for row in rows], characteristic).rank())
     return proved_rank(rational_matrix(rows, len(columns)))
 
 
@@ -351,53 +333,46 @@ def compute_ideal(
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     graded = None if layer.has_orbits else GradedIdeal(layer, seed)
     with ProcessPoolExecutor(workers) if workers > 1 and graded is None else nullcontext() as pool:
-        pieces = tuple(
-            _piece(layer, n, _multiplicities(layer, n, graded, pool)) for n in range(1, max_degree + 1)
-        )
+        pieces = tuple(_piece(layer, n, graded, pool) for n in range(1, max_degree + 1))
     return Ideal(layer, layer.expected_dimension, degree, pieces)
 
 
 def _check_size(layer: SingleLayer, n: int) -> None:
-    size = layer.ambient_dimension
     if layer.has_orbits:
         largest = max((specht_dimension(nu) for nu in partitions(2 * n, layer.d)), default=1)
         limit = LARGEST_SPECHT_MODULE
         needs = f"degree {n} for d = {layer.d} needs matrices of {largest} rows"
     else:
+        size, limit = layer.ambient_dimension, LARGEST_DEGREE_PIECE
         largest = comb(size + n - 1, n)
-        limit = LARGEST_DEGREE_PIECE
         needs = f"at t = 1, degree {n} in {size} coordinates has {largest} monomials"
     if largest > limit:
         raise TooLargeError(f"{needs}; the limit is {limit}. Lower --max-degree, or use --force")
 
 
-def _multiplicities(
-    layer: SingleLayer, n: int, graded: GradedIdeal | None, pool: Executor | None
-) -> dict[tuple[Partition, ...], tuple[int, int, int]]:
-    """How often each module of degree n occurs in ring, coordinate ring and minimal generators."""
-    if graded is not None:
-        ring, coordinate, generators = graded.characters(n)
-        return {key: (ring[key], coordinate.get(key, 0), generators.get(key, 0)) for key in ring}
-    tasks = [(tuple(shape), layer.alpha) for shape in shapes(n, layer.d_out, layer.d)]
-    found = pool.map(_component, tasks, chunksize=4) if pool else map(_component, tasks)
-    return {shape: numbers for (shape, _), numbers in zip(tasks, found, strict=True)}
-
-
-def _component(task: tuple[Any, int]) -> tuple[int, int, int]:
-    shape, alpha = task
+def _component(shape: Any, alpha: int) -> tuple[int, int, int]:
     space = component(shape)
     return space.ring, space.coordinate(alpha), space.minimal_generators(alpha)
 
 
-def _piece(layer: SingleLayer, n: int, multiplicities: Mapping[Any, tuple[int, int, int]]) -> DegreePiece:
+def _piece(layer: SingleLayer, n: int, graded: GradedIdeal | None, pool: Executor | None) -> DegreePiece:
     """One degree from the multiplicities of its modules in ring, coordinate ring and minimal generators.
 
     Each multiplicity in the polynomial ring was found as a number of independent vectors, so none is too
     large; as their dimensions add up to that of all polynomials, none is too small either.
     """
+    found: Iterable[tuple[int, int, int]]
+    if graded is not None:
+        ring, coordinate, generated = graded.characters(n)
+        keys: list[tuple[Partition, ...]] = list(ring)
+        found = ((ring[key], coordinate.get(key, 0), generated.get(key, 0)) for key in ring)
+    else:
+        keys = [*shapes(n, layer.d_out, layer.d)]
+        run = partial(pool.map, chunksize=4) if pool else map
+        found = run(_component, keys, repeat(layer.alpha))
     modules = tuple(
         Isotypic(key, module_dimension(key, layer.gl_sizes), *numbers)
-        for key, numbers in multiplicities.items()
+        for key, numbers in zip(keys, found, strict=True)
         if numbers[0]
     )
     total, expected = sum(m.dimension * m.ring for m in modules), comb(layer.ambient_dimension + n - 1, n)

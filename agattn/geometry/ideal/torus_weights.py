@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, islice, product
 from typing import Any
 
 from agattn.algebra.polynomial import Polynomial
@@ -50,11 +50,8 @@ def letters(index: Coordinate, degrees: Sequence[int]) -> list[tuple[int, ...]]:
     >>> letters((1, 2, 1, 3), (1, 1, 2))
     [(1,), (2,), (1, 3)]
     """
-    parts, start = [], 0
-    for degree in degrees:
-        parts.append(index[start : start + degree])
-        start += degree
-    return parts
+    left = iter(index)
+    return [tuple(islice(left, degree)) for degree in degrees]
 
 
 def torus_weight(
@@ -62,9 +59,7 @@ def torus_weight(
 ) -> TorusWeight:
     """The torus weight of a product of coordinates, without zeros at the end.
 
-    Args:
-        monomial: the coordinates, with repetition.
-        degrees: how many indices of a coordinate belong to each group, the layer's ``gl_degrees``.
+    ``degrees`` says how many indices of a coordinate belong to each group: the layer's ``gl_degrees``.
     """
     weight = []
     for parts in zip(*(letters(index, degrees) for index in monomial), strict=True):
@@ -81,8 +76,7 @@ def sort_weight(weight: TorusWeight) -> tuple[TorusWeight, list[list[int]]]:
     """
     pairs = [sorted((-count, letter) for letter, count in enumerate(part, 1) if count) for part in weight]
     dominant = tuple(tuple(-count for count, _ in part) for part in pairs)
-    orders = [[letter for _, letter in part] for part in pairs]
-    return dominant, orders
+    return dominant, [[letter for _, letter in part] for part in pairs]
 
 
 def relabeling(orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Callable[[Monomial], Monomial]:
@@ -94,11 +88,8 @@ def relabeling(orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Calla
 
     @cache
     def moved(index: Coordinate) -> Coordinate:
-        found: list[int] = []
-        for order, degree in zip(orders, degrees, strict=True):
-            start = len(found)
-            found += sorted([order[x - 1] for x in index[start : start + degree]])
-        return tuple(found)
+        pairs = zip(orders, letters(index, degrees), strict=True)
+        return tuple(letter for order, part in pairs for letter in sorted([order[x - 1] for x in part]))
 
     return lambda monomial: tuple(sorted(map(moved, monomial)))
 
