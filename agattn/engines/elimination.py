@@ -50,26 +50,17 @@ def eliminate(
 
 @dataclass(frozen=True)
 class Completeness:
-    """What was established about the equations found: do they generate the whole ideal?
+    """Whether the equations found generate the whole ideal; None where the engine did not finish."""
 
-    Attributes:
-        dimension: of the variety they cut out, as a cone; None if the engine did not finish.
-        degree: its degree; None if the engine did not finish.
-        expected_dimension: the dimension of M̄.
-        expected_degree: the degree of M̄; None for t = 1.
-        prime: whether they generate a prime ideal; None if that was not decided.
-        characteristic: the field of the engine's computation.
-        hilbert_function: of the equations found, in degrees 0, 1, ...; None where it was not asked for.
-        expected_hilbert_function: that of M̄ in the same degrees, where it is known by a proof.
-    """
-
-    dimension: int | None
-    degree: int | None
-    expected_dimension: int
-    expected_degree: int | None
-    prime: bool | None
-    characteristic: int
+    dimension: int | None  #: of the variety they cut out, as a cone
+    degree: int | None  #: its degree
+    expected_dimension: int  #: the dimension of M̄
+    expected_degree: int | None  #: the degree of M̄; None for t = 1
+    prime: bool | None  #: whether they generate a prime ideal
+    characteristic: int  #: the field of the engine's computation
+    #: Of the equations found, in degrees 0, 1, ...; None where it was not asked for.
     hilbert_function: tuple[int, ...] | None = None
+    #: That of M̄ in the same degrees, where it is known by a proof.
     expected_hilbert_function: tuple[int, ...] | None = None
 
     @property

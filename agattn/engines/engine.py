@@ -13,33 +13,17 @@ from agattn.systems.problem import Matrix
 
 @dataclass(frozen=True)
 class Engine:
-    """A computer-algebra system.
+    """A computer-algebra system."""
 
-    Attributes:
-        name: as the command line knows it.
-        title: as people write it.
-        executable: the program's name on PATH and in the wheels.
-        variable: the environment variable that overrides the search.
-        wheel: the Python package that ships it.
-        suffix: of script files and templates.
-        arguments: what stands between the program and the script's file name.
-        version_arguments: make it print its version.
-        one_line: a script that prints ``agattn-ok`` and ends.
-        out_of_memory: texts it prints when memory runs out.
-        error_marks: texts at the beginning of a line that mean an error, whatever the exit status says.
-    """
-
-    name: str
-    title: str
-    executable: str
-    variable: str
-    wheel: str
-    suffix: str
-    arguments: tuple[str, ...]
-    version_arguments: tuple[str, ...]
-    one_line: str
-    out_of_memory: tuple[str, ...]
-    error_marks: tuple[str, ...]
+    name: str  #: as the command line knows it
+    title: str  #: as people write it
+    executable: str  #: the program's name on PATH and in the wheels
+    variable: str  #: the environment variable that overrides the search
+    suffix: str  #: of script files and templates
+    arguments: tuple[str, ...]  #: what stands between the program and the script's file name
+    one_line: str  #: a script that prints ``agattn-ok`` and ends
+    out_of_memory: tuple[str, ...]  #: texts it prints when memory runs out
+    error_marks: tuple[str, ...]  #: line beginnings that mean an error, whatever the exit status says
 
 
 def macaulay2_matrix(rows: Matrix) -> str:
@@ -70,10 +54,8 @@ MACAULAY2 = Engine(
     title="Macaulay2",
     executable="M2",
     variable="AGATTN_M2",
-    wheel="passagemath-macaulay2",
     suffix="m2",
     arguments=("--script",),
-    version_arguments=("--version",),
     one_line='print "agattn-ok"\n',
     out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *_LOADER),
     error_marks=(),
@@ -84,10 +66,8 @@ SINGULAR = Engine(
     title="Singular",
     executable="Singular",
     variable="AGATTN_SINGULAR",
-    wheel="passagemath-singular",
     suffix="sing",
     arguments=("-q", "--no-rc"),
-    version_arguments=("--version",),
     one_line='"agattn-ok"; quit;\n',
     out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *_LOADER),
     error_marks=("   ? ",),

@@ -31,7 +31,7 @@ class Installation:
     @property
     def version(self) -> str:
         """The version the program states, such as ``"4.4.1"``; ``"unknown"`` if it states none."""
-        return _version(self.path, self.engine.version_arguments)
+        return _version(self.path)
 
     def __str__(self) -> str:
         return f"{self.engine.name} {self.version}"
@@ -94,10 +94,10 @@ def locate(engine: Engine) -> Installation:
 
 
 @lru_cache(maxsize=32)
-def _version(path: Path, arguments: tuple[str, ...]) -> str:
+def _version(path: Path) -> str:
     try:
         with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-            ended = run_program([str(path), *arguments], Path(folder), timeout=20, memory=8192)
+            ended = run_program([str(path), "--version"], Path(folder), timeout=20, memory=8192)
     except EngineError:
         return "unknown"
     match = re.search(r"\d+\.\d+(\.\d+)*", ended.output)

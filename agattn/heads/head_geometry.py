@@ -43,58 +43,33 @@ from agattn.geometry.variety.coefficient_norm import (
 
 @dataclass(frozen=True)
 class HeadGeometry:
-    """One head as a point of M(d, d', a), t ≥ 2.
+    """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
-    Attributes:
-        d: embedding dimension.
-        d_out: d', the rows of V.
-        a: the rows of K and Q.
-        r_v: rank of V to the tolerance.
-        r_a: rank of A = KᵀQ, likewise.
-        r: rank of [V; Aᵀ], likewise, each block scaled to spectral norm 1.
-        margin: the smallest factor by which one of the three decisions was safe.
-        singular: whether the stratum (r_v, r_a, r) is singular on M̄.
-        boundary: whether it is on the boundary of M in M̄(ℝ).
-        critical: whether (A, V) is a critical point of the parametrization.
-        stable_rank_a: ‖A‖_F² / ‖A‖², and 0 for A = 0.
-        stable_rank_v: the same of V.
-        rank_one_distance_a: the relative Frobenius distance of A to rank ≤ 1.
-        rank_one_distance_v: the same of V.
-        distance: the relative distance of φ to the singular locus of M̄ from below; ``None`` for φ = 0, and
-            for d = 1, where nothing is singular.
-        distance_upper: from above; the same number where the distance is known.
-        rank_one_locus_distance: the relative distance of φ to {rk A ≤ 1, rk V ≤ 1} from below.
-        rank_one_locus_distance_upper: from above.
-        swap_effect: ‖φ − φ'‖ / ‖φ‖, where φ' has the vectors k and v exchanged in the dominant parts σ k qᵀ
-            of A and ρ h vᵀ of V. It is 0 where both have rank one (HMK, Theorem 3.2 (i)).
-    """
-
-    d: int
-    d_out: int
-    a: int
-    r_v: int
-    r_a: int
-    r: int
-    margin: float
-    singular: bool
-    boundary: bool
-    critical: bool
-    stable_rank_a: float
-    stable_rank_v: float
-    rank_one_distance_a: float
-    rank_one_distance_v: float
-    distance: float | None
-    distance_upper: float | None
-    rank_one_locus_distance: float | None
-    rank_one_locus_distance_upper: float | None
+    d: int  #: embedding dimension
+    d_out: int  #: d', the rows of V
+    a: int  #: the rows of K and Q
+    r_v: int  #: rank of V to the tolerance
+    r_a: int  #: rank of A = KᵀQ, likewise
+    r: int  #: rank of [V; Aᵀ], likewise, each block scaled to spectral norm 1
+    margin: float  #: the smallest factor by which one of the three decisions was safe
+    singular: bool  #: whether the stratum (r_v, r_a, r) is singular on M̄
+    boundary: bool  #: whether it is on the boundary of M in M̄(ℝ)
+    critical: bool  #: whether (A, V) is a critical point of the parametrization
+    stable_rank_a: float  #: ‖A‖_F² / ‖A‖², and 0 for A = 0
+    stable_rank_v: float  #: the same of V
+    rank_one_distance_a: float  #: the Frobenius distance of A to rank ≤ 1
+    rank_one_distance_v: float  #: the same of V
+    distance: float | None  #: of φ to the singular locus of M̄ from below; None for d = 1: nothing is singular
+    distance_upper: float | None  #: from above; the same number where the distance is known
+    rank_one_locus_distance: float | None  #: of φ to {rk A ≤ 1, rk V ≤ 1} from below
+    rank_one_locus_distance_upper: float | None  #: from above
+    #: ‖φ − φ'‖ / ‖φ‖, where φ' has the vectors k and v exchanged in the dominant parts σ k qᵀ of A and ρ h vᵀ
+    #: of V. It is 0 where both have rank one (HMK, Theorem 3.2 (i)).
     swap_effect: float | None
 
     def as_json(self) -> dict[str, object]:
         """All attributes; an infinite margin becomes ``None``."""
-        document = asdict(self)
-        if not np.isfinite(self.margin):
-            document["margin"] = None
-        return document
+        return asdict(self) | {"margin": self.margin if np.isfinite(self.margin) else None}
 
 
 def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) -> HeadGeometry:

@@ -9,9 +9,11 @@ A family is a list of networks that vary in one way; its survey computes every d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +24,8 @@ from agattn.studies.lines import Entry
 from agattn.studies.study import answers
 
 
-@dataclass(frozen=True)
-class Family:
-    """Networks to be surveyed together.
-
-    Attributes:
-        title: what they have in common.
-        networks: the networks.
-        total: how many there are in the family, of which ``networks`` may be a sample.
-    """
+class Family(NamedTuple):
+    """Networks to be surveyed together; of ``total`` in the family they may be a sample."""
 
     title: str
     networks: tuple[DeepNetwork, ...]
@@ -38,14 +33,9 @@ class Family:
 
 
 def family(
-    depth: int,
-    max_width: int,
-    t: int,
-    heads: int = 1,
-    skip: bool = False,
-    limit: int | None = None,
+    depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None,
     seed: int = 0,
-) -> Family:
+) -> Family:  # fmt: skip
     """All networks of one depth with widths up to ``max_width`` and ranks a_i ≤ d_{i−1}, or a sample of them.
 
     A larger rank than d_{i−1} changes no function, so these are all there are.
@@ -69,20 +59,14 @@ def family(
     if limit is not None and total > limit:
         chosen = np.random.default_rng(seed).choice(total, limit, replace=False)
         networks = [networks[i] for i in sorted(chosen)]
-    layers = f"{depth} layer{'s' * (depth > 1)}"
-    per_layer = f"{heads} head{'s' * (heads > 1)}"
-    title = f"{layers}, {per_layer}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
+    layers = f"{depth} layer{'s' * (depth > 1)}, {heads} head{'s' * (heads > 1)}"
+    title = f"{layers}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
     return Family(title, tuple(networks), total)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The dimensions of a family.
-
-    Attributes:
-        family: the family.
-        entries: what came out for each network.
-    """
+    """The dimensions of a family: what came out for each network."""
 
     family: Family
     entries: tuple[Entry, ...]
@@ -115,12 +99,9 @@ class Survey:
 
     def reasons(self) -> dict[str, tuple[int, int]]:
         """For each reason why equation 14 may fail: how many networks it concerns, how many of them fail."""
-        counts: dict[str, tuple[int, int]] = {}
-        for entry in self.entries:
-            reason = defect_reason(entry.architecture)
-            concerned, failing = counts.get(reason, (0, 0))
-            counts[reason] = (concerned + 1, failing + bool(entry.result["paper"]["defect"]))
-        return dict(sorted(counts.items()))
+        concerned = Counter(defect_reason(entry.architecture) for entry in self.entries)
+        failing = Counter(defect_reason(entry.architecture) for entry in self.paper_missed)
+        return {reason: (concerned[reason], failing[reason]) for reason in sorted(concerned)}
 
     def as_json(self) -> dict[str, object]:
         """The counts, and the networks that miss a formula, JSON-ready."""
@@ -177,7 +158,8 @@ def standard_families(
 
 def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
     """The entries with the fewest parameters."""
-    by_size = sorted(
-        entries, key=lambda e: (e.result["parameters"], e.architecture.dims, e.architecture.ranks)
-    )
-    return by_size[:count]
+
+    def size(entry: Entry) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        return entry.result["parameters"], entry.architecture.dims, entry.architecture.ranks
+
+    return sorted(entries, key=size)[:count]

@@ -22,16 +22,12 @@ from agattn.studies.lines import Entry, exit_status
 from agattn.studies.study import answers
 
 WORDS = {"confirmed": "holds", "refuted": "fails"}
-MAX_CONDITIONS = 3
 
 
 class Pattern(NamedTuple):
-    """Where a word stands in a column of the table.
+    """Where a word stands in a column of the table: in ``where`` of the ``rows`` it was sought in.
 
-    Attributes:
-        condition: in d, d', a; ``None`` if no short one describes it.
-        rows: the number of rows it was found and checked on.
-        where: how many of them have the word.
+    The condition is one on d, d', a; ``None`` if no short one describes them.
     """
 
     condition: str | None
@@ -152,7 +148,7 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
     useful = {gone: condition for condition, gone in reversed(candidates)}
     found = [
         tuple(useful[gone] for gone in chosen)
-        for length in range(1, MAX_CONDITIONS + 1)
+        for length in (1, 2, 3)
         for chosen in combinations(reversed(useful), length)
         if frozenset[int]().union(*chosen) == everything
     ]

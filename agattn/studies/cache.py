@@ -105,11 +105,8 @@ class Cache:
 def _is_damage(error: Exception) -> bool:
     """Whether an error comes from what is in the database, rather than from the disk or another process."""
     if isinstance(error, sqlite3.Error):
-        return error.sqlite_errorcode & 0xFF in (
-            sqlite3.SQLITE_CORRUPT,
-            sqlite3.SQLITE_NOTADB,
-            sqlite3.SQLITE_ERROR,
-        )
+        damage = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+        return error.sqlite_errorcode & 0xFF in damage
     return not isinstance(error, OSError) and type(error).__name__ != "Timeout"
 
 

@@ -17,10 +17,9 @@ agattn.errors.InputError: layers: d is '2..x'; 'x' is no whole number
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice, product
@@ -29,7 +28,7 @@ from typing import Any
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import InputError, TooLargeError, nearest
 from agattn.studies.jobs import ASKS, Job
 from agattn.verification.verify import CHOICES
 
@@ -40,7 +39,7 @@ _MAX_NUMBER = 100_000  # in a grid; no architecture of that size can be computed
 _SHOWN = 80
 
 _KINDS = ("layers", "networks")
-_SETTINGS = tuple(dict.fromkeys(key for keys in ASKS.values() for key in keys))
+_SETTINGS = ASKS["verify"]  # the other questions have some of them
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
@@ -141,16 +140,11 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
 
 
-def _nearest(name: str, known: Iterable[str], instead: str) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are {instead}"
-
-
 def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence[str] = ()) -> None:
     for key in table:
         if key not in known:
-            hint = _nearest(key, known, ", ".join(known))
-            raise InputError(f"{where} has an unknown key {key[:_SHOWN]!r}; {hint}")
+            hint = nearest(key, known, f"; there are {', '.join(known)}")
+            raise InputError(f"{where} has an unknown key {key[:_SHOWN]!r}{hint}")
     for key in needed:
         if key not in table:
             raise InputError(f"{where} has no {key}; add a line such as {key} = {_PATTERNS.get(key, 2)}")
@@ -188,8 +182,8 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     of_kind, others = (LAYER_CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, LAYER_CLAIMS)
     for claim in wanted:
         if claim not in of_kind and claim not in others:
-            hint = _nearest(claim, [*LAYER_CLAIMS, *NETWORK_CLAIMS], ", ".join(of_kind))
-            raise InputError(f"there is no claim {claim[:_SHOWN]!r}; {hint}")
+            hint = nearest(claim, [*LAYER_CLAIMS, *NETWORK_CLAIMS], f"; there are {', '.join(of_kind)}")
+            raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
     mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
     if needed and wanted and not mine:
         raise InputError(f"none of the claims is about {kind}; leave out {kind}, or add one of their claims")
@@ -200,15 +194,10 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
 
 
 def numbers(where: str, value: object, letters: Mapping[str, int] | None = None) -> list[int]:
-    """What a number, a range or a list of both stands for.
-
-    Args:
-        where: the key, for messages.
-        value: as TOML gave it.
-        letters: values of letters that may stand for numbers.
+    """What a number, a range or a list of both stands for; letters may stand for numbers in it.
 
     Raises:
-        InputError: if it stands for no numbers of at least 1.
+        InputError: if it stands for no numbers of at least 1; names the key, ``where``.
 
     >>> numbers("d", [1, "3..5"]), numbers("a", "1..d", {"d": 2})
     ([1, 3, 4, 5], [1, 2])
@@ -221,26 +210,24 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
         if not _DIGITS.fullmatch(text):
             known = f" nor one of {', '.join(letters)}" if letters else ""
             raise _bad(where, entry, f"{text[:_SHOWN]!r} is no whole number{known}")
-        return bounded(int(text), entry)
-
-    def bounded(number: int, entry: object) -> int:
-        if not 1 <= number <= _MAX_NUMBER:
-            raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
-        return number
+        return int(text)
 
     entries = value if isinstance(value, list) else [value]
     if not entries:
         raise InputError(f"{where} is an empty list; give a number, a list or a range such as '1..4'")
     found: list[int] = []
     for entry in entries:
+        sides: tuple[str, ...] = ()
         if type(entry) is int:
-            found.append(bounded(entry, entry))
-            continue
-        match = _RANGE.fullmatch(entry) if isinstance(entry, str) else None
-        if match is None:
+            first = last = entry
+        elif isinstance(entry, str) and (match := _RANGE.fullmatch(entry)):
+            sides = (match[1], match[2] or match[1])
+            first, last = (one(side, entry) for side in sides)
+        else:
             raise _bad(where, entry, "it must be a whole number, a range such as '1..4', or a list of them")
-        first, last = (one(match[side] or match[1], entry) for side in (1, 2))
-        if last < first and not letters.keys() & set(match.groups()):
+        if not all(1 <= number <= _MAX_NUMBER for number in (first, last)):
+            raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
+        if last < first and not letters.keys() & set(sides):
             raise InputError(f"{where} is {_shown(entry)}, which is empty; write the smaller number first")
         found += range(first, last + 1)
     return found
@@ -261,12 +248,6 @@ def _sequences(where: str, value: object) -> list[tuple[int, ...]]:
             raise InputError(f"{where} has {_shown(row)} in it; it must be a list such as {pattern}")
         found += islice(product(*(numbers(where, entry) for entry in row)), _MAX_COUNTED + 1)
     return found
-
-
-def _heads(where: str, value: object) -> Sequence[Any]:
-    """Numbers of heads, each for all layers; or lists with one number for each layer."""
-    of_layers = isinstance(value, list) and any(isinstance(entry, list) for entry in value)
-    return _sequences(where, value) if of_layers else numbers(where, value)
 
 
 def _value_ranks(where: str, value: object) -> list[int | None]:
@@ -318,7 +299,11 @@ _READERS: dict[str, Callable[[str, object], Sequence[Any]]] = {
     "dims": _sequences,
     "ranks": _sequences,
     "t": numbers,
-    "heads": _heads,
+    "heads": lambda where, value: (  # each for all layers; or lists with one number for each layer
+        _sequences(where, value)
+        if isinstance(value, list) and any(isinstance(entry, list) for entry in value)
+        else numbers(where, value)
+    ),
     "skip": _choices((bool,), "true or false"),
     "normalization": _choices((str,), "'none' or 'softmax'"),
     "temperature": _choices((float, int), "a number above 0"),

@@ -45,26 +45,18 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One question about one architecture.
+    """One question about one architecture, answered by the command of the name ``ask``.
 
-    Attributes:
-        architecture: the layer or network.
-        ask: the command that answers: ``"verify"``, ``"dimension"`` (of a network) or ``"strata"`` (of a
-            layer with t ≥ 2).
-        claims: for ``verify``, the claims; none for all claims about architectures of this kind.
-        engine: for ``verify``, as in :class:`agattn.verification.verify.Settings`; the others use none.
-        seed: of all random choices; ``strata`` makes none.
-        timeout: seconds for each run of an engine.
-        memory: MiB for each run of an engine.
+    ``"dimension"`` is asked about networks, ``"strata"`` about layers with t ≥ 2.
     """
 
     architecture: Architecture
     ask: str
-    claims: tuple[str, ...] = ()
-    engine: str = "native"
-    seed: int = 0
-    timeout: float = DEFAULT_TIMEOUT
-    memory: int = DEFAULT_MEMORY
+    claims: tuple[str, ...] = ()  #: for ``verify``; none for all claims about such architectures
+    engine: str = "native"  #: for ``verify``, as in :class:`agattn.verification.verify.Settings`
+    seed: int = 0  #: of all random choices; ``strata`` makes none
+    timeout: float = DEFAULT_TIMEOUT  #: seconds for each run of an engine
+    memory: int = DEFAULT_MEMORY  #: MiB for each run of an engine
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -112,9 +104,6 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
 def versions_for(engine: str) -> dict[str, str]:
     """The versions an answer depends on: this program's, a fingerprint of its code, the engines'.
 
-    The fingerprint tells apart two states of the code that carry the same version, as a clone does from one
-    commit to the next.
-
     Raises:
         EngineNotFoundError: if an engine asked for by name is missing.
     """
@@ -132,7 +121,7 @@ def versions_for(engine: str) -> dict[str, str]:
 
 @cache
 def _fingerprint() -> str:
-    """Twelve digits of the SHA-256 of all code below the command line and the reports."""
+    """Of all code below the command line and the reports: a clone has one version for many states of it."""
     root, digest = Path(agattn.__file__).parent, hashlib.sha256()
     for file in _code(root):
         digest.update(f"{file.relative_to(root)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
@@ -152,7 +141,6 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     """Answer a job. What goes wrong with it becomes its line, so that a study goes on.
 
     Args:
-        job: the question.
         versions: those of the machine that started the study; elsewhere another version is an error.
         force: answer also beyond the limits on size.
 
@@ -182,14 +170,11 @@ def failure(kind: str, message: str) -> dict[str, Any]:
 
 
 def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status: int, seconds: float) -> Line:
-    """The line of a job that was just done.
+    """The line of a job that was just done by what has these versions.
 
     Args:
-        job: the job.
-        versions: of what did it.
         came_out: ``result``, the JSON of the command that answers such a question, or ``error``.
         status: the exit status that the command would have had; 3 also for a dimension that is not proved.
-        seconds: wall-clock time.
     """
     return {
         "key": job.key(versions),

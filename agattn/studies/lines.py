@@ -73,10 +73,7 @@ def exit_status(lines: Iterable[Mapping[str, Any]]) -> int:
     A job that was refused, being too large for instance, stayed open.
     """
     found = {line["status"] for line in lines}
-    for status in (1, 4):
-        if status in found:
-            return status
-    return 3 if found - {0} else 0
+    return next((status for status in (1, 4) if status in found), 3 if found - {0} else 0)
 
 
 def counted(words: Iterable[str]) -> str:
@@ -123,17 +120,17 @@ def _checked(row: str, where: str) -> Line:
         raise InputError(f"{where} is not JSON: {reason}") from None
     try:
         check("study", line)
-        if "result" in line:
-            check(line["job"]["ask"], line["result"])
-        architecture = architecture_of(line["architecture"])
+        result = line.get("result")
+        if result is not None:
+            check(line["job"]["ask"], result)
+        if architecture_of(line["architecture"]).as_json() != line["architecture"]:
+            raise InputError("its architecture is not written as one")
+        if result is not None and result["architecture"] != line["architecture"]:
+            raise InputError("its result is about another architecture")
+        if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
+            raise InputError("its key is not that of its job")
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
-    if architecture.as_json() != line["architecture"]:
-        raise InputError(f"{where} is no result of a study: its architecture is not written as one")
-    if "result" in line and line["result"]["architecture"] != line["architecture"]:
-        raise InputError(f"{where} is no result of a study: its result is about another architecture")
-    if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
-        raise InputError(f"{where} is no result of a study: its key is not that of its job")
     return dict(line)
 
 

@@ -69,10 +69,8 @@ def study(
                     if kind == "KilledWorker":
                         message = "the workers that did this job died, perhaps as memory ran out; use fewer"
                     seconds = time.perf_counter() - started
-                    line, lasting = (
-                        make_line(jobs[number], versions, failure(kind, message), 4, seconds),
-                        False,
-                    )
+                    line = make_line(jobs[number], versions, failure(kind, message), 4, seconds)
+                    lasting = False
                 if cache is not None and lasting:
                     cache.put({name: value for name, value in line.items() if name != "cached"})
                 done(number, line)
@@ -104,7 +102,6 @@ def answers(
     """Do jobs in this process, and return what came out; nothing is looked up or kept.
 
     Args:
-        jobs: the jobs.
         force: do also what is beyond the limits on size.
         progress: called with the architecture of each job when it is done.
 
