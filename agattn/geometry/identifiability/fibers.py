@@ -63,15 +63,7 @@ SWAPPED = ("swapped", 1, "(s·v qᵀ, h kᵀ/s), s ≠ 0, where A = k qᵀ, V = 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of one layer; K and Q are ``None`` where only A is known.
-
-    Attributes:
-        A: d × d; KᵀQ where K and Q are given.
-        V: d' × d.
-        a: the largest rank that A may have.
-        K: a × d or ``None``.
-        Q: a × d or ``None``.
-    """
+    """Weights of one layer: A d × d of rank ≤ a, V d' × d; K, Q a × d, where they are known (A = KᵀQ)."""
 
     A: Array
     V: Array
@@ -144,11 +136,9 @@ class Component:
 
     Attributes:
         name: ``rescaling``, ``swapped``, ``A = 0`` or ``V = 0``; ``conjugate`` for one that is not rational.
-        dimension: its dimension.
-        parametrization: in words.
         weights: a point of it; ``None`` where it has no rational one.
-        length: the length of the fiber of P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N), as a scheme, at this point: 1 if
-            it is reduced there; ``None`` where second-order information does not tell, or was not computed.
+        length: of the fiber of P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N), as a scheme, at this point: 1 if it is reduced
+            there; ``None`` where second-order information does not tell, or was not computed.
     """
 
     name: str
@@ -245,32 +235,23 @@ class Fiber(Shown):
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @property
-    def generic(self) -> bool:
-        """Whether this is case 3: nothing but rescalings."""
-        return self.case == "line"
-
-    @property
     def evidence(self) -> Evidence:
         """``proved``, but ``numerical`` for floating weights."""
         exact = all(c.weights is None or c.weights.is_exact for c in self.components)
         return Evidence.PROVED if exact else Evidence.NUMERICAL
 
     def canonical(self) -> Weights:
-        """The canonical representative.
+        """The canonical representative, zeros for the zero function.
 
-        Scale and gauge are those of :mod:`agattn.geometry.identifiability.gauge`. Where there are two
-        lines, that with the lexicographically larger A after scaling is taken, so that all of the fiber has
-        one representative.
-        The zero function is represented by zeros.
+        Scale and gauge are those of :mod:`agattn.geometry.identifiability.gauge`. Of two lines, that with the
+        lexicographically larger A after scaling is taken, so that all of the fiber has one representative.
         """
         w = self.weights
         if self.case == "zero":
             A, V = w.A * 0, w.V * 0
         else:
-            A, V = max(
-                (canonical_scale(c.A, c.V) for c in self.points),
-                key=lambda pair: pair[0].ravel().tolist(),
-            )
+            scaled_points = (canonical_scale(c.A, c.V) for c in self.points)
+            A, V = max(scaled_points, key=lambda pair: pair[0].ravel().tolist())
         if w.K is None:
             return Weights(A, V, w.a)
         K, Q = canonical_factors(A, w.a, self.tolerance)
@@ -324,11 +305,7 @@ class Fiber(Shown):
         return array if self.weights.is_exact else as_floats(array)
 
     def contains(self, other: Weights) -> bool:
-        """Whether other weights have the same function.
-
-        Raises:
-            InputError: if their shapes differ.
-        """
+        """Whether other weights have the same function; InputError if their shapes differ."""
         return self.component_of(other) is not None
 
     def component_of(self, other: Weights) -> Component | None:
@@ -340,7 +317,6 @@ class Fiber(Shown):
                 " only layers of the same d and d' can be compared"
             )
         if self.case == "zero":
-            # Of the two components, name the one that the other weights are on.
             wanted = "V = 0" if other.A.any() else "A = 0"
             return next(c for c in self.components if c.name == wanted) if other.is_zero else None
         if other.is_zero:
@@ -423,15 +399,12 @@ class Equivalence:
     """Whether two weights have the same function, with the reason.
 
     Attributes:
-        equal: the answer.
-        evidence: ``proved`` or ``numerical``.
         relative: ‖φ − φ'‖ / ‖φ‖ in floating point; ``None`` for exact weights.
         component: the name of the component of the fiber on which they are both; ``None`` if they differ.
         s: for equal nonzero functions, the second A is s times that of the component's point.
         C: the gauge with K' = C⁻ᵀK·s, Q' = CQ, where both were given by K and Q and there is exactly one.
         X: if they differ, an input d × 2 on which they do.
-        place: the entry (row, column), from 0, in which the outputs at X differ most.
-        difference: by how much.
+        place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
     """
 
     equal: bool
@@ -463,18 +436,16 @@ def equivalent(first: Weights, second: Weights, tolerance: float = TOLERANCE) ->
     component = through.component_of(second)
     exact = first.is_exact and second.is_exact
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    relative = None
+    relative, C = None, None
     if not exact and not first.is_zero:
         relative = relative_change(*(as_floats(M) for M in (first.A, first.V, second.A, second.V)))
     if component is None:
         X, place, difference = _separating_input(first, second)
         return Equivalence(False, evidence, relative, X=X, place=place, difference=difference)
     s = None if through.case == "zero" else _scale_between(component, second, tolerance)
-    C = None
-    if s is not None and component.name == "rescaling" and first.a == second.a:
-        K, Q, K2, Q2 = first.K, first.Q, second.K, second.Q
-        if K is not None and K2 is not None:
-            C = gauge_between((K * s, Q), (K2, Q2), tolerance)
+    keys = first.K is not None and second.K is not None and first.a == second.a
+    if s is not None and component.name == "rescaling" and keys:
+        C = gauge_between((first.K * s, first.Q), (second.K, second.Q), tolerance)
     return Equivalence(True, evidence, relative, component.name, s, C)
 
 
@@ -502,7 +473,7 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
     if best is None:
         raise InputError("the weights differ by less than floating point can show; raise the tolerance")
     X, entry, gap = best
-    return X, entry, gap if not exponent else np.ldexp(gap, exponent)
+    return X, entry, np.ldexp(gap, exponent) if exponent else gap
 
 
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:

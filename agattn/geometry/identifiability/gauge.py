@@ -64,8 +64,7 @@ def canonical_factors(A: Any, a: int, tolerance: float = TOLERANCE) -> tuple[Arr
 def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Array | None:
     """The C ∈ GL(a) with K' = C⁻ᵀK and Q' = CQ, or ``None`` if these pairs are not related in this way.
 
-    Where both K and Q have rank below a there may be many C or none, and ``None`` is returned as well; then
-    only the attention matrices KᵀQ tell whether the pairs are equivalent.
+    Where both K and Q have rank below a there may be many C or none, and ``None`` is returned as well.
 
     Raises:
         InputError: if the four matrices have not the same shape.
@@ -79,9 +78,8 @@ def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Ar
     if not exact:
         K, Q, K2, Q2 = map(as_floats, (K, Q, K2, Q2))
     C = change_of_basis(Q, Q2, tolerance)
-    if C is None:
-        other = change_of_basis(K, K2, tolerance)
-        C = None if other is None else inverse(other.T)
+    if C is None and (other := change_of_basis(K, K2, tolerance)) is not None:
+        C = inverse(other.T)
     there = inverse(C)
     if C is None or there is None:
         return None

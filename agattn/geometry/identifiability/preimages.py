@@ -66,7 +66,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     if factors is None:
         return Fiber("empty", (), f"{label} is not a product of two linear forms, so the tensor is not in M̄")
     if isinstance(factors, Fraction):
-        return _conjugate_fiber(forms, (c, b), factors)
+        return _conjugate_fiber(forms, (c, b), factors, label)
     parallel = np.multiply.outer(*factors)
     found: list[Component] = []
     for left, right in [factors] if (parallel == parallel.T).all() else [factors, factors[::-1]]:
@@ -84,7 +84,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     return Fiber(case, tuple(found), f"unique factorization of {label} into linear forms")
 
 
-def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction) -> Fiber:
+def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction, label: str) -> Fiber:
     """The fiber where the form at ``entry`` has factors l, m that are conjugate over ℚ(√D).
 
     With one preimage its conjugate is a second. So both l and m divide every form in the same row, and in
@@ -95,7 +95,6 @@ def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction) -> Fiber
     at = next(place for place in np.ndindex(*Q.shape) if Q[place])
     h, q = forms[(slice(None), b, *at)] / Q[at], forms[(c, slice(None), *at)] / Q[at]
     if (forms != np.multiply.outer(np.multiply.outer(h, q), Q)).any():
-        label = f"y_{{{c + 1},{b + 1}}}"
         reason = f"{label} has conjugate factors over ℚ(√{D}), and the tensor is not of the form h ⊗ q ⊗ Q"
         return Fiber("empty", (), reason)
     pairs = ("(s·l qᵀ, h mᵀ/s)", "(s·m qᵀ, h lᵀ/s)")
@@ -105,10 +104,10 @@ def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction) -> Fiber
 
 
 def factor_quadratic_form(form: Any) -> tuple[Array, Array] | Fraction | None:
-    """Factor Σ_{i≤k} form[i][k]·u_i·u_k ≠ 0, with Fractions, into two linear forms over ℚ.
+    """The two linear factors over ℚ of Σ_{i≤k} form[i][k]·u_i·u_k ≠ 0, a form with Fractions.
 
-    Returns the two factors; or a rational D, not a square, if the factors are conjugate over ℚ(√D); or
-    ``None`` if the form has rank 3 or more, and so does not factor over ℂ either.
+    Or a rational D, not a square, if the factors are conjugate over ℚ(√D); or ``None`` if the form has rank 3
+    or more, and so does not factor over ℂ either.
 
     >>> one, zero = Fraction(1), Fraction(0)
     >>> print(*factor_quadratic_form([[one, zero], [zero, -one]]))
@@ -200,11 +199,9 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     kernel = kernel_of_differential(A, V, modulo_scaling=True)
     if not kernel:
         return 1
-    constraints = tangent_space_equations(A, layer.alpha)
-    # (A, −V) satisfies the constraints, so they descend to the kernel modulo scaling.
-    square = layer.d * layer.d
-    images = constraints * rational_matrix([v[:square] for v in kernel], square).transpose()
-    e = len(kernel) - proved_rank(images)
+    # (A, −V) is in the tangent space of D_α, so its equations descend to the kernel modulo scaling.
+    attention = rational_matrix([v[: layer.d**2] for v in kernel], layer.d**2)
+    e = len(kernel) - proved_rank(tangent_space_equations(A, layer.alpha) * attention.transpose())
     if e == 0:
         return 1
     # Do the terms V̇_c·Ȧ_b, modulo the image of dφ, give all quadratic forms on the kernel?

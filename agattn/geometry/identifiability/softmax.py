@@ -55,6 +55,8 @@ def recover(
     number xᵀAz. For z in a basis on which V does not vanish, and x in a basis that avoids
     V(x − z) = 0, this is a linear system for A.
 
+    A is ``None`` if V = 0, when the layer is zero whatever A is.
+
     Args:
         layer: maps a d × t array to a d' × t array.
         d: number of rows of the input.
@@ -64,9 +66,6 @@ def recover(
         one: the number 1 in the kind of scalars that ``layer`` takes.
         inverse: inverts a matrix of such scalars.
         is_zero: whether an array counts as 0; give one with a tolerance for floating-point scalars.
-
-    Returns:
-        (A, V); A is ``None`` if V = 0, when the layer is zero whatever A is.
 
     Raises:
         InputError: if t < 2: one token carries no attention.
@@ -155,25 +154,10 @@ def unbounded(y: Fraction) -> Fraction:
     return (y - 2) / (1 - abs(y - 2))
 
 
-#: Functions S with their inverses, by name.
-FUNCTIONS: dict[str, tuple[Function, Function]] = {
-    "2^x": (power_of_two, logarithm),
-    "2 + x/(1 + |x|)": (bounded, unbounded),
-}
-
-
 def recovered_exactly(d: int, d_out: int, a: int, t: int, seed: int = 0) -> list[tuple[str, bool]]:
     """Whether the weights come back: for each function S, at random integer A = KᵀQ and V, and at V = 0.
 
-    Args:
-        d: number of rows of the input.
-        d_out: number of rows of the output.
-        a: number of rows of K and Q.
-        t: number of tokens, at least 2.
-        seed: of the weights.
-
-    Raises:
-        InputError: if t < 2.
+    K and Q are a × d and V is d' × d; InputError if t < 2.
     """
     generator = np.random.default_rng(seed)
 
@@ -181,7 +165,8 @@ def recovered_exactly(d: int, d_out: int, a: int, t: int, seed: int = 0) -> list
         return scalars(generator.integers(-2, 3, shape), "the weights")
 
     results = []
-    for name, (S, S_inverse) in FUNCTIONS.items():
+    functions = (("2^x", power_of_two, logarithm), ("2 + x/(1 + |x|)", bounded, unbounded))
+    for name, S, S_inverse in functions:
         A, V = draw(a, d).T @ draw(a, d), draw(d_out, d)
         while not V.any():
             V = draw(d_out, d)

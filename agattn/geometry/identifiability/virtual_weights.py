@@ -26,14 +26,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
@@ -43,9 +41,6 @@ from agattn.geometry.identifiability.gauge import rational_inverse
 Matrices = Sequence[Array]
 
 _RING = RingArithmetic()
-# Random weights: so many are tried, and products of small ones vanish too often in deep networks.
-_TRIALS = 100
-_LARGEST = (2, 9, 99)
 
 
 def lightning(A: Matrices, V: Matrices, X: Array, arithmetic: Arithmetic = _RING) -> Array:
@@ -91,11 +86,6 @@ def token_mixings(M: Matrices, X: Array, arithmetic: Arithmetic = _RING) -> list
     return mixings
 
 
-def from_virtual(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING) -> Array:
-    """φ(X) = L X P_l, from the virtual weights alone (HMK, Lemma 3.6)."""
-    return arithmetic.matmul(L, arithmetic.matmul(X, token_mixings(M, X, arithmetic)[-1]))
-
-
 def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # the paper's l
     """The factors M̃_1, M̃_2, ... of HMK's equation 12, as (ν, whether transposed).
 
@@ -125,27 +115,6 @@ def unrolled(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING) ->
     return mul(product, X)
 
 
-def rescale(
-    M: Matrices, L: Array, lam: Fraction | int, mu: Sequence[Fraction | int]
-) -> tuple[list[Array], Array]:
-    """(μ_i M_i, λ L), which has the same function if λ Π μ_i^{3^{l−i}} = 1 (HMK, equation 13).
-
-    Raises:
-        InputError: if the condition fails, or if there is not one μ_i for each M_i.
-
-    >>> rescale([np.array([[2]])], np.array([[3]]), Fraction(1, 2), [2])[0]
-    [array([[4]])]
-    """
-    if len(mu) != len(M):
-        raise InputError(f"{len(mu)} factors μ for {len(M)} virtual weights; give one for each")
-    growth: Fraction | int = 1
-    for m in mu:
-        growth = growth**3 * m
-    if lam * growth != 1:
-        raise InputError(f"λ = {lam} and μ = {list(mu)} do not satisfy λ Π μ_i^(3^(l−i)) = 1")
-    return [m * M_i for m, M_i in zip(mu, M, strict=True)], lam * L
-
-
 def change_basis(
     A: Matrices,
     V: Matrices,
@@ -155,14 +124,8 @@ def change_basis(
 ) -> tuple[list[Array], list[Array]]:
     """V_i → C_i V_i C_{i−1}⁻¹, A_i → C_{i−1}⁻ᵀ A_i C_{i−1}⁻¹, with C_0 = C_l = 1 (HMK, equation 9).
 
-    The virtual weights stay what they are.
-
-    Args:
-        A: the attention matrices.
-        V: the value matrices.
-        C: C_1, ..., C_{l−1}, invertible, C_i of size d_i.
-        arithmetic: that of the scalars.
-        inverse: inverts a matrix over the scalars.
+    The virtual weights stay what they are. C lists C_1, ..., C_{l−1}, C_i invertible of size d_i, and
+    ``inverse`` inverts a matrix over the scalars.
 
     Raises:
         InputError: if there are not l − 1 matrices C_i.
@@ -181,16 +144,11 @@ def change_basis(
     return new_A, new_V
 
 
-# Fibers -----------------------------------------------------------------------------------------------------
-
-
 class FiberDimension(NamedTuple):
     """The dimension of a fiber near a point, from both sides.
 
-    Attributes:
-        lower_bound: the dimension of the known symmetries through the point.
-        upper_bound: the parameters minus the rank of the differential modulo a prime; proved, as the rank
-            over ℚ is at least that.
+    The lower bound is the dimension of the known symmetries through the point. The upper one is the number of
+    parameters minus the rank of the differential modulo a prime; proved, as the rank over ℚ is at least that.
     """
 
     lower_bound: int
@@ -254,10 +212,7 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
     """(M, L) of random integer weights K, Q and V of a network with one head in each layer.
 
     Weights are drawn again while a hypothesis of Theorem 3.7 on (M, L) fails, as one can at unlucky weights:
-    in a network that cannot meet them all, small weights are used all the same.
-
-    Returns:
-        Object arrays of ints: M_1, ..., M_l of shape d_0 × d_0, and L of shape d_l × d_0.
+    in a network that cannot meet them all, small weights are used. M_i is d_0 × d_0 and L is d_l × d_0.
 
     >>> M, L = random_virtual_weights(DeepNetwork((2, 2, 1), (2, 2), t=3), seed=0)
     >>> [m.tolist() for m in M], L.tolist()
@@ -269,8 +224,8 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
         return generator.integers(-largest, largest + 1, shape).astype(object)
 
     drawn: list[tuple[list[Array], Array]] = []
-    for n in _LARGEST:
-        for _ in range(_TRIALS):
+    for n in (2, 9, 99):  # products of small weights vanish too often in deep networks
+        for _ in range(100):
             A = [draw(n, a, d).T @ draw(n, a, d) for a, d in zip(network.ranks, network.dims, strict=False)]
             V = [draw(n, e, d) for d, e in itertools.pairwise(network.dims)]
             M, L = virtual_weights(A, V)
@@ -283,14 +238,9 @@ def random_virtual_weights(network: DeepNetwork, seed: int) -> tuple[list[Array]
 def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     """The dimension of the fiber of (M, L) ↦ φ through a given point.
 
-    The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices. By HMK's Theorem 3.7 the
-    fiber consists of the rescalings of :func:`rescale`, of dimension l where L and all M_i are nonzero.
-
-    Args:
-        M: integer matrices d_0 × d_0.
-        L: an integer matrix d_l × d_0.
-        t: number of tokens.
-        seed: of the random inputs and the prime.
+    The M_i range over all d_0 × d_0 matrices and L over all d_l × d_0 matrices; the given ones are integers.
+    By HMK's Theorem 3.7 the fiber consists of the rescalings (μ_i M_i, λ L) with λ Π μ_i^{3^{l−i}} = 1
+    (equation 13), of dimension l where L and all M_i are nonzero.
 
     >>> M = [np.array([[1, 2], [0, 1]]), np.array([[0, 1], [3, 1]])]
     >>> local_fiber(M, np.array([[1, 0]]), t=3).is_exact
@@ -312,40 +262,6 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
     rank = RowSpace(len(columns), p).add(J[:, columns])
     return FiberDimension(l if all(np.any(m) for m in (*M, L)) else 0, len(columns) - rank)
-
-
-def fiber_equations(M: Matrices, L: Array, t: int) -> list[Polynomial]:
-    """Polynomials in M', L' whose zeros are all virtual weights with the same function.
-
-    The coefficients of φ_{M',L'}(X) − φ_{M,L}(X) as a polynomial in X; for small sizes, to be given to an
-    engine. The variables are M_{i,b,c} and L_{c,b}, counted from 1.
-
-    >>> M = [np.array([[1, 2], [0, 1]], dtype=object)]
-    >>> equations = fiber_equations(M, np.array([[1, 0]], dtype=object), t=2)
-    >>> len(equations), equations[0].degree()
-    (8, 2)
-    """
-    d, d_out = L.shape[1], L.shape[0]
-    to_d, rows = range(1, d + 1), range(1, d_out + 1)
-    unknowns = [Variable("M", index) for index in itertools.product(range(1, len(M) + 1), to_d, to_d)]
-    unknowns += [Variable("L", index) for index in itertools.product(rows, to_d)]
-    inputs = [Variable("x", index) for index in itertools.product(to_d, range(1, t + 1))]
-    ring, small = PolynomialRing([*unknowns, *inputs]), PolynomialRing(unknowns)
-    flat = np.array(ring.gens, dtype=object)
-    square = len(M) * d * d
-    M_new, L_new = flat[:square].reshape(-1, d, d), flat[square : len(unknowns)].reshape(d_out, d)
-    X = flat[len(unknowns) :].reshape(d, t)
-    difference = from_virtual(list(M_new), L_new, X) - from_virtual(M, L, X)
-    equations: dict[str, Polynomial] = {}
-    for entry in difference.ravel():
-        by_input: dict[tuple[int, ...], dict[tuple[int, ...], Fraction | int]] = {}
-        for exponents, coefficient in entry.terms.items():
-            unknown, known = exponents[: len(unknowns)], exponents[len(unknowns) :]
-            by_input.setdefault(known, {})[unknown] = coefficient
-        for terms in by_input.values():
-            polynomial = small.from_terms(terms).primitive()
-            equations.setdefault(str(polynomial), polynomial)
-    return list(equations.values())
 
 
 def monomials_of_network(network: DeepNetwork, limit: int) -> int:

@@ -22,28 +22,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.geometry.strata.strata import (
-    Stratum,
-    representative,
-    require_stratum,
-    stratum_fiber,
-    stratum_outside,
-)
+from agattn.geometry.strata.strata import Stratum, representative, require_stratum, stratum_fiber
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates
 
 
 @dataclass(frozen=True)
 class BoundarySequence:
-    """The points constant + ε·linear for ε → 0+, which are in M̄(ℝ) and outside M for every ε > 0.
-
-    Attributes:
-        layer: the layer.
-        constant: the nonzero coordinates of the limit, a point of M.
-        linear: the nonzero coordinates of the direction.
-    """
+    """The points constant + ε·linear, outside M for every ε > 0, given by their nonzero coordinates."""
 
     layer: SingleLayer
     constant: dict[Coordinate, int]
@@ -51,10 +40,8 @@ class BoundarySequence:
 
     def point(self, epsilon: Fraction | int) -> list[Fraction]:
         """All N coordinates of the point at ε."""
-        return [
-            Fraction(self.constant.get(name, 0)) + epsilon * self.linear.get(name, 0)
-            for name in coordinates(self.layer)
-        ]
+        constant, linear = self.constant, self.linear
+        return [Fraction(constant.get(x, 0)) + epsilon * linear.get(x, 0) for x in coordinates(self.layer)]
 
     def __str__(self) -> str:
         constant, linear = (
@@ -64,21 +51,15 @@ class BoundarySequence:
         return f"y(ε) = {' + '.join([*constant, f'ε·{moving}'])}, ε → 0+"
 
 
-@dataclass(frozen=True)
-class BoundaryAnswer:
-    """Whether a stratum lies on the boundary of M relative to M̄(ℝ); proved either way.
-
-    Attributes:
-        sequence: points outside M that converge to the representative; ``None`` if there are none.
-        reason: in words.
-    """
+class BoundaryAnswer(NamedTuple):
+    """Points outside M that converge to the representative of a stratum, if there are any; and the reason."""
 
     sequence: BoundarySequence | None
     reason: str
 
     @property
     def on_boundary(self) -> bool:
-        """The answer."""
+        """Whether the stratum lies on the boundary of M relative to M̄(ℝ); proved either way."""
         return self.sequence is not None
 
 
@@ -90,7 +71,7 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         DisagreementError: if neither argument of this module applies; no stratum is known where that happens.
     """
     require_stratum(layer, stratum)
-    if stratum_outside(layer) is None:
+    if layer.d == 1:
         return BoundaryAnswer(None, "M̄(ℝ) = M for d = 1: every real point of M̄ has a real preimage")
     # e_1 ⊗ e_1 ⊗ (u_1² + u_2²) is outside M.
     first: dict[Coordinate, int] = {(1, 1, 1, 1): 1}

@@ -23,11 +23,7 @@ from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.preimages import kernel_of_differential
-from agattn.geometry.strata.strata import (
-    Stratum,
-    representative,
-    require_two_tokens,
-)
+from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens
 from agattn.geometry.variety.determinantal import compression, in_tangent_cone
 
 RationalMatrix = tuple[tuple[Fraction, ...], ...]
@@ -38,8 +34,8 @@ class Criticality:
     """Whether a pair (A, V) is critical.
 
     Attributes:
-        critical: the answer; ``None`` where neither a vector was found nor excluded.
-        kernel_dimension: the dimension of ker dφ on all (Ȧ, V̇).
+        critical: the answer; ``None`` where no such direction was found nor excluded.
+        kernel_dimension: of ker dφ on all (Ȧ, V̇).
         direction: if critical, a (Ȧ, V̇) in the kernel and the cone that is no multiple of (A, −V).
         how: the reason in words.
     """

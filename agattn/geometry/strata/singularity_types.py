@@ -24,26 +24,16 @@ Everything here is read off the preimages and the two-sided tangent space:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
-from agattn.geometry.strata.tangent import (
-    is_one_reduced_point,
-    source_tangent_dimension,
-    tangent_bounds,
-)
+from agattn.geometry.strata.tangent import is_one_reduced_point, source_tangent_dimension, tangent_bounds
 
 
-@dataclass(frozen=True)
-class LocalType:
-    """The local type of M̄ at a stratum.
-
-    Attributes:
-        name: ``smooth``, ``determinantal``, ``crossing``, ``pinch``, ``cone`` or ``unknown``.
-        description: the same in more words.
-    """
+class LocalType(NamedTuple):
+    """Smooth, determinantal, crossing, pinch, cone or unknown: in this one word, and with a description."""
 
     name: str
     description: str

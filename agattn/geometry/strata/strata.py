@@ -51,11 +51,6 @@ class Stratum:
         """Whether the functions are 0: A = 0 or V = 0."""
         return not (self.r_v and self.r_a)
 
-    @property
-    def common(self) -> int:
-        """The dimension r_V + r_A − r of what the row space of V and the column space of A share."""
-        return self.r_v + self.r_a - self.r
-
     def closure_contains(self, other: Stratum) -> bool:
         """Whether ``other`` lies in the closure of this stratum.
 
@@ -76,11 +71,7 @@ ZERO = Stratum(0, 0, 0)
 
 
 def require_two_tokens(layer: SingleLayer) -> None:
-    """Refuse t = 1, where the function depends on A only through A + Aᵀ.
-
-    Raises:
-        InputError: if the layer has one token.
-    """
+    """Raise an InputError for t = 1, where the function depends on A only through A + Aᵀ."""
     if not layer.has_orbits:
         raise InputError(
             "t is 1; the strata need t ≥ 2, because one token sees only V and A + Aᵀ, which have other orbits"
@@ -109,11 +100,7 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
 
 
 def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
-    """Check that these are the ranks of a pair (A, V) of the layer.
-
-    Raises:
-        InputError: if they are not, or if t = 1.
-    """
+    """Raise an InputError unless these are the ranks of a pair (A, V) of the layer, and t ≥ 2."""
     require_two_tokens(layer)
     r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
     sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
@@ -180,13 +167,9 @@ def stratum_of(A: Matrix, V: Matrix) -> Stratum:
     >>> stratum_of([[0, 0], [0, 0]], [[1, 2]])
     Stratum(r_v=0, r_a=0, r=0)
     """
-    d = len(A)
-    columns = [[row[b] for row in A] for b in range(d)]
-    r_v = rational_matrix(V, d).rank()
-    r_a = rational_matrix(columns, d).rank()
-    if not r_v or not r_a:
-        return ZERO
-    return Stratum(r_v, r_a, rational_matrix([*V, *columns], d).rank())
+    columns = list(zip(*A, strict=True))
+    r_v, r_a, r = (rational_matrix(rows, len(A)).rank() for rows in (V, columns, [*V, *columns]))
+    return Stratum(r_v, r_a, r) if r_v and r_a else ZERO
 
 
 def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
@@ -202,7 +185,8 @@ def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
     require_stratum(layer, stratum)
     if stratum.is_zero:
         return 0
-    d, r_v, r_a, s = layer.d, stratum.r_v, stratum.r_a, stratum.common
+    d, r_v, r_a = layer.d, stratum.r_v, stratum.r_a
+    s = r_v + r_a - stratum.r
     pairs = s * (d - s) + (r_v - s) * (d - r_v) + (r_a - s) * (d - r_a) + layer.d_out * r_v + d * r_a
     return pairs - 1
 
@@ -221,11 +205,7 @@ def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[
     """The irreducible components of the closure of a union of strata, as their open strata, with dimensions.
 
     Closures of strata are irreducible, being images of closures of orbits, so these are the maximal strata
-    given; the largest dimension is that of the union.
-
-    Args:
-        layer: the layer.
-        some: any of its strata; of the singular ones, for example, this gives the singular locus of M̄.
+    given. Of the singular ones, for example, this gives the components of the singular locus of M̄.
 
     >>> layer = SingleLayer(3, 2, 2)
     >>> some = [Stratum(1, 1, 1), Stratum(1, 2, 2), Stratum(2, 1, 3), Stratum(2, 1, 2)]
@@ -253,11 +233,8 @@ def closure_order(layer: SingleLayer) -> dict[Stratum, list[Stratum]]:
 def stratum_outside(layer: SingleLayer) -> Stratum | None:
     """The complex stratum (1,1,2) of the real points of M̄ outside M, for d ≥ 2; ``None`` for d = 1.
 
-    A real point of M̄ that is not in M has a preimage (A, V) which no rescaling makes real. Its complex
-    conjugate is a second preimage, so the point is of type (1,1,2): y = h ⊗ q ⊗ k·v with h and q real and v
-    conjugate to k up to scale, that is, k·v = Q = ±(m² + n²), with m and n independent. These points are one
-    stratum of M̄(ℝ) more, a second real form of (1,1,2), of the same dimension d' + 3d − 3. In its closure
-    are, of the strata of M, those with Q of rank at most 1: (1,1,1) and 0.
+    They are h ⊗ q ⊗ Q with Q = ±(m² + n²), m and n independent: a second real form of (1,1,2), of the same
+    dimension d' + 3d − 3. In its closure are, of the strata of M, those with rk Q ≤ 1: (1,1,1) and 0.
     """
     require_two_tokens(layer)
     return Stratum(1, 1, 2) if layer.d >= 2 else None

@@ -70,11 +70,6 @@ class Arc:
     Q: Entries
     V: Entries
 
-    @property
-    def rows(self) -> int:
-        """The number of rows of K and Q, a bound for the rank of A(ε)."""
-        return max((row for row, *_ in (*self.K, *self.Q)), default=0)
-
     def attention(self) -> Counter[tuple[int, int, int]]:
         """A(ε) = K(ε)ᵀQ(ε): (row, column, power) ↦ coefficient."""
         A: Counter[tuple[int, int, int]] = Counter()
@@ -107,18 +102,13 @@ class TangentBounds(Shown):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:
-        layer: the layer.
         stratum: the stratum; p is its representative.
         dimension: dim M̄.
-        lower: the number of independent tangent vectors found.
-        upper: from the source or from equations.
-        how_lower: which arcs.
         how_upper: ``"one reduced preimage"``, ``"gradients of verified equations"`` or
             ``"the ambient space"``.
         arcs: arcs through p with tangent vectors that span a space of dimension ``lower``.
         equations: N − ``upper`` equations with independent gradients at p, where these gave ``upper``.
         fiber: the preimages of p; ``None`` at 0.
-        evidence: always proved.
     """
 
     layer: SingleLayer
@@ -177,8 +167,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
     ambient = layer.ambient_dimension
     fiber = None if stratum.is_zero else stratum_fiber(layer, stratum)
     if fiber is None:
-        how, arcs = "lines", tuple(arcs_through_zero(layer))
-        lower = len(arcs)  # one along each coordinate
+        how, arcs, lower = "lines", tuple(arcs_through_zero(layer)), ambient
     else:
         how, candidates = "first-order arcs", list[Arc]()
         for point in fiber.points:
@@ -206,16 +195,12 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
 
 
 def is_singular(dimension: int, lower: int, upper: int) -> bool | None:
-    """Whether a variety of this dimension is singular at a point whose tangent space has these bounds.
-
-    ``None`` if the bounds leave it open.
+    """Whether a variety is singular where its tangent space has these bounds; ``None`` if they leave it open.
 
     >>> is_singular(13, 14, 20), is_singular(13, 13, 13), is_singular(13, 13, 14)
     (True, False, None)
     """
-    if lower > dimension:
-        return True
-    return False if upper == dimension else None
+    return True if lower > dimension else False if upper == dimension else None
 
 
 def is_one_reduced_point(fiber: Fiber) -> bool:
@@ -236,9 +221,7 @@ def source_tangent_dimension(layer: SingleLayer, stratum: Stratum) -> int:
 def independent_gradients(
     layer: SingleLayer, point: Vector, enough: int, max_degree: int = MAX_DEGREE
 ) -> tuple[Equation, ...]:
-    """Verified equations with linearly independent gradients at a sparse point.
-
-    The search goes up by degree, and stops at ``enough`` of them or at ``max_degree``.
+    """Verified equations with independent gradients at a sparse point: ``enough``, or up to ``max_degree``.
 
     >>> layer = SingleLayer(3, 1, 3)
     >>> equations = independent_gradients(layer, {(1, 1, 1, 2): 1}, enough=3)
@@ -287,11 +270,7 @@ def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
 
 
 def _entries(matrix: Matrix) -> Entries:
-    """The nonzero entries of an integer matrix.
-
-    Raises:
-        ValueError: if an entry is not an integer; representatives have integer entries.
-    """
+    """The nonzero entries of an integer matrix, as those of representatives are; ValueError for another."""
     found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
     if any(int(x) != x for *_, x in found):
         raise ValueError("arcs are written with integers; scale the matrices first")

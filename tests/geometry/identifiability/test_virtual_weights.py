@@ -1,7 +1,6 @@
-"""Virtual weights, the recursion, the unrolled product, the rescalings and the tree, over the integers."""
+"""Virtual weights, the recursion, the unrolled product and the tree, over the integers."""
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ def test_three_ways_to_compute_a_network(case):
     A, V, X = network(dims, np.random.default_rng(seed))
     M, L = deep.virtual_weights(A, V)
     expected = deep.lightning(A, V, X)
-    assert (deep.from_virtual(M, L, X) == expected).all()
+    assert (L @ X @ deep.token_mixings(M, X)[-1] == expected).all()
     assert (deep.unrolled(M, L, X) == expected).all()
 
 
@@ -51,15 +50,8 @@ def test_change_of_basis_keeps_the_virtual_weights(seed):
     assert all((m == n).all() for m, n in zip(M, M_moved, strict=True))
 
 
-def test_rescaling_keeps_the_function():
-    A, V, X = network((2, 2, 2), np.random.default_rng(5))
-    M, L = deep.virtual_weights(A, V)
-    M_scaled, L_scaled = deep.rescale(M, L, Fraction(1, 8 * 5), [2, 5])
-    assert (deep.from_virtual(M_scaled, L_scaled, X) == deep.from_virtual(M, L, X)).all()
-    with pytest.raises(InputError, match="λ"):
-        deep.rescale(M, L, Fraction(1, 8), [2, 5])
-    with pytest.raises(InputError, match="1 factors"):
-        deep.rescale(M, L, 1, [1])
+def test_there_is_one_change_of_basis_for_each_hidden_layer():
+    A, V, _ = network((2, 2, 2), np.random.default_rng(5))
     with pytest.raises(InputError, match="0 matrices C"):
         deep.change_basis(A, V, [])
 
@@ -93,15 +85,3 @@ def test_outside_its_hypotheses_theorem_3_7_can_fail():
     M = [np.outer([1, 2, 0], [0, 1, 1]), np.array([[1, 2, 0], [0, 1, 4], [1, 1, 1]])]
     assert deep.theorem_3_7_hypotheses(M, np.eye(3, dtype=int), 3) == ["rk M_1 ≥ 2"]
     assert deep.local_fiber(M, np.eye(3, dtype=int), 3).upper_bound > 2
-
-
-def test_fiber_equations_vanish_on_the_rescalings_and_not_elsewhere():
-    M = [np.array([[1, 2], [0, 1]], dtype=object), np.array([[0, 1], [3, 1]], dtype=object)]
-    L = np.array([[1, 1]], dtype=object)
-    equations = deep.fiber_equations(M, L, 2)
-    scaled, L_scaled = deep.rescale(M, L, Fraction(1, 24), [2, 3])
-    on_the_fiber = [x for m in (*scaled, L_scaled) for x in m.ravel()]
-    off_the_fiber = [x for m in (*scaled, L) for x in m.ravel()]
-    assert all(f(*on_the_fiber) == 0 for f in equations)
-    assert any(f(*off_the_fiber) for f in equations)
-    assert deep.fiber_equations(M, L, 2) == equations

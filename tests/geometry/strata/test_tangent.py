@@ -86,7 +86,7 @@ def test_arcs_and_equations_agree(layer):
         point = representative_point(layer, stratum)
         vectors = []
         for arc in bounds.arcs:
-            assert arc.rows <= layer.alpha
+            assert all(row <= layer.alpha for row, *_ in (*arc.K, *arc.Q))
             terms = arc.coefficients()
             assert (terms[0] if terms else {}) == point
             vectors.extend(vector for _, vector in arc.tangent_terms())
