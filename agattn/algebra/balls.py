@@ -13,8 +13,7 @@ complement excludes zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
@@ -32,13 +31,15 @@ _ROUND_BITS = 36
 
 @dataclass(frozen=True, eq=False)
 class BallMinor:
-    """A minor that is proved not to vanish, with increasing indices from 0.
+    """A minor that is proved not to vanish, and what an elimination in balls left beside it.
 
     Attributes:
-        rows, columns: the indices.
+        rows, columns: increasing indices from 0; their number is proved to be at most the rank.
         blocks: square matrices of balls; up to sign the minor is the product of their determinants.
         sign: that sign.
         precision_bits: the working precision.
+        gap: log₂ of (the smallest pivot / the largest value the remaining Schur complement may have);
+            ``inf`` where that is *exactly* zero or empty, so that the rank is proved to be no larger.
     """
 
     rows: tuple[int, ...]
@@ -46,70 +47,38 @@ class BallMinor:
     blocks: tuple[Any, ...]
     sign: int
     precision_bits: int
+    gap: float
+
+    @property
+    def rank(self) -> int:
+        """The size of the minor."""
+        return len(self.rows)
 
     @cached_property
     def value(self) -> Any:
         """A ball that contains the minor."""
-        with working_precision(self.precision_bits):
+        with flint.ctx.workprec(self.precision_bits):
             return prod((block.det() for block in self.blocks), start=flint.arb(self.sign))
 
     def __str__(self) -> str:
-        k = len(self.rows)
+        k = self.rank
         return f"a {k} x {k} minor is {'not zero' if self.value.contains(0) else self.value.str(6)}"
-
-
-@dataclass(frozen=True, eq=False)
-class BallElimination:
-    """What one elimination in balls has shown.
-
-    Attributes:
-        rank: the number of pivots: proved to be at most the rank.
-        minor: the minor that proves it.
-        precision_bits: the working precision.
-        gap: log₂ of (the smallest pivot / the largest value the remaining Schur complement may have);
-            ``inf`` where no more rows or columns are left or the complement is exactly zero.
-        exhausted: whether the complement is *exactly* zero, or empty: then the rank is proved to be ``rank``.
-    """
-
-    rank: int
-    minor: BallMinor
-    precision_bits: int
-    gap: float
-    exhausted: bool
-
-
-@contextmanager
-def working_precision(bits: int) -> Iterator[None]:
-    """Set FLINT's precision for ball arithmetic, and set it back."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
 
 
 def arb_matrix(rows: Sequence[Sequence[Any]], bits: int) -> Any:
     """An ``arb_mat`` from exact numbers or (midpoint, radius) pairs, rounded outwards to ``bits``."""
-    with working_precision(bits):
-        m = len(rows)
-        return flint.arb_mat(m, len(rows[0]) if m else 0, [_ball(x) for row in rows for x in row])
+    with flint.ctx.workprec(bits):
+        entries = [flint.arb(*x) if isinstance(x, tuple) else flint.arb(x) for row in rows for x in row]
+        return flint.arb_mat(len(rows), len(rows[0]) if rows else 0, entries)
 
 
-def _ball(x: Any) -> Any:
-    if not isinstance(x, tuple):
-        return flint.arb(x)
-    midpoint, radius = x
-    return flint.arb(midpoint) + flint.arb(0, 1) * flint.arb(radius) if radius else flint.arb(midpoint)
-
-
-def elimination(matrix: Any, bits: int) -> BallElimination:
+def elimination(matrix: Any, bits: int) -> BallMinor:
     """Eliminate in an ``arb_mat`` of shape (m, n) at ``bits`` of precision."""
-    with working_precision(bits):
+    with flint.ctx.workprec(bits):
         return _eliminate(matrix, bits)
 
 
-def _eliminate(matrix: Any, bits: int) -> BallElimination:
+def _eliminate(matrix: Any, bits: int) -> BallMinor:
     left, rows, columns = matrix, list(range(matrix.nrows())), list(range(matrix.ncols()))
     pivot_rows: list[int] = []
     pivot_columns: list[int] = []
@@ -133,32 +102,24 @@ def _eliminate(matrix: Any, bits: int) -> BallElimination:
         smallest = min(smallest, *sizes)
         rest_rows = sorted(set(range(len(rows))) - set(places))
         rest_columns = sorted(set(range(width)) - set(others))
-        left = _schur(entries, width, block, places, others, rest_rows, rest_columns)
+        if rest_rows and rest_columns:
+            left = _part(entries, width, rest_rows, rest_columns)
+            right = _part(entries, width, places, rest_columns)
+            below = _part(entries, width, rest_rows, others)
+            if len(rest_columns) <= len(rest_rows):
+                left -= below * block.solve(right)
+            else:
+                left -= block.transpose().solve(below.transpose()).transpose() * right
         rows, columns = [rows[i] for i in rest_rows], [columns[j] for j in rest_columns]
     remaining = max((_exponent(x) for x in left.entries()), default=-inf) if rows and columns else -inf
-    sign = permutation_sign(pivot_rows) * permutation_sign(pivot_columns)
-    minor = BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), tuple(blocks), sign, bits)
-    if remaining == -inf:
-        return BallElimination(len(pivot_rows), minor, bits, inf, True)
     # Without a pivot to compare with nothing separates the entries from zero.
-    return BallElimination(len(pivot_rows), minor, bits, smallest - remaining if pivot_rows else 0.0, False)
+    gap = inf if remaining == -inf else smallest - remaining if pivot_rows else 0.0
+    sign = permutation_sign(pivot_rows) * permutation_sign(pivot_columns)
+    return BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), tuple(blocks), sign, bits, gap)
 
 
 def _part(entries: list[Any], width: int, rows: list[int], columns: list[int]) -> Any:
     return flint.arb_mat(len(rows), len(columns), [entries[i * width + j] for i in rows for j in columns])
-
-
-def _schur(
-    entries: list[Any], width: int, block: Any, places: list[int], others: list[int],
-    rest_rows: list[int], rest_columns: list[int],
-) -> Any:  # fmt: skip
-    if not rest_rows or not rest_columns:
-        return flint.arb_mat(len(rest_rows), len(rest_columns))
-    corner = _part(entries, width, rest_rows, rest_columns)
-    right, below = _part(entries, width, places, rest_columns), _part(entries, width, rest_rows, others)
-    if len(rest_columns) <= len(rest_rows):
-        return corner - below * block.solve(right)
-    return corner - (block.transpose().solve(below.transpose())).transpose() * right
 
 
 def _pivots_of_balls(entries: list[Any], m: int, n: int) -> tuple[list[int], list[int], list[float]]:

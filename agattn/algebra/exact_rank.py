@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from math import log, log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
@@ -71,30 +71,18 @@ class Kernel:
         yield from self.matrix.transpose().tolist()
 
 
-@dataclass(frozen=True)
-class EnoughPrimes:
-    """The proof by primes: rank r modulo ``count`` primes whose product has more than ``bound_bits`` bits."""
+class BlockProof(NamedTuple):
+    """Why the block of the matrix in these rows and columns has no larger rank than this.
 
-    rank: int
-    count: int
-    bound_bits: float
-
-
-@dataclass(frozen=True, eq=False)
-class BlockProof:
-    """Why one block of the matrix has no larger rank.
-
-    Attributes:
-        rows, columns: the block's place in the matrix.
-        rank: its rank.
-        proof: a checked :class:`Kernel` (in the block's own indices), :class:`EnoughPrimes`, or ``None``
-            where the rank is the number of rows or columns and nothing need be proved.
+    The proof is a checked :class:`Kernel` (in the block's own indices) or the number of primes modulo which
+    the rank is the same and whose product exceeds Hadamard's bound. It is ``None`` where there is none or the
+    rank is the number of rows or columns and nothing need be proved.
     """
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     rank: int
-    proof: Kernel | EnoughPrimes | None
+    proof: Kernel | int | None
 
 
 class RankGrewError(Exception):
@@ -110,23 +98,18 @@ def exact_rank(
         A minor of that size, what is known from above about each block, and the chance that the rank over ℚ
         is larger, over the random choice of primes: 0 where the upper bound is proved.
     """
-    pivots, blocks = _blocks(A)
+    Z, (m, n) = A.integers, A.shape
+    if isinstance(Z, np.ndarray) and Z.size > 10**4 and np.count_nonzero(Z) < _SPARSE_BELOW * Z.size:
+        Z = SparseMatrix((m, n), {(i, j): int(Z[i, j]) for i, j in np.argwhere(Z).tolist()})
+    pivots, blocks = (
+        decompose(Z) if isinstance(Z, SparseMatrix) else ([], [Block(tuple(range(m)), tuple(range(n)), Z)])
+    )
     for p in islice(random_primes(seed), 1000):
         try:
             return _at_prime(A, pivots, blocks, p, seed, budget, prove)
         except RankGrewError:
             continue
     raise AssertionError("no prime fits this matrix")
-
-
-def _blocks(A: ExactMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]:
-    Z, (m, n) = A.integers, A.shape
-    if isinstance(Z, SparseMatrix):
-        return decompose(Z)
-    if isinstance(Z, np.ndarray) and Z.size > 10**4 and np.count_nonzero(Z) < _SPARSE_BELOW * Z.size:
-        places = np.argwhere(Z).tolist()
-        return decompose(SparseMatrix((m, n), {(i, j): int(Z[i, j]) for i, j in places}))
-    return [], [Block(tuple(range(m)), tuple(range(n)), Z)]
 
 
 def _at_prime(
@@ -166,7 +149,7 @@ def minor_mod(A: Any, p: int) -> Minor:
     return nonzero_minor(residues(A, p), p)
 
 
-def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, float]:
+def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
     """Look at more primes until the chance of a wrong upper bound is small; return that chance.
 
     The rank over ℚ is larger than the rank mod p only if p divides one fixed nonzero minor, which is
@@ -174,7 +157,7 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[EnoughPrimes | None, floa
     """
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
-        return EnoughPrimes(minor.rank, 1, bits), 0.0
+        return 1, 0.0
     known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
     if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
@@ -203,7 +186,7 @@ def _unit(x: Any, p: int) -> int:
 # --- proofs ---
 
 
-def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel | EnoughPrimes | None:
+def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel | int | None:
     """Prove that the rank of the integer matrix A is at most ``minor.rank``.
 
     Args:
@@ -221,15 +204,16 @@ def prove_upper_bound(A: Any, minor: Minor, seed: int, budget: float) -> Kernel 
     # Fitted to measurements on one core: per prime, per entry reduced, per pivot, and per operation.
     by_primes = (bits / 22 + 1) * (1e-3 + 3e-8 * m * n + 6e-5 * r + 1e-10 * m * n * r)
     side = "right" if n - r <= m - r else "left"
-    vectors = min(m, n) - r if r else 0
+    vectors = min(m, n) - r
     if r and 3e-9 * r * r * (bits / 30 + r) > min(by_primes, budget):
         by_kernel = float("inf")  # even one column of the solution would take longer
     else:
         # One dependent column tells how large the others will be.
-        height = int(abs(_solve(A, minor, side, 1)[1]).bit_length())
-        size = max(m, n)
+        column = _solve(*((A, minor) if side == "right" else _transpose(A, minor)), 1)
+        height = int(column.numer_denom()[1].bit_length())
         by_kernel = (
-            vectors * r * (3e-9 * r * height / 30 + 3e-10 * size * (height / 64 + 1)) + 1e-6 * r * vectors
+            vectors * r * (3e-9 * r * height / 30 + 3e-10 * max(m, n) * (height / 64 + 1))
+            + 1e-6 * r * vectors
         )
     if min(by_kernel, by_primes) > budget:
         return None
@@ -251,28 +235,21 @@ def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
         A, minor = _transpose(A, minor)
     m, n = shape(A)
     free = _complement(minor.columns, n)
-    N, d = _solve(A, minor, "right", len(free))
+    X = _solve(A, minor, len(free))
+    N, d = X.numer_denom()
     if submatrix(A, range(m), minor.columns) * N != submatrix(A, range(m), free) * d:
         raise RankGrewError
-    k, entries = len(free), N.entries()
-    vectors = []
+    entries, vectors = X.entries(), flint.fmpz_mat(n, len(free))
     for j, place in enumerate(free):
-        common = d
-        for x in entries[j::k]:
-            if abs(common) == 1:
-                break
-            common = common.gcd(x)
-        common = abs(common) if d > 0 else -abs(common)
-        vector = [flint.fmpz(0)] * n
-        for pivot, x in zip(minor.columns, entries[j::k], strict=True):
-            vector[pivot] = x // common
-        vector[place] = -d // common
-        vectors += vector
-    return Kernel(side, flint.fmpz_mat(k, n, vectors).transpose())
+        column, denominator = flint.fmpq_mat(minor.rank, 1, entries[j :: len(free)]).numer_denom()
+        for i, x in zip(minor.columns, column.entries(), strict=True):
+            vectors[i, j] = x
+        vectors[place, j] = -denominator
+    return Kernel(side, vectors)
 
 
-def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> EnoughPrimes:
-    """Take the rank modulo primes whose product has more than so many bits, and find r each time.
+def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> int:
+    """Find rank r modulo primes whose product has more than so many bits; return their number.
 
     Raises:
         RankGrewError: if it is larger for one of them.
@@ -280,19 +257,15 @@ def prove_by_primes(A: Any, r: int, bits: float, seed: int) -> EnoughPrimes:
     count = int(bits // (WORD_BITS - 1)) + 1  # every prime is at least 2²²
     if any(minor_mod(A, p).rank > r for p in islice(random_primes(seed + 1), count)):
         raise RankGrewError
-    return EnoughPrimes(r, count, bits)
+    return count
 
 
-def _solve(A: Any, minor: Minor, side: str, count: int) -> tuple[Any, Any]:
-    """(N, d) with A_IJ N = d A_IJ' for the first ``count`` columns of J', over ℤ."""
-    if side == "left":
-        A, minor = _transpose(A, minor)
+def _solve(A: Any, minor: Minor, count: int) -> Any:
+    """X with A_IJ X = A_IJ' for the first ``count`` columns of J', over ℚ."""
     free = _complement(minor.columns, shape(A)[1])[:count]
     if not minor.rank:
-        return flint.fmpz_mat(0, len(free)), flint.fmpz(1)
-    square = submatrix(A, minor.rows, minor.columns)
-    N, d = square.solve(submatrix(A, minor.rows, free)).numer_denom()
-    return N, d
+        return flint.fmpq_mat(0, len(free))
+    return submatrix(A, minor.rows, minor.columns).solve(submatrix(A, minor.rows, free))
 
 
 def _transpose(A: Any, minor: Minor) -> tuple[Any, Minor]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
@@ -37,22 +37,18 @@ LARGEST_BALLS = 10**7
 LARGEST_BLOCK = 10**8
 
 
-@dataclass(frozen=True)
-class SparseMatrix:
+class SparseMatrix(NamedTuple):
     """An integer or rational matrix by its nonzero entries, keyed by (row, column) from 0."""
 
     shape: tuple[int, int]
     entries: Mapping[tuple[int, int], Any]
 
 
-@dataclass(frozen=True, eq=False)
-class ExactMatrix:
-    """A rational matrix D⁻¹·Z with Z integral and D = diag(row_scales).
+class ExactMatrix(NamedTuple):
+    """A rational matrix D⁻¹·Z of shape (m, n) with Z integral and D = diag(row_scales).
 
-    Attributes:
-        shape: (m, n).
-        integers: Z, as an ``int64`` array, an ``fmpz_mat`` or a :class:`SparseMatrix`.
-        row_scales: the positive integers D, as ``fmpz``; ``None`` for an integer matrix.
+    Z is an ``int64`` array, an ``fmpz_mat`` or a :class:`SparseMatrix`; the scales are positive ``fmpz``,
+    ``None`` for an integer matrix.
     """
 
     shape: tuple[int, int]
@@ -63,14 +59,11 @@ class ExactMatrix:
         """The entries as ``fmpq``, row by row."""
         Z, (m, n) = self.integers, self.shape
         if isinstance(Z, SparseMatrix):
-            table = [[flint.fmpq(0)] * n for _ in range(m)]
-            for (i, j), x in Z.entries.items():
-                table[i][j] = flint.fmpq(x)
+            table = [[Z.entries.get((i, j), 0) for j in range(n)] for i in range(m)]
         else:
-            table = [[flint.fmpq(x) for x in row] for row in Z.tolist()]
-        if self.row_scales:
-            table = [[x / d for x in row] for row, d in zip(table, self.row_scales, strict=True)]
-        return table
+            table = Z.tolist()
+        scales = self.row_scales or [1] * m
+        return [[flint.fmpq(x) / d for x in row] for row, d in zip(table, scales, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +74,7 @@ class BallMatrix:
         shape: (m, n).
         balls: the matrix as an ``arb_mat`` at a precision in bits.
         stated: whether the balls have a radius that no precision takes away.
-        pairs: (midpoint, radius) of each entry as ``fmpq``, row by row; ``None`` where it is a function.
+        pairs: (midpoint, radius or ``None``) of each entry as ``fmpq``, row by row; ``None`` for a function.
         enclosed: whether the balls contain the entries; they do not where only approximations are known.
     """
 
@@ -94,14 +87,7 @@ class BallMatrix:
 
 def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
     """A matrix as balls; exact entries become balls that shrink with the precision."""
-    if isinstance(A, BallMatrix):
-        return A
-    rows = A.rows()
-
-    def at(bits: int) -> Any:
-        return arb_matrix(rows, bits) if rows and A.shape[1] else flint.arb_mat(*A.shape)
-
-    return BallMatrix(A.shape, at, stated=False, pairs=[[(x, flint.fmpq(0)) for x in row] for row in rows])
+    return A if isinstance(A, BallMatrix) else _balls(A.shape, [[(x, None) for x in row] for row in A.rows()])
 
 
 def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
@@ -121,18 +107,12 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
         return _from_array(matrix, radius)
     if isinstance(matrix, flint.fmpz_mat):
         return ExactMatrix(shape(matrix), matrix)
-    if isinstance(matrix, (flint.fmpq_mat, flint.arb_mat)):
-        m, n = shape(matrix)
-        rows: list[Any] = matrix.tolist() if m and n else [[]] * m
-        return _from_rows(rows, n, radius, exact=isinstance(matrix, flint.fmpq_mat))
-    if isinstance(matrix, SparseMatrix):
-        return _from_sparse(matrix, radius)
     if hasattr(matrix, "tocoo"):
         triples = matrix.tocoo()
         size = int(triples.shape[0]), int(triples.shape[1])
-        return _from_sparse(
-            from_triples(size, triples.row.tolist(), triples.col.tolist(), triples.data), radius
-        )
+        matrix = from_triples(size, triples.row.tolist(), triples.col.tolist(), triples.data)
+    if isinstance(matrix, SparseMatrix):
+        return _from_sparse(matrix, radius)
     if callable(matrix):
         first = matrix(64)
         if isinstance(first, flint.arb_mat):
@@ -146,7 +126,7 @@ def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
 
         return BallMatrix((first.rows, first.cols), approximate, stated=False, enclosed=False)
     if hasattr(matrix, "tolist"):
-        columns = getattr(matrix, "cols", 0)
+        columns = matrix.ncols() if hasattr(matrix, "ncols") else getattr(matrix, "cols", 0)
         return _from_rows(matrix.tolist(), int(columns), radius)
     if isinstance(matrix, Sequence) and not isinstance(matrix, str):
         return _from_rows(matrix, 0, radius)
@@ -177,7 +157,7 @@ def _from_array(array: Any, radius: Any) -> ExactMatrix | BallMatrix:
     return _from_rows([list(row) for row in array], array.shape[1], radius)
 
 
-def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> ExactMatrix | BallMatrix:
+def _from_rows(rows: Any, columns: int, radius: Any) -> ExactMatrix | BallMatrix:
     if radius is None and _whole_floats(rows):
         rows = [[int(x) for x in row] for row in rows]
     pairs = []
@@ -190,53 +170,42 @@ def _from_rows(rows: Any, columns: int, radius: Any, exact: bool = True) -> Exac
             raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
         pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
     size = (len(pairs), len(pairs[0]) if pairs else columns)
-    if not exact or any(around is not None for row in pairs for _, around in row):
+    if any(around is not None for row in pairs for _, around in row):
         return _balls(size, pairs)
-    scales = [_common_denominator(x for x, _ in row) for row in pairs]
-    integral = [[x.p * (d // x.q) for x, _ in row] for row, d in zip(pairs, scales, strict=True)]
-    rational = any(scale != 1 for scale in scales)
-    return ExactMatrix(size, integer_matrix(integral, size[1]), tuple(scales) if rational else None)
+    integral, scales = _integral([[x for x, _ in row] for row in pairs])
+    return ExactMatrix(size, integer_matrix(integral, size[1]), scales)
 
 
 def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
     m, n = matrix.shape
-    numbers = {}
+    numbers: list[dict[int, Any]] = [{} for _ in range(m)]
     for (i, j), x in matrix.entries.items():
         if not (0 <= i < m and 0 <= j < n):
             raise InputError(f"entry ({i + 1}, {j + 1}) lies outside of a {m} x {n} matrix")
-        numbers[i, j] = _entry(x, i, j, radius)
-    inexact = any(around is not None for _, around in numbers.values())
+        numbers[i][j] = _entry(x, i, j, radius)
+    inexact = any(around is not None for row in numbers for _, around in row.values())
     if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
         if m * n > LARGEST_BALLS:
             raise TooLargeError(
                 f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls;"
                 " give rationals"
             )
-        return _balls(
-            (m, n), [[numbers.get((i, j), (flint.fmpq(0), None)) for j in range(n)] for i in range(m)]
-        )
-    by_row: dict[int, list[Any]] = {}
-    for (i, _), (x, _around) in numbers.items():
-        by_row.setdefault(i, []).append(x)
-    scales = {i: _common_denominator(row) for i, row in by_row.items()}
-    integral = {(i, j): x.p * (scales[i] // x.q) for (i, j), (x, _) in numbers.items()}
-    rational = any(scale != 1 for scale in scales.values())
-    all_scales = tuple(scales.get(i, flint.fmpz(1)) for i in range(m)) if rational else None
-    return ExactMatrix((m, n), SparseMatrix((m, n), integral), all_scales)
+        return _balls((m, n), [[row.get(j, (flint.fmpq(0), None)) for j in range(n)] for row in numbers])
+    integral, scales = _integral([[x for x, _ in row.values()] for row in numbers])
+    entries = {(i, j): x for i, row in enumerate(numbers) for j, x in zip(row, integral[i], strict=True)}
+    return ExactMatrix((m, n), SparseMatrix((m, n), entries), scales)
 
 
 def _balls(size: tuple[int, int], pairs: list[list[Any]]) -> BallMatrix:
-    exactly = [[(x, around or flint.fmpq(0)) for x, around in row] for row in pairs]
-    stated = any(around for row in exactly for _, around in row)
-    return BallMatrix(size, lambda bits: arb_matrix(exactly, bits), stated, exactly)
+    stated = any(around for row in pairs for _, around in row)
+    return BallMatrix(size, lambda bits: arb_matrix(pairs, bits), stated, pairs)
 
 
-def _common_denominator(row: Iterable[Any]) -> Any:
-    common = flint.fmpz(1)
-    for x in row:
-        if x.q != 1:
-            common = common.lcm(x.q)
-    return common
+def _integral(rows: list[list[Any]]) -> tuple[list[list[Any]], tuple[Any, ...] | None]:
+    """Rows of ``fmpq`` times the least scales that make them integral, and the scales unless all are 1."""
+    cleared = [flint.fmpq_mat(1, len(row), row).numer_denom() for row in rows]
+    scales = tuple(scale for _, scale in cleared)
+    return [row.entries() for row, _ in cleared], scales if any(d != 1 for d in scales) else None
 
 
 def _first_rounded(floats: Any) -> int:
@@ -331,8 +300,7 @@ def from_triples(
     return SparseMatrix(shape, entries)
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(NamedTuple):
     """A submatrix in its own right: its rows and columns in the whole matrix, and its dense entries."""
 
     rows: tuple[int, ...]
@@ -349,6 +317,8 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
     Raises:
         TooLargeError: if a block has more than :data:`LARGEST_BLOCK` entries.
     """
+    import networkx as nx  # only sparse matrices wait for it
+
     # Lines are rows 0..m−1 and columns m..m+n−1; an entry joins two lines.
     m = A.shape[0]
     joined: dict[int, set[int]] = {}
@@ -370,18 +340,10 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
             if len(joined[other]) == 1:
                 lonely.append(other)
     blocks = []
-    left = {line for line, others in joined.items() if others}
-    for start in sorted(left):
-        if start not in left:
-            continue
-        component, stack = {start}, [start]
-        while stack:
-            more = joined[stack.pop()] - component
-            component |= more
-            stack += more
-        left -= component
-        rows = sorted(line for line in component if line < m)
-        columns = sorted(line - m for line in component if line >= m)
+    graph: nx.Graph[int] = nx.Graph((line, other) for line, others in joined.items() for other in others)
+    for component in sorted(map(sorted, nx.connected_components(graph))):
+        rows = [line for line in component if line < m]
+        columns = [line - m for line in component if line >= m]
         if len(rows) * len(columns) > LARGEST_BLOCK:
             raise TooLargeError(
                 f"a connected part of the sparse matrix has {len(rows)} x {len(columns)} entries; "

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agattn.algebra import balls
-from agattn.algebra.balls import BallMinor, is_nonsingular, pivots, working_precision
-from agattn.algebra.exact_rank import BlockProof, EnoughPrimes, Kernel, exact_rank
+from agattn.algebra.balls import BallMinor, is_nonsingular, pivots
+from agattn.algebra.exact_rank import BlockProof, Kernel, exact_rank
 from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix, real_matrix
 from agattn.algebra.residues import Minor, Residues, RowSpace, random_prime
 from agattn.errors import DisagreementError, InputError
@@ -46,6 +46,8 @@ _BLOCK = 384
 _SURPLUS = 3
 # Pivots below this, relative to the first, are not told apart from rounding in float64.
 _NOISE = 1e-13
+# Where the doubling of the precision stops: of whole matrices, and of random rows.
+_HIGHEST_PRECISION = 4096
 _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 # Up to this rank the rows are eliminated in balls where their float64 pivots do not meet the upper bound.
 _LARGEST_ELIMINATION = 200
@@ -166,7 +168,6 @@ def rank(
     reason: str = "as stated",
     radius: Any = None,
     budget: float = 60.0,
-    max_precision: int = 4096,
     points: int = 3,
 ) -> RankResult:
     """Determine the rank of a real matrix, and say how it is known.
@@ -188,7 +189,6 @@ def rank(
         radius: how far each inexact entry may be from the number written; by default as stated in
             :mod:`agattn.algebra.entries`.
         budget: estimated seconds that ``"auto"`` may spend on proving an upper bound over ℚ.
-        max_precision: where the doubling of the precision stops.
         points: how many points, each modulo its own prime, are tried while random rows do not meet their
             upper bound.
 
@@ -212,11 +212,11 @@ def rank(
     if method == "auto":
         method = "rational" if isinstance(A, ExactMatrix) else "ball" if A.enclosed else "mpmath"
     if method == "mpmath":
-        return _by_mpmath(A, precision, max(max_precision, 2 * precision))
+        return _by_mpmath(A, precision, max(_HIGHEST_PRECISION, 2 * precision))
     if isinstance(A, BallMatrix) and not A.enclosed:
         raise InputError(f"the method {method} needs entries with a radius; mpmath's have none")
     if method == "ball":
-        limit = max(max_precision, precision)
+        limit = max(_HIGHEST_PRECISION, precision)
         return _by_balls(real_matrix(A), precision, limit, upper_bound, reason)
     return _exactly(_as_exact(A, method), method, seed, bound)
 
@@ -237,17 +237,13 @@ def proved_rank(matrix: Any) -> int:
 # --- over ℚ ---
 
 
-def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
-    if isinstance(A, ExactMatrix):
-        return A
-    if A.stated or A.pairs is None:
+def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> Any:
+    if isinstance(A, BallMatrix) and (A.stated or A.pairs is None):
         raise InputError(
             f"the method {method} needs exact entries, and some are known only up to a radius; "
             "state radius 0 to take them as written, or use ball"
         )
-    exact = read_matrix([[x for x, _ in row] for row in A.pairs])
-    assert isinstance(exact, ExactMatrix)
-    return exact
+    return A if isinstance(A, ExactMatrix) else read_matrix([[x for x, _ in row] for row in A.pairs or ()])
 
 
 def _exactly(A: ExactMatrix, method: str, seed: int, budget: float) -> RankResult:
@@ -259,25 +255,20 @@ def _exactly(A: ExactMatrix, method: str, seed: int, budget: float) -> RankResul
         reason = f"no larger minor modulo random primes; wrong with probability below 2^{log2(error):.0f}"
         method = "modular"
     else:
-        reason = _exact_reason(blocks)
+        vectors = sum(len(b.proof) for b in blocks if isinstance(b.proof, Kernel))
+        primes = max((b.proof for b in blocks if isinstance(b.proof, int)), default=0)
+        reasons = (
+            [f"{vectors} independent kernel vectors over the integers, checked exactly"] if vectors else []
+        )
+        if primes:
+            reasons.append(
+                f"all larger minors vanish modulo {primes} primes whose product exceeds Hadamard's bound"
+            )
+        reason = "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
     upper_evidence = Evidence.MODULAR if error else Evidence.PROVED
     return RankResult(
         A.shape, r, r, Evidence.PROVED, upper_evidence, method, None, None, minor, reason, blocks, error
     )
-
-
-def _exact_reason(blocks: tuple[BlockProof, ...]) -> str:
-    vectors = sum(len(b.proof) for b in blocks if isinstance(b.proof, Kernel))
-    primes = [b.proof for b in blocks if isinstance(b.proof, EnoughPrimes)]
-    reasons = []
-    if vectors:
-        reasons.append(f"{vectors} independent kernel vectors over the integers, checked exactly")
-    if primes:
-        count = max(proof.count for proof in primes)
-        reasons.append(
-            f"all larger minors vanish modulo {count} primes whose product exceeds Hadamard's bound"
-        )
-    return "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
 
 
 # --- in balls ---
@@ -288,7 +279,7 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
     found = balls.elimination(A.balls(precision), precision)
     best = found
     closed = full if upper_bound is None else min(full, upper_bound)
-    decided = best.exhausted
+    decided = isinf(best.gap)
     while not decided and best.rank < closed and 2 * found.precision_bits <= limit:
         before = found
         precision = 2 * before.precision_bits
@@ -299,7 +290,7 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
             break  # the radius of the input is what blurs the rank; more precision will not help
         # With exact entries what is left must shrink with the precision; a radius of the input stays.
         growth = 0.0 if A.stated else before.precision_bits / 2
-        decided = best.exhausted or (
+        decided = isinf(best.gap) or (
             found.rank == before.rank and found.gap >= SMALLEST_GAP and found.gap >= before.gap + growth - 1
         )
     r = best.rank
@@ -308,7 +299,7 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
     upper, evidence = closed, Evidence.PROVED
     if r == full:
         reason = "the matrix has no more rows or columns"
-    elif best.exhausted:
+    elif isinf(best.gap):
         upper, reason = r, "the Schur complement of the minor is exactly zero"
     elif r < closed and decided:
         upper, evidence = r, Evidence.NUMERICAL
@@ -317,7 +308,7 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
         reason = f"undecided at {best.precision_bits} bits: the rest is neither zero nor separated from it"
     gap = None if isinf(best.gap) or not r else best.gap
     return RankResult(
-        A.shape, r, upper, Evidence.PROVED, evidence, "ball", best.precision_bits, gap, best.minor, reason
+        A.shape, r, upper, Evidence.PROVED, evidence, "ball", best.precision_bits, gap, best, reason
     )
 
 
@@ -344,7 +335,9 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
         values = singular_values(midpoints(B, precision), precision)
         if B.stated and B.pairs is not None and values and values[0]:
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
-            radii = (mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row)
+            radii = (
+                mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row if radius
+            )
             change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
             noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
         r, gap = widest_gap(values, int(noise))
@@ -428,7 +421,7 @@ def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> Rank
         observed = max(observed, size)
         bits = _FIRST_PRECISION
         while size > proved and bits <= _LAST_PRECISION:
-            with working_precision(bits):
+            with flint.ctx.workprec(bits):
                 if is_nonsingular(_arb_mat(exact(places[:size])[:, columns[:size]])):
                     proved, bits_used = size, bits
             bits *= 2
@@ -442,7 +435,7 @@ def _in_floats_and_balls(rows: RandomRows, seed: int, attempts: int = 4) -> Rank
         everything = np.arange(len(floats))
 
         def at(bits: int) -> Any:
-            with working_precision(bits):
+            with flint.ctx.workprec(bits):
                 return _arb_mat(exact(everything))
 
         found = _by_balls(BallMatrix(floats.shape, at, stated=False), 192, _LAST_PRECISION, None, "")

@@ -17,9 +17,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn.algebra.balls import is_nonsingular, pivots, working_precision
+from agattn.algebra.balls import is_nonsingular, pivots
 from agattn.algebra.exact_rank import (
-    EnoughPrimes,
     Kernel,
     minor_mod,
     prove_by_kernel,
@@ -265,10 +264,9 @@ def test_proof_by_primes_agrees_with_the_proof_by_kernel() -> None:
     minor = minor_mod(A, next(random_primes(0)))
     proof = prove_upper_bound(A, minor, 0, float("inf"))
     by_primes = prove_by_primes(A, 60, 60 * 16.0, 0)
-    assert minor.rank == by_primes.rank == 60
-    assert isinstance(by_primes, EnoughPrimes)
+    assert minor.rank == 60
     assert proof is not None
-    assert by_primes.count * 22 > by_primes.bound_bits
+    assert by_primes * 22 > 60 * 16.0
 
 
 def test_large_sparse_matrix_is_never_made_dense() -> None:
@@ -417,7 +415,7 @@ def test_small_radii_that_add_up_are_not_overlooked(border: int) -> None:
             A[i][n - 1] = A[n - 1][i] = Fraction(border)
         A[n - 1][n - 1] = border**2 * (n - 1) + k * r
         radius = r * Fraction(1001, 1000)
-        with working_precision(200):
+        with flint.ctx.workprec(200):
             spread = flint.arb(flint.fmpq(radius.numerator, radius.denominator)) * flint.arb(0, 1)
             balls = [[flint.arb(flint.fmpq(x.numerator, x.denominator)) + spread for x in row] for row in A]
         result = rank(balls)
@@ -702,7 +700,7 @@ def test_softmax_jacobian_has_the_rank_of_figure_3(delta: int) -> None:
 
 def test_symmetries_annihilate_the_softmax_jacobian() -> None:
     jacobian = SoftmaxJacobian(3, inputs=4)
-    with working_precision(128):
+    with flint.ctx.workprec(128):
         product = jacobian(128) * flint.arb_mat(jacobian.symmetries())
     assert all(x.contains(0) for x in product.entries())
 
