@@ -27,6 +27,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
+from agattn.geometry.identifiability.fibers import rank_one
 from agattn.geometry.reconstruction.nearest_point import linear_factors
 
 Action = Callable[[Array], Array]
@@ -36,7 +37,7 @@ Action = Callable[[Array], Array]
 def weights_from_action(action: Action, d: int, seed: int = 0) -> tuple[Array, Array]:
     """(A, V) with Y(u) = (Vu)(Aᵀu)ᵀ, in floating point, if there are such weights.
 
-    Whether there are is not checked here; see :func:`action_residual`.
+    Whether there are is not checked here: :func:`action_residual` does it.
 
     Raises:
         InputError: if the action returns something other than d' × d finite numbers.
@@ -47,13 +48,13 @@ def weights_from_action(action: Action, d: int, seed: int = 0) -> tuple[Array, A
     d_out = len(Y_p)
     if not Y_p.any() and not Y_w.any():
         return np.zeros((d, d)), np.zeros((d_out, d))
-    z, x = _rank_one(Y_p)
+    z, x = rank_one(Y_p)
     at_w = _pair_at(_mixed(action, p, w, Y_p, Y_w), Y_w, z, x)
     if at_w is None:
         return _single_form(action, d, Y_p)
     z_w, x_w = at_w
     A, V = np.empty((d, d)), np.empty((d_out, d))
-    # Ve = Z − σ-part: unknown is one number per e, from the two bilinear conditions.
+    # For every e one number is unknown in the condition at w.
     left = np.multiply.outer(z, x_w) - np.multiply.outer(z_w, x)
     size = float((left**2).sum())
     for i, e in enumerate(np.eye(d)):
@@ -93,12 +94,6 @@ def _mixed(action: Action, u: Array, w: Array, Y_u: Array, Y_w: Array) -> Array:
     return (_value(action, u + scale * w, len(u)) - Y_u - scale**2 * Y_w) / scale
 
 
-def _rank_one(Y: Array) -> tuple[Array, Array]:
-    U, sigma, W = np.linalg.svd(Y, full_matrices=False)
-    root = np.sqrt(sigma[0])
-    return root * U[:, 0], root * W[0]
-
-
 def _modulo_sigma(mixed: Array, z: Array, x: Array) -> tuple[Array, Array]:
     """The (Ve, Aᵀe) with z(Aᵀe)ᵀ + (Ve)xᵀ = mixed and Ve orthogonal to z."""
     A_e = z @ mixed / (z @ z)
@@ -112,13 +107,10 @@ def _pair_at(mixed: Array, Y: Array, z: Array, x: Array) -> tuple[Array, Array] 
     (V + σz)(A − σx)ᵀ = Y is linear in σ modulo z xᵀ.
     """
     V_w, A_w = _modulo_sigma(mixed, z, x)
-
-    def modulo(matrix: Array) -> Array:
-        result: Array = matrix - (z @ matrix @ x) / ((z @ z) * (x @ x)) * np.multiply.outer(z, x)
-        return result
-
-    known = modulo(Y - np.multiply.outer(V_w, A_w))
-    direction = modulo(np.multiply.outer(z, A_w) - np.multiply.outer(V_w, x))
+    known = Y - np.multiply.outer(V_w, A_w)
+    direction = np.multiply.outer(z, A_w) - np.multiply.outer(V_w, x)
+    for matrix in (known, direction):
+        matrix -= (z @ matrix @ x) / ((z @ z) * (x @ x)) * np.multiply.outer(z, x)
     size = np.linalg.norm(direction)
     if size <= 1e-11 * np.linalg.norm(mixed):
         return None
@@ -128,9 +120,8 @@ def _pair_at(mixed: Array, Y: Array, z: Array, x: Array) -> tuple[Array, Array] 
 
 def _single_form(action: Action, d: int, Y_p: Array) -> tuple[Array, Array]:
     """Weights of rank one from a tensor h ⊗ q ⊗ Q: Y(u) = Q(u)·h qᵀ, with Q = v·k factored."""
-    U, _, W = np.linalg.svd(Y_p, full_matrices=False)
-    h, q = U[:, 0], W[0]
-    basis = np.eye(d)
+    h, q = rank_one(Y_p)
+    h, basis = h / np.linalg.norm(h), np.eye(d)
     form = np.diag([h @ _value(action, e, d) @ q for e in basis])
     for i, k in itertools.combinations(range(d), 2):
         mixed = h @ _value(action, basis[i] + basis[k], d) @ q - form[i, i] - form[k, k]

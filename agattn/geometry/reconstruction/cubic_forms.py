@@ -30,18 +30,12 @@ from agattn.algebra.scalars import Array, flint_matrix, is_exact
 from agattn.architectures import SingleLayer
 from agattn.geometry.reconstruction.nearest_point import Approximation
 
-# The lines on which zeros are looked for, and the rounds of least squares from each of them.
-_LINES, _ROUNDS = 6, 200
-
 
 class Factorizations(NamedTuple):
-    """All rational (S, V) of an exact tensor, up to scale.
+    """All rational (S, V) of an exact tensor, up to scale; S is d × d and symmetric, V is d' × d.
 
-    Attributes:
-        pairs: S, d × d and symmetric, and V, d' × d.
-        first: the number c of the first nonzero z_c, from 0.
-        irreducible: whether z_c is irreducible over ℚ.
-        parallel: whether all the forms are multiples of it.
+    ``first`` is the number c of the first nonzero z_c, from 0; ``irreducible`` says whether it is irreducible
+    over ℚ, and ``parallel`` whether all the forms are multiples of it.
     """
 
     pairs: list[tuple[Array, Array]]
@@ -134,7 +128,7 @@ def nearest_forms(layer: SingleLayer, z: Array, tolerance: float) -> Approximati
         orders = set(permutations(m))
         for order in orders:
             F[order] = x / len(orders)
-    for _ in range(_LINES):
+    for _ in range(6):
         u, w = rng.standard_normal((2, d))
         Fu, Fw = F @ u, F @ w
         for root in np.roots([w @ Fw @ w, 3 * u @ Fw @ w, 3 * u @ Fu @ w, u @ Fu @ u]):
@@ -143,7 +137,7 @@ def nearest_forms(layer: SingleLayer, z: Array, tolerance: float) -> Approximati
             if not np.linalg.norm(v):
                 continue
             S = np.linalg.lstsq(by_linear(v / np.linalg.norm(v)), f, rcond=None)[0]
-            for _ in range(_ROUNDS):
+            for _ in range(200):
                 V = np.linalg.lstsq(by_quadratic(S), table.T, rcond=None)[0].T
                 S = np.linalg.lstsq(np.concatenate([by_linear(v) for v in V]), table.ravel(), rcond=None)[0]
                 residual = float(np.linalg.norm(by_quadratic(S) @ V.T - table.T)) / size

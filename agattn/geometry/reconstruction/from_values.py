@@ -158,11 +158,7 @@ def identify_table(
 
 
 def _features(layer: SingleLayer, X: Array) -> Array:
-    """The numbers by which the outputs depend on the coefficients: a row for each column of each input.
-
-    The coefficient of y_{c,b,{i,k}} in output column τ is (XXᵀ)_{ik} x_{b,τ}; at t = 1 that of z_{c,i,j,k} is
-    x_i x_j x_k.
-    """
+    """For each column τ of each input the factors (XXᵀ)_{ik} x_{b,τ} of y_{c,b,{i,k}}; or x_i x_j x_k."""
     if not layer.has_orbits:
         triples = np.array(list(combinations_with_replacement(range(layer.d), 3))).T
         return np.asarray(X[:, triples, 0].prod(axis=1))
@@ -181,12 +177,10 @@ def _solve(features: Array, values: Array, tolerance: float) -> Array:
             f"the inputs determine only {rank} of {unknowns} coefficients of each output; add inputs"
         )
     if is_exact(features, values):
-        both = np.concatenate([features, values], axis=1)
-        reduced, total = flint_matrix(both).rref()
+        reduced, total = flint_matrix(np.concatenate([features, values], axis=1)).rref()
         if total > unknowns:
             raise InputError("no coefficients give these outputs: they are not those of a lightning layer")
-        result: Array = fraction_matrix(reduced)[:unknowns, unknowns:].T.ravel()
-        return result
+        return np.asarray(fraction_matrix(reduced)[:unknowns, unknowns:].T.ravel())
     features, values = as_floats(features), as_floats(values)
     solution = np.linalg.lstsq(features, values, rcond=None)[0]
     error = np.linalg.norm(features @ solution - values) / max(float(np.linalg.norm(values)), 1e-300)

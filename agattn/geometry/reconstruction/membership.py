@@ -62,7 +62,6 @@ from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
 
 _ONLY = "only V and A + Aᵀ are determined, up to scale"
-_LARGEST = 1023  # exponent of a floating-point number
 RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
@@ -72,16 +71,11 @@ class Identification(Shown):
     """What is known about a tensor.
 
     Attributes:
-        layer: the layer.
         in_neuromanifold: whether it is in M; ``None`` where that stayed open.
-        in_zariski_closure: whether it is in M̄.
         A: d × d, in the canonical scale; of the nearest point found where the tensor is not in M. At t = 1
             the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights;
-            ``None`` where they are not rational and too large for floating point.
-        V: d' × d, likewise.
+            ``None`` where they are not rational and too large for floating point. V, d' × d, likewise.
         residual: ‖y − φ_{A,V}‖ / ‖y‖ in the invariant norm; 0 for exact weights.
-        evidence: how the two answers are known.
-        reason: in words.
         violation: an equation of M̄ that fails, where the tensor is not in M̄.
         preimages: the number of preimages up to scaling over ℂ; ``None`` in floating point.
     """
@@ -98,15 +92,13 @@ class Identification(Shown):
     preimages: int | None = None
 
     def __str__(self) -> str:
-        if self.in_neuromanifold:
-            return f"in M: {self.reason}"
-        if self.in_neuromanifold is None:
-            return f"undecided: {self.reason}"
-        if self.in_zariski_closure:
-            return f"not in M, but in its Zariski closure: {self.reason}"
-        if self.in_zariski_closure is None:
-            return f"not in M: {self.reason}"
-        return f"not in the Zariski closure of M: {self.reason}"
+        outside = {
+            True: "not in M, but in its Zariski closure",
+            None: "not in M",
+            False: "not in the Zariski closure of M",
+        }
+        where = {True: "in M", None: "undecided", False: outside[self.in_zariski_closure]}
+        return f"{where[self.in_neuromanifold]}: {self.reason}"
 
 
 def identify(
@@ -115,7 +107,7 @@ def identify(
     """Recover the weights of a coefficient tensor, or say why there are none.
 
     Args:
-        layer: the layer; ``layer.t`` says how many tokens a full tensor has.
+        layer: the layer; it says how many tokens a full tensor has.
         tensor: the N compact coefficients in the order of
             :func:`agattn.geometry.variety.coordinates.coefficients`, or the full tensor d' × t × C(dt+2, 3).
             Integers and rationals are exact; floats are not.
@@ -128,22 +120,17 @@ def identify(
     """
     y = compact(layer, tensor, tolerance)
     if not y.any():
-        zero = y[0] * np.zeros((layer.d, layer.d), dtype=np.int64)
+        A, V = (y[0] * np.zeros((n, layer.d), dtype=np.int64) for n in (layer.d, layer.d_out))
         evidence = Evidence.PROVED if is_exact(y) else Evidence.NUMERICAL
         reason = "the tensor is 0: A = 0 or V = 0" if layer.has_orbits else "the tensor is 0"
-        V = y[0] * np.zeros((layer.d_out, layer.d), dtype=np.int64)
-        return Identification(layer, True, True, zero, V, 0.0, evidence, reason)
+        return Identification(layer, True, True, A, V, 0.0, evidence, reason)
     if not layer.has_orbits:
         return _one_token(layer, y, tolerance)
     return _exact(layer, y, nearest) if is_exact(y) else _floating(layer, y, tolerance)
 
 
 def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERANCE) -> Array:
-    """The N compact coefficients of a compact or full tensor, exact or in float64.
-
-    Raises:
-        InputError: as :func:`identify` does.
-    """
+    """The N coefficients of a compact or full tensor, exact or in float64; InputError as in identify."""
     y = scalars(tensor, "the tensor")
     N, full = layer.ambient_dimension, (layer.d_out, layer.t, comb(layer.d * layer.t + 2, 3))
     if y.size == N and (y.ndim == 1 or layer.has_orbits):
@@ -166,7 +153,7 @@ def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERAN
 
 
 def _unit_scale(y: Array) -> tuple[Array, int]:
-    """A tensor in floats, divided by a power of two so that its largest entry is near 1; and the exponent."""
+    """As :func:`~agattn.algebra.scalars.scaled`, in floats, for a tensor that may be exact."""
     if not is_exact(y):
         return scaled(y)
     largest = Fraction(max(abs(x) for x in y.tolist()))
@@ -207,7 +194,7 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
         T = symmetric_tensor(floats, layer.d, layer.d_out)
         near = nearest_weights(T, 1 if member else layer.alpha)
         residual = near.residual
-        if exponent <= _LARGEST:
+        if exponent <= 1023:  # that of a floating-point number
             A, V = _at_scale(near, exponent)
     return Identification(
         layer, member, fits, A, V, residual, Evidence.PROVED, reason, violation, fiber.number

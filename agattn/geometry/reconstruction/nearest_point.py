@@ -29,18 +29,9 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.geometry.variety.coefficient_norm import attention_gram, nearest_of_rank, value_gram
 
-# Rounds of least squares: so many at most, and no more where one lowers the residual by less than this part.
-_MAX_STEPS, _STOP = 500, 1e-4
-
 
 class Approximation(NamedTuple):
-    """Weights whose tensor is near a given one.
-
-    Attributes:
-        A: d × d.
-        V: d' × d.
-        residual: ‖T − φ_{A,V}‖ / ‖T‖ in the invariant norm.
-    """
+    """A, d × d, and V, d' × d, near a tensor T; the residual is ‖T − φ_{A,V}‖ / ‖T‖ in the invariant norm."""
 
     A: Array
     V: Array
@@ -48,23 +39,17 @@ class Approximation(NamedTuple):
 
 
 def nearest_weights(T: Array, rank: int) -> Approximation:
-    """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as ``symmetric_tensor`` gives.
-
-    Args:
-        T: the tensor.
-        rank: the largest rank of A.
-    """
+    """Weights with rk A ≤ ``rank`` near T ≠ 0, an array (d', d, d, d) as ``symmetric_tensor`` gives."""
     size = float(np.linalg.norm(T))
     A, V, residual = _improve(T, *algebraic_start(T), rank, size)
-    for _ in range(_MAX_STEPS):
+    for _ in range(500):
         if residual <= 4e-15:
             break
+        last = residual
         A2, V2, lower = _improve(T, A, V, rank, size)
-        if not lower < residual:
-            break
-        done = lower > (1 - _STOP) * residual
-        A, V, residual = A2, V2, lower
-        if done:
+        if lower < last:
+            A, V, residual = A2, V2, lower
+        if not lower <= (1 - 1e-4) * last:
             break
     return Approximation(A, V, residual)
 

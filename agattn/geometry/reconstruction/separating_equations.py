@@ -48,10 +48,6 @@ from agattn.architectures import SingleLayer
 from agattn.errors import UndecidedError
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 
-_RANDOM_TRIES = 400
-_SIZES = (1, 2, 5, 20)
-# Of the violations in floating point, one this far above what the tolerance explains is as good as any.
-_PLAIN = 1e6
 # Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
@@ -60,11 +56,8 @@ _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 class Violation:
     """A polynomial that vanishes on M̄ and not at the tensor.
 
-    Attributes:
-        equation: which polynomial, in words.
-        degree: its degree in the coordinates y.
-        value: its value at the tensor; in floating point, with the tensor and all vectors scaled to norm 1.
-        sensitivity: how much it changes at most, per distance in floating point.
+    Its value is in floating point that with the tensor and all vectors scaled to norm 1, and the sensitivity
+    how much it changes at most per distance. The degree is in the coordinates y.
     """
 
     equation: str
@@ -90,24 +83,21 @@ def find_violation(
         rank_only: look for a minor of condition 4 at once.
 
     Raises:
-        UndecidedError: if none was found. For an exact tensor outside M̄ some choice of vectors shows it,
-            and hundreds of random ones that do not are unlikely.
+        UndecidedError: if none was found: unlikely for an exact tensor outside M̄.
     """
     forms = Forms(layer, y)
     rounding = 4 * float(np.finfo(float).eps) * (layer.d_out + layer.d**2)
     distance = tolerance + rounding
     best: Violation | None = None
-    above = 1.0
+    above, exact = 1.0, is_exact(y)
     for found in _candidates(layer, forms, random.Random(seed), rank_only):
-        if is_exact(y):
-            if found.value:
-                return found
-            continue
+        if exact and found.value:
+            return found
         explained = found.sensitivity * distance * (1 + distance) ** (found.degree - 1)
         ratio = abs(float(found.value)) / explained
         if ratio > above:
             best, above = found, ratio
-            if above > _PLAIN:
+            if above > 1e6:  # as good as any
                 break
     if best is None:
         raise UndecidedError("no violated equation was found: the tensor is in M̄, or too near to tell")
@@ -147,16 +137,15 @@ class Forms:
         return result
 
 
-Named = tuple[str, Array, Array]
-"""A combination Σ h_c q_b y_{c,b}: its name, h and q."""
+Named = tuple[str, Array, Array]  # a combination Σ h_c q_b y_{c,b}: its name, h and q
 
 
 def _candidates(layer: SingleLayer, forms: Forms, rng: random.Random, rank_only: bool) -> Iterator[Violation]:
     if layer.d > 1 and not rank_only:
         yield from _small_choices(forms, min(layer.d, 5), min(layer.d_out, 5))
-        for attempt in range(_RANDOM_TRIES):
-            size = _SIZES[min(attempt * len(_SIZES) // _RANDOM_TRIES, len(_SIZES) - 1)]
-            yield from _random_choices(forms, rng, size)
+        for size in (1, 2, 5, 20):
+            for _ in range(100):
+                yield from _random_choices(forms, rng, size)
     yield from _rank_minors(forms)
 
 

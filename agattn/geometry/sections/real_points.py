@@ -40,11 +40,7 @@ Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 class Piece:
     """A piece of a line in M̄ on which membership in M is constant.
 
-    Attributes:
-        ends: parameters at which the piece begins and ends.
-        sample: a rational parameter between them, at which membership was decided.
-        in_m: whether its points are in M.
-        reason: how that is known at the sample.
+    It lies between two parameters, ``ends``; membership was decided, for this reason, at a rational sample.
     """
 
     ends: tuple[float, float]
@@ -60,12 +56,7 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
     minor 4 F_ii F_kk − F_ik² of every nonzero form is zero. So membership is constant between zeros of one
     such minor, and one rational point of each piece decides it, exactly. (Where y is not of this form but at
     finitely many points, all of the line is in M, as M is closed.)
-
-    Args:
-        layer: the architecture.
-        slice_: a slice of its ambient space.
-        line: in coordinates of the slice.
-        radius: pieces are sought for parameters from −radius to radius.
+    The line is given in coordinates of the slice; the pieces are those for parameters from −radius to radius.
     """
     end = Fraction(radius)
     cuts = sorted({-end, *_zeros_of_minors(layer, slice_, line, end), end})

@@ -34,10 +34,7 @@ Vector = tuple[Fraction, ...]
 class Slice:
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
-    Attributes:
-        origin: the image of (0, 0, 0), N rationals in the order of the coordinates y_{c,b,i,k}.
-        directions: three linearly independent vectors of length N.
-        names: of the three coordinates.
+    The origin and the directions are N rationals each, in the order of the coordinates y_{c,b,i,k}.
 
     Raises:
         InputError: if the directions are linearly dependent, or the names are not three different letters.
@@ -96,13 +93,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 @dataclass(frozen=True)
 class Section(Shown):
-    """A surface in a slice.
-
-    Attributes:
-        slice: the slice.
-        equation: its squarefree equation, primitive over ℤ.
-        singular: polynomials whose zeros are its singular points.
-    """
+    """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
     equation: Polynomial
@@ -138,7 +129,6 @@ def block_of(layer: SingleLayer, slice_: Slice) -> tuple[Coordinate, ...] | None
     since V_c ≠ 0 and W asks for V_c·A_{b_2} = 0. So V_c, A_b, A_{b'} are linear forms in u_i and u_k: a point
     of M(2, 1, 2), where the 2 × 2 matrix A has rank at most 2 anyway. ∎
 
-    >>> from agattn import SingleLayer
     >>> layer = SingleLayer(4, 3, 2)
     >>> block_of(layer, standard_slice(layer))
     ((1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 2, 2), (1, 2, 1, 1), (1, 2, 1, 2), (1, 2, 2, 2))
@@ -167,7 +157,6 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
     Raises:
         InputError: if the slice lies in no block, or the section is no surface.
 
-    >>> from agattn import SingleLayer
     >>> layer = SingleLayer(4, 3, 2)
     >>> resultant_section(layer, standard_slice(layer)).equation
     x^2*w + y^2
@@ -190,7 +179,6 @@ def surface(slice_: Slice, equation: Polynomial) -> Section:
     Raises:
         InputError: if the equation is a constant.
 
-    >>> from agattn import SingleLayer
     >>> slice_ = standard_slice(SingleLayer(2, 1))
     >>> x, y, w = slice_.ring().gens
     >>> surface(slice_, x**2).equation
