@@ -34,6 +34,7 @@ else:
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 Number = Annotated[float, Meta(ge=0)]
+Probability = Annotated[float, Meta(ge=0, le=1)]
 Strings = Annotated[list[str], Meta(min_length=1)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Matrix = list[list[float | str]]
@@ -115,7 +116,7 @@ class Audit(Record):
         id: Key[str, "The claim."]
         word: Key[Literal["fails", "inapplicable", "undecided"], "What is true where the condition holds."]
         condition: Key[
-            str | None, "A shortest condition on d, d', a for just these rows; null if none is found."
+            str | None, "A shortest condition on d, d', a for just these rows; null if none found."
         ]
         rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
         where: Key[int, "In how many of them it is true."]
@@ -196,11 +197,7 @@ class Dimension(Record):
     jacobian_shape: Key[list[Count], "Rows and columns of the matrix whose rank was taken.", TWO]
     points: Key[list[Point], "The random points tried; empty for normalized networks."]
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
-    error_probability: Key[
-        float,
-        "For modular evidence, a bound on the probability that all points fell short of the generic rank.",
-        Meta(ge=0, le=1),
-    ]
+    error_probability: Key[Probability, "If modular: a bound on the chance that all points fell short."]
     seconds: Key[Number, "Wall-clock time."]
 
 
@@ -237,10 +234,7 @@ class Fiber(Record):
         class Decided(Record):
             rank: Key[Count, "The rank decided upon."]
             tolerance: Key[float | None, "Smaller singular values, relatively, count as zero; null if exact."]
-            margin: Key[
-                float | None,
-                "The factor between the tolerance and the nearest singular value; null if exact or infinite.",
-            ]
+            margin: Key[float | None, "Factor from tolerance to nearest singular value; null if exact or ∞."]
 
         r_v: Key[Decided, "The rank of V."]
         r_a: Key[Decided, "The rank of A."]
@@ -415,11 +409,7 @@ class Rank(Record):
     precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
     lower_bound: Key[Count, "The rank is at least this."]
     upper_bound: Key[Count, "The rank is at most this."]
-    gap: Key[
-        float | None,
-        "Base-2 logarithm of the smallest number taken for nonzero over the largest taken for zero; null "
-        "where nothing was taken for zero, and for exact methods.",
-    ]
+    gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
 
 
 class Run(Struct):
@@ -522,21 +512,13 @@ class Study(Record):
             raise ValueError("a line has either a result or an error")
 
 
-def _only(**values: list[object]) -> dict[str, object]:
-    """The schema of a record in which some keys have one of these values."""
-    return {"properties": {key: {"enum": allowed} for key, allowed in values.items()}}
-
-
-#: A claim is decided only where its hypotheses hold, and with evidence.
-CONSISTENT = Meta(
-    extra_json_schema={
-        "anyOf": [
-            _only(verdict=["undecided"]),
-            _only(verdict=["inapplicable"], hypotheses_hold=[False]),
-            _only(evidence=[e.value for e in Evidence], hypotheses_hold=[True]),
-        ]
-    }
+#: The keys of a claim and their values: it is decided only where its hypotheses hold, and with evidence.
+CASES: tuple[dict[str, list[object]], ...] = (
+    {"verdict": ["undecided"]},
+    {"verdict": ["inapplicable"], "hypotheses_hold": [False]},
+    {"evidence": [e.value for e in Evidence], "hypotheses_hold": [True]},
 )
+CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
 
 
 class Verify(Struct):
@@ -561,14 +543,15 @@ class Verify(Struct):
         assumes: Key[Strings | UnsetType, "The hypotheses that do not hold, if inapplicable."] = UNSET
 
         def __post_init__(self) -> None:
-            if self.verdict is not Status.UNDECIDED:
-                if self.hypotheses_hold == (self.verdict is Status.INAPPLICABLE):
-                    raise ValueError("it is inapplicable exactly where its hypotheses do not hold")
-                if self.hypotheses_hold and self.evidence is None:
-                    raise ValueError("a verdict needs evidence")
+            known = self.hypotheses_hold and self.evidence is not None
+            other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
+            if not other.get(self.verdict, known):
+                raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
 
     architecture: Studied
-    claims: Key[list[Annotated[Claim, CONSISTENT]], "One verdict for each claim."]
+    claims: Key[
+        list[Annotated[Claim, Meta(extra_json_schema={"anyOf": CONSISTENT})]], "One verdict for each claim."
+    ]
     troubles: Key[list[str], "Engine runs that failed, one line each."]
     seconds: Key[Number, "Wall-clock time of everything."]
 
