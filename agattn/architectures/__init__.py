@@ -2,17 +2,9 @@
 
 from agattn.architectures.layer import OneTokenLayer, SingleLayer
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.protocol import (
-    LARGEST_SIZE,
-    Acted,
-    Architecture,
-    Symmetry,
-    draw_parameters,
-    positive_integer,
-)
+from agattn.architectures.protocol import Acted, Architecture, Symmetry, draw_parameters, positive_integer
 
 __all__ = [
-    "LARGEST_SIZE",
     "Acted",
     "Architecture",
     "DeepNetwork",

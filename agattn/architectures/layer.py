@@ -135,14 +135,10 @@ class SingleLayer(Shown):
         stacked = {f"{name}_1": parameters[name][..., None, :, :] for name in self.shapes}
         return self.as_network().evaluate(arithmetic, stacked, X)
 
-    @property
-    def _tokens(self) -> str:
-        return "t ≥ 2"
-
     def __str__(self) -> str:
         ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
-        name = f"M({self.d},{self.d_out},{self.a})"
-        return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {self._tokens}"
+        name, tokens = f"M({self.d},{self.d_out},{self.a})", "t ≥ 2" if self.has_orbits else "t = 1"
+        return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""
@@ -191,7 +187,3 @@ class OneTokenLayer(SingleLayer):
     def gl_sizes(self) -> tuple[int, ...]:
         """The groups GL(d')×GL(d) that act on the coordinates: on V's rows and on the token."""
         return self.d_out, self.d
-
-    @property
-    def _tokens(self) -> str:
-        return "t = 1"

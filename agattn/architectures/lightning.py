@@ -28,10 +28,9 @@ def as_array(matrix: Any, name: str = "the matrix") -> Array:
         InputError: if it is not two-dimensional, or its rows differ in length.
     """
     rows = matrix
-    for method in ("tolist", "table"):
-        if not isinstance(rows, np.ndarray) and hasattr(rows, method):
-            rows = getattr(rows, method)()
-            break
+    if not isinstance(rows, np.ndarray):
+        read = getattr(rows, "tolist", None) or getattr(rows, "table", None)
+        rows = read() if read else rows
     try:
         array = np.asarray(rows)
     except ValueError as error:
@@ -45,29 +44,8 @@ def as_array(matrix: Any, name: str = "the matrix") -> Array:
     return array
 
 
-def attention_matrix(Q: Any, K: Any) -> Array:
-    """The attention matrix A = KᵀQ of the queries and keys, both a × d.
-
-    Source: HMK, equation 3.
-
-    >>> attention_matrix(Q=[[1, 0]], K=[[2, 3]])
-    array([[2, 0],
-           [3, 0]], dtype=object)
-    """
-    Q, K = as_array(Q, "Q"), as_array(K, "K")
-    if Q.shape != K.shape:
-        raise InputError(f"Q is {_shape(Q)} and K is {_shape(K)}; both must be a × d")
-    result: Array = K.T @ Q
-    return result
-
-
 def phi(A: Any, V: Any, X: Any) -> Array:
-    """The output V X Xᵀ A X of a layer, d' × t.
-
-    Args:
-        A: attention matrix, d × d.
-        V: value matrix, d' × d.
-        X: the tokens as columns, d × t.
+    """The output V X Xᵀ A X of a layer, d' × t, for A d × d, V d' × d, and the tokens as columns of X, d × t.
 
     Raises:
         InputError: if the shapes do not fit.
@@ -77,12 +55,7 @@ def phi(A: Any, V: Any, X: Any) -> Array:
     A, V, X = as_array(A, "A"), as_array(V, "V"), as_array(X, "X")
     d = X.shape[0]
     if A.shape != (d, d) or V.shape[1] != d:
-        raise InputError(
-            f"A is {_shape(A)}, V is {_shape(V)} and X is {_shape(X)}; they must be d × d, d' × d and d × t"
-        )
+        a, v, x = (" × ".join(map(str, matrix.shape)) for matrix in (A, V, X))
+        raise InputError(f"A is {a}, V is {v} and X is {x}; they must be d × d, d' × d and d × t")
     result: Array = V @ (X @ (X.T @ (A @ X)))
     return result
-
-
-def _shape(matrix: Array) -> str:
-    return " × ".join(map(str, matrix.shape))

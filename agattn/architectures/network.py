@@ -146,9 +146,8 @@ class DeepNetwork(Shown):
 
         A layer makes weights of degree k into 3k + 3, one more for V = OP, and inputs of degree k into 3k.
         """
-        weights, inputs = 0, 1
-        for _ in range(self.layers):
-            weights, inputs = 3 * weights + (3 if self.value_rank is None else 4), 3 * inputs
+        inputs = 3**self.layers
+        weights = (3 if self.value_rank is None else 4) * (inputs - 1) // 2
         return weights + inputs if self.is_lightning else None
 
     @property
@@ -217,12 +216,10 @@ class DeepNetwork(Shown):
     def bottleneck(self) -> int | None:
         """The width δ that d_1, ..., d_{l−1} all have, if δ ≤ d_0 and δ ≤ d_l; ``None`` otherwise.
 
-        This is the hypothesis of HMK's Lemma 3.5 and Corollary 3.8 on the widths. A single layer has no
-        inner width; min(d_0, d_1) stands in for it.
+        This is the hypothesis of HMK's Lemma 3.5 and Corollary 3.8. For a single layer it is min(d_0, d_1).
         """
-        inner = set(self.dims[1:-1]) or {min(self.dims)}
-        delta = inner.pop()
-        return delta if not inner and delta <= min(self.dims[0], self.dims[-1]) else None
+        delta, *others = set(self.dims[1:-1]) or {min(self.dims)}
+        return delta if not others and delta <= min(self.dims[0], self.dims[-1]) else None
 
     def __str__(self) -> str:
         parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
@@ -239,38 +236,27 @@ class DeepNetwork(Shown):
 
     def as_json(self) -> dict[str, object]:
         """Return everything that defines the network, JSON-ready."""
-        return {
-            "dims": list(self.dims),
-            "ranks": list(self.ranks),
-            "t": self.t,
-            "heads": list(self.heads_by_layer),
-            "skip": self.skip,
-            "normalization": self.normalization,
-            "temperature": self.temperature,
-            "value_rank": self.value_rank,
-        }
+        lists = {"dims": list(self.dims), "ranks": list(self.ranks), "heads": list(self.heads_by_layer)}
+        return vars(self) | lists
 
 
 # So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
 LARGEST_ARRAY = 10**8
-_INPUTS = 384
 
 
 def check_tokens(network: DeepNetwork) -> None:
     """Refuse a network whose tokens would fill the memory.
 
-    The t × t matrices XᵀAX of all heads are held for as many inputs as the Jacobian has independent rows, or
-    384 at a time.
-
     Raises:
-        TooLargeError: if they have more than 10⁸ entries.
+        TooLargeError: if the t × t matrices XᵀAX of all heads, held for as many inputs as the Jacobian has
+            independent rows, or 384 at a time, have more than 10⁸ entries.
 
     >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
     Traceback (most recent call last):
         ...
     agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or --force
     """
-    matrices = min(_INPUTS, network.parameters) * max(network.heads_by_layer)
+    matrices = min(384, network.parameters) * max(network.heads_by_layer)
     if matrices * network.t**2 > LARGEST_ARRAY:
         raise TooLargeError(
             f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or --force"

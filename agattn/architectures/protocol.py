@@ -45,29 +45,14 @@ class Acted:
     index: tuple[Any, ...] = ()
     weight: int = 1
 
-    def part(self, array: Array) -> Array:
-        """What of the parameter's array is acted on, as a view."""
-        return array[self.index]
-
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A group GL(n) that acts linearly on the parameters and leaves the function as it is.
-
-    Attributes:
-        name: of the group, in print.
-        size: n.
-        on: what it acts on.
-    """
+    """A group GL(n), n = ``size``, that acts linearly on parameters and leaves the function as it is."""
 
     name: str
     size: int
     on: tuple[Acted, ...]
-
-    @property
-    def is_scaling(self) -> bool:
-        """Whether it multiplies whole parts by powers of a number."""
-        return all(acted.axis is None for acted in self.on)
 
 
 class Architecture(Protocol):

@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.architectures.lightning import as_array, attention_matrix, phi
+from agattn.architectures.lightning import as_array, phi
 from agattn.errors import InputError
 
 integers = st.integers(-9, 9)
@@ -125,12 +125,6 @@ def test_permuting_the_tokens_permutes_the_outputs(data):
     assert (phi(A, V, X[:, order]) == phi(A, V, X)[:, order]).all()
 
 
-@given(matrices(2, 3), matrices(2, 3))
-def test_attention_matrix(Q, K):
-    A = attention_matrix(Q, K)
-    assert A.tolist() == [[sum(K[s][i] * Q[s][b] for s in range(2)) for b in range(3)] for i in range(3)]
-
-
 @pytest.mark.parametrize(
     "shapes",
     [((2, 2), (1, 3), (2, 1)), ((2, 3), (1, 2), (2, 1)), ((3, 3), (1, 3), (2, 1)), ((2, 2), (1, 2), (3, 2))],
@@ -148,5 +142,3 @@ def test_what_is_no_matrix_is_named():
         phi([[1]], [[1]], [1])
     with pytest.raises(InputError):
         as_array([[1, 2], [3]])
-    with pytest.raises(InputError, match="both must be a × d"):
-        attention_matrix([[1, 2]], [[1], [2]])

@@ -25,6 +25,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,9 @@ from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
-from agattn.geometry.dimension.formulas import (
-    Bound,
-    corollary_3_8,
-    hypotheses_3_8,
-    network_bound,
-)
+from agattn.geometry.dimension.formulas import Bound, corollary_3_8, hypotheses_3_8, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_upper_bound
+from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
@@ -56,14 +52,10 @@ class Dimension(Shown):
     """What is known about the dimension of a neuromanifold.
 
     Attributes:
-        architecture: a network, or any other architecture; a single layer is shown as the network it is.
+        architecture: of a single layer, the network it is.
         dimension: the dimension, or where it is not proved the rank observed.
-        evidence: ``proved`` if the bounds meet; ``modular`` or ``numerical`` for an observed rank.
-        lower_bound: proved.
-        upper_bound: proved.
-        upper_bound_reason: the argument behind ``upper_bound``.
-        predicted: the value of the general formula
-            (:func:`agattn.geometry.dimension.formulas.network_dimension`); ``None`` where there is none.
+        evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
+        predicted: by :func:`agattn.geometry.dimension.formulas.network_dimension`; ``None`` for no network.
         paper: HMK's equation 14 or 16, or 7 for one layer, whether or not its hypotheses hold; ``None`` for
             an architecture that is not HMK's.
         paper_hypotheses_failing: the hypotheses of that statement that do not hold.
@@ -97,8 +89,7 @@ class Dimension(Shown):
     @property
     def paper_equation(self) -> str:
         """The equation of HMK that gives a dimension for the network; empty where there is none."""
-        network = self.architecture
-        if not isinstance(network, DeepNetwork):
+        if not isinstance(network := self.architecture, DeepNetwork):
             return ""
         return f"equation {7 if network.layers == 1 else 14 if network.is_lightning else 16}"
 
@@ -116,6 +107,13 @@ class Dimension(Shown):
 
     def as_json(self) -> dict[str, object]:
         """Return the document that the command line prints."""
+        failing = list(self.paper_hypotheses_failing)
+        paper = {
+            "value": self.paper,
+            "hypotheses_hold": not failing,
+            "failing": failing,
+            "defect": self.defect,
+        }
         return {
             "architecture": self.architecture.as_json(),
             "dimension": self.dimension,
@@ -125,14 +123,7 @@ class Dimension(Shown):
             "lower_bound": self.lower_bound,
             "upper_bound": self.upper_bound,
             "upper_bound_reason": self.upper_bound_reason,
-            "paper": None
-            if self.paper is None
-            else {
-                "value": self.paper,
-                "hypotheses_hold": not self.paper_hypotheses_failing,
-                "failing": list(self.paper_hypotheses_failing),
-                "defect": self.defect,
-            },
+            "paper": None if self.paper is None else paper,
             "jacobian_shape": list(self.jacobian_shape),
             "points": [{"rank": r.rank, "prime": r.prime, "rows": r.rows} for r in self.ranks],
             "precision_bits": self.precision_bits,
@@ -145,13 +136,13 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     """The dimension of the neuromanifold of an architecture.
 
     Args:
-        architecture: a network of attention, lightning or softmax, or any other architecture.
+        architecture: any.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         points: how many points, each modulo its own prime, are tried while no upper bound is met.
-        force: attempt architectures beyond :data:`MAX_PARAMETERS` and :data:`MAX_BALL_RANK` too.
+        force: attempt architectures beyond the limits too.
 
     Raises:
-        TooLargeError: if the architecture is beyond these limits.
+        TooLargeError: if the architecture is beyond :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`.
     """
     start = time.perf_counter()
     if isinstance(architecture, SingleLayer):
@@ -162,7 +153,7 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
             " --force tries anyway"
         )
     network = architecture if isinstance(architecture, DeepNetwork) else None
-    counted = network_bound(network) if network else _symmetry_bound(architecture, seed)
+    counted = network_bound(network) if network else symmetry_bound(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
@@ -171,7 +162,7 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     found = rank(jacobian_rows(architecture, counted), seed=seed, points=points)
     lower, bound = found.lower_bound, counted
     if lower < bound.value:
-        bound = min(_symmetry_bound(architecture, seed), counted, key=lambda bound: bound.value)
+        bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,
@@ -190,19 +181,11 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     )
 
 
-def _symmetry_bound(architecture: Architecture, seed: int) -> Bound:
-    return Bound(
-        symmetry_upper_bound(architecture, seed),
-        "the parameters, minus the rank of the symmetries' tangent vectors",
-    )
-
-
 def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
     """The Jacobian at random weights, one random cotangent at each of as many random inputs as are asked for.
 
-    Args:
-        architecture: modulo primes if it is polynomial, else in floating point and balls.
-        bound: a proved upper bound on the rank.
+    It is modulo primes if the architecture is polynomial, else in floating point and balls; ``bound`` is a
+    proved upper bound on its rank.
     """
 
     def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[[int], Residues]]:

@@ -28,7 +28,7 @@ network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general o
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 from math import comb
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
-from agattn.architectures import DeepNetwork, draw_parameters
+from agattn.architectures import DeepNetwork
 
 
 class Bound(NamedTuple):
@@ -58,7 +58,7 @@ def corollary_3_8(network: DeepNetwork) -> int:
     """
     dims = network.dims
     attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
-    values = sum(d * e for d, e in itertools.pairwise(dims)) - sum(d * d for d in dims[1:-1])
+    values = sum(d * e for d, e in pairwise(dims)) - sum(d * d for d in dims[1:-1])
     return attention + values - (network.layers if network.is_lightning else 0)
 
 
@@ -100,24 +100,20 @@ def single_layer_bounds(
     >>> [bound.value for bound in single_layer_bounds(3, 2, 1, heads=5, value_rank=1)]
     [36, 40, 50, 36, 36, 36, 36]
     """
-    alpha = min(a, d)
-    beta = min(d, d_out) if value_rank is None else min(value_rank, d, d_out)
-    forms = comb(d + 1, 2)
-    cubics = comb(d + 2, 3)
+    beta = min(d, d_out, d if value_rank is None else value_rank)
+    squares = comb(d + 1, 2)
+    rank = min(2 * a if symmetric else a, d)
     if symmetric:
-        rank = min(2 * a, d)
-        attention, attention_space = rank * (2 * d - rank + 1) // 2, forms
-        ambient = d_out * cubics
+        attention, attention_space = rank * (2 * d - rank + 1) // 2, squares
+        forms, degree = d_out, 3  # how many, and of which degree
     else:
-        rank = alpha
-        attention, attention_space = alpha * (2 * d - alpha), d * d
-        ambient = d_out * d * forms
+        attention, attention_space = rank * (2 * d - rank), d * d
+        forms, degree = d * d_out, 2
+    ambient = forms * comb(d + degree - 1, degree)
 
     def vanishing(r: int) -> int:
         """Coefficients of forms that vanish on some common subspace of codimension r, with its choice."""
-        if symmetric:
-            return r * (d - r) + d_out * (cubics - comb(d - r + 2, 3))
-        return r * (d - r) + d * d_out * (forms - comb(d - r + 1, 2))
+        return r * (d - r) + ambient - forms * comb(d - r + degree - 1, degree)
 
     def of_rank(r: int, m: int, n: int) -> int:
         """Dimension of the m × n matrices of rank at most r."""
@@ -136,7 +132,7 @@ def single_layer_bounds(
         Bound(vanishing(min(heads * rank, d)), "everything vanishes on the common kernel of the A_hᵀ"),
     ]
     if not symmetric:
-        spanned = of_rank(heads * alpha, d, d_out * forms)
+        spanned = of_rank(heads * rank, d, d_out * squares)
         bounds.insert(4, Bound(spanned, "the columns of all A_h span at most hα dimensions"))
     return bounds
 
@@ -152,24 +148,21 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
     >>> reduced_widths(DeepNetwork((5, 4, 1), (2, 1), t=3))
     (5, 3, 1)
     """
-    widths = list(network.dims)
     if network.skip:
-        return tuple(widths)
+        return network.dims
+    widths = list(network.dims)
     heads, beta = network.heads_by_layer, network.value_rank or max(widths)
     while True:
         before = list(widths)
         for i in range(1, network.layers):
             image = heads[i - 1] * min(widths[i - 1], beta)
             if network.is_lightning:
-                image = min(image, _functions_of_one_layer(widths[i - 1], network.t))
+                d = widths[i - 1]
+                image = min(image, comb(d + 2, 3) if network.t == 1 else d * comb(d + 1, 2))
             seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
         if widths == before:
             return tuple(widths)
-
-
-def _functions_of_one_layer(d: int, t: int) -> int:
-    return comb(d + 2, 3) if t == 1 else d * comb(d + 1, 2)
 
 
 def symmetric_layers(network: DeepNetwork) -> list[bool]:
@@ -179,8 +172,7 @@ def symmetric_layers(network: DeepNetwork) -> list[bool]:
     there on. Never so with skip connections at t ≥ 2, or with softmax.
     """
     widths = reduced_widths(network)
-    result: list[bool] = []
-    collapsed = False
+    result, collapsed = [], False
     for i, (a, h) in enumerate(zip(network.ranks, network.heads_by_layer, strict=True)):
         result.append(network.is_lightning and (network.t == 1 or collapsed))
         collapsed = not network.skip and (collapsed or (h == 1 and min(a, widths[i]) == 1))
@@ -198,13 +190,11 @@ def network_bound(network: DeepNetwork) -> Bound:
     if not network.is_lightning and network.t == 1:
         return _linear_bound(network)
     widths = reduced_widths(network)
+    layers = zip(network.ranks, network.heads_by_layer, symmetric_layers(network), strict=True)
     total = 0
-    for d, d_out, a, h, symmetric in zip(
-        widths, widths[1:], network.ranks, network.heads_by_layer, symmetric_layers(network), strict=False
-    ):
+    for (d, d_out), (a, h, symmetric) in zip(pairwise(widths), layers, strict=True):
         if network.is_lightning:
-            bounds = single_layer_bounds(d, d_out, a, h, network.value_rank, symmetric)
-            total += min(bounds).value
+            total += min(single_layer_bounds(d, d_out, a, h, network.value_rank, symmetric)).value
         else:
             alpha = min(a, d)
             beta = min(d, d_out, network.value_rank or d)
@@ -241,26 +231,18 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     """
     result = []
     for i in range(1, network.layers):
-        h = network.heads_by_layer[i - 1]
+        d, e, t, h = *widths[i - 1 : i + 1], network.t, network.heads_by_layer[i - 1]
         if h == 1 or not network.is_lightning:
-            result.append(widths[i])
+            result.append(e)
             continue
-        layer = DeepNetwork(
-            widths[i - 1 : i + 1], (network.ranks[i - 1],), network.t, heads=h, value_rank=network.value_rank
-        )
-        result.append(_independent_outputs(layer))
+        layer = DeepNetwork((d, e), (network.ranks[i - 1],), t, heads=h, value_rank=network.value_rank)
+        generator = np.random.default_rng(0)
+        p = random_prime(generator)
+        weights = {name: random_residues(generator, shape, p) for name, shape in layer.shapes.items()}
+        out = layer.evaluate(ModularArithmetic(p), weights, random_residues(generator, (2 * e + 2, d, t), p))
+        values = out.transpose(1, 0, 2).reshape(e, -1)
+        result.append(RowSpace(values.shape[1], p).add(values))
     return result
-
-
-def _independent_outputs(layer: DeepNetwork) -> int:
-    """The rank of the values of one random lightning layer's outputs modulo a prime."""
-    generator = np.random.default_rng(0)
-    p = random_prime(generator)
-    weights = draw_parameters(layer, lambda shape: random_residues(generator, shape, p))
-    inputs = random_residues(generator, (2 * layer.dims[1] + 2, layer.dims[0], layer.t), p)
-    out = layer.evaluate(ModularArithmetic(p), weights, inputs)
-    values = out.transpose(1, 0, 2).reshape(layer.dims[1], -1)
-    return RowSpace(values.shape[1], p).add(values)
 
 
 def _linear_bound(network: DeepNetwork) -> Bound:

@@ -10,18 +10,19 @@ a proved lower bound on the dimension of the generic fiber, and
 is a proved upper bound on the dimension of the neuromanifold.
 
 >>> from agattn.architectures import DeepNetwork
->>> symmetry_upper_bound(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax"))
+>>> symmetry_bound(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax")).value
 172
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, DeepNetwork, draw_parameters
+from agattn.geometry.dimension.formulas import Bound
 
 _BLOCK = 512
 
@@ -33,18 +34,13 @@ def symmetry_tangents(architecture: Architecture, parameters: Parameters, p: int
 
     A row is the elementary matrix E_{r,s} of one of the Lie algebras gl(n). The shape is (Σ n², parameters).
     """
-    return np.concatenate(list(_tangents(architecture, parameters))) % p
-
-
-def _tangents(architecture: Architecture, parameters: Parameters) -> Iterator[Residues]:
-    """A block of n² rows for each group GL(n)."""
+    blocks = []
     for symmetry in architecture.symmetries:
         n = symmetry.size
         block = {name: np.zeros((n, n, *shape)) for name, shape in architecture.shapes.items()}
         for acted in symmetry.on:
-            part = acted.part(parameters[acted.parameter])
-            moved = block[acted.parameter]
-            moved = moved[(slice(None), slice(None), *acted.index)]
+            part = parameters[acted.parameter][acted.index]
+            moved = block[acted.parameter][(slice(None), slice(None), *acted.index)]
             if acted.axis is None:
                 moved += acted.weight * part
                 continue
@@ -54,23 +50,21 @@ def _tangents(architecture: Architecture, parameters: Parameters) -> Iterator[Re
                     into[r, range(n), range(n)] -= rows[r]
                 else:  # E_{r,s} for all s: row s goes into row r
                     into[r, :, r] += rows
-        yield np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1)
+        blocks.append(np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1))
+    return np.concatenate(blocks) % p
 
 
-def symmetry_rank(architecture: Architecture, p: int, generator: np.random.Generator) -> int:
-    """The rank modulo p of the tangent vectors at random parameters: at most the dimension of the fibers."""
+def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
+    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
+    generator = np.random.default_rng(seed)
+    p = random_prime(generator)
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     tangents = symmetry_tangents(architecture, parameters, p)
     space = RowSpace(tangents.shape[1], p)
     for start in range(0, len(tangents), _BLOCK):
         space.add(tangents[start : start + _BLOCK])
-    return space.rank
-
-
-def symmetry_upper_bound(architecture: Architecture, seed: int = 0) -> int:
-    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
-    generator = np.random.default_rng(seed)
-    return architecture.parameters - symmetry_rank(architecture, random_prime(generator), generator)
+    reason = "the parameters, minus the rank of the symmetries' tangent vectors"
+    return Bound(architecture.parameters - space.rank, reason)
 
 
 def gauge_columns(network: DeepNetwork, parameters: Parameters, p: int) -> np.ndarray:
@@ -81,22 +75,16 @@ def gauge_columns(network: DeepNetwork, parameters: Parameters, p: int) -> np.nd
     columns. On these entries the tangent vectors of the groups form a block triangular matrix with
     surjective blocks on the diagonal: take the layers in order, in each GL(β), then GL(d_i), and GL(a) after
     all; no group then moves the entries of an earlier one. So every column of the Jacobian in the gauge is
-    a combination of the others.
-
-    Returns:
-        The indices to leave out, ascending.
+    a combination of the others. Their indices are returned, ascending.
     """
-    sizes = [int(np.prod(shape)) for shape in network.shapes.values()]
-    starts = np.cumsum([0, *sizes])
-    index = {
-        name: np.arange(start, start + size).reshape(shape)
-        for start, size, (name, shape) in zip(starts, sizes, network.shapes.items(), strict=False)
-    }
+    ends = np.cumsum([np.prod(shape, dtype=int) for shape in network.shapes.values()])
+    pieces = np.split(np.arange(ends[-1]), ends[:-1])
+    index = {name: a.reshape(shape) for a, (name, shape) in zip(pieces, network.shapes.items(), strict=True)}
     fixed = []
     for symmetry in network.symmetries:
-        if symmetry.is_scaling:
-            continue
         acted = next(part for part in symmetry.on if not part.dual)
+        if acted.axis is None:
+            continue
         entries = _side_by_side(index, acted)
         fixed.append(entries[:, nonzero_minor(_side_by_side(parameters, acted), p).columns].ravel())
     return np.sort(np.concatenate(fixed)) if fixed else np.zeros(0, dtype=np.intp)
@@ -104,5 +92,5 @@ def gauge_columns(network: DeepNetwork, parameters: Parameters, p: int) -> np.nd
 
 def _side_by_side(arrays: Mapping[str, np.ndarray], acted: Acted) -> np.ndarray:
     """The part that a group acts on from the left, its heads as blocks of one matrix."""
-    part = acted.part(arrays[acted.parameter])
+    part = arrays[acted.parameter][acted.index]
     return part if part.ndim == 2 else np.concatenate(list(part), axis=1)
