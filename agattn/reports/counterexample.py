@@ -23,7 +23,7 @@ from agattn.display.table import Math, Table, matrix
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
 from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative
-from agattn.geometry.strata.tangent import Arc, TangentBounds, Vector, tangent_bounds
+from agattn.geometry.strata.tangent import TangentBounds, Vector, tangent_bounds
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.reports.document import Attachment
 
@@ -74,11 +74,6 @@ class TangentVectors:
         """Whether every vector has a coordinate of its own, so that their independence is seen at once."""
         return all(vector.own is not None for vector in self.vectors)
 
-    @property
-    def rows(self) -> list[list[int]]:
-        """The vectors with all their coordinates."""
-        return _rows(self.bounds.layer, self.vectors)
-
 
 def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
     """Independent tangent vectors at the representative of a stratum, ordered so that this is easy to see.
@@ -89,7 +84,10 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
     bounds, (A, V) = tangent_bounds(layer, stratum), representative(layer, stratum)
     found: list[TangentVector] = []
     for arc in bounds.arcs:
-        parts = arc.attention(), _values(arc)
+        values: Counter[tuple[int, int, int]] = Counter()
+        for c, i, power, x in arc.V:
+            values[c, i, power] += x
+        parts: tuple[Part, Part] = arc.attention(), values
         for part, start in zip(parts, (A, V), strict=True):
             there = {(i, k, 0): x for i, row in enumerate(start, 1) for k, x in enumerate(row, 1) if x}
             if {place: x for place, x in part.items() if x and not place[2]} != there:
@@ -103,13 +101,6 @@ def tangent_vectors(layer: SingleLayer, stratum: Stratum) -> TangentVectors:
             f"{layer} at {stratum}: {len(independent)} tangent vectors, not {bounds.lower}"
         )
     return TangentVectors(bounds, A, V, tuple(_ordered(independent)))
-
-
-def _values(arc: Arc) -> Part:
-    total: Counter[tuple[int, int, int]] = Counter()
-    for c, i, power, x in arc.V:
-        total[c, i, power] += x
-    return total
 
 
 def _moving(part: Part) -> str:
@@ -130,7 +121,7 @@ def _rows(layer: SingleLayer, vectors: Sequence[TangentVector]) -> list[list[int
 
 
 def _pivots(rows: Sequence[Sequence[int]]) -> list[int]:
-    """The columns of a matrix that are no combination of earlier ones, over ℚ."""
+    """The columns that are no combination of earlier ones, over ℚ."""
     return echelon(rational_matrix(rows, len(rows[0])))[1]
 
 
@@ -175,7 +166,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
         "V": matrix(first.V).latex,
         "forms": _forms(first.A, first.V),
         "vectors": Table(f"{number} tangent vectors at p", headings, rows) if number <= _MOST_ROWS else (),
-        "pivots": [f"y_{{{','.join(map(str, names[n]))}}}" for n in _pivots(first.rows)],
+        "pivots": [f"y_{{{','.join(map(str, names[n]))}}}" for n in _pivots(_rows(layer, first.vectors))],
         "others": [f"{len(one.vectors)} at {one.bounds.stratum}" for one in others],
         "files": tuple(
             _file(one) for one in (first, *others) if len(one.vectors) * len(names) <= _LONGEST_FILE
@@ -206,4 +197,6 @@ def _file(shown: TangentVectors) -> Attachment:
     stratum = shown.bounds.stratum
     path = f"tangent-vectors-{stratum.r_v}{stratum.r_a}{stratum.r}.csv"
     says = f"tangent vectors at {stratum}; agattn rank {path} gives {len(shown.vectors)}"
-    return Attachment(path, "".join(f"{','.join(map(str, row))}\n" for row in shown.rows), says, shown=False)
+    rows = _rows(shown.bounds.layer, shown.vectors)
+    text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    return Attachment(path, text, says, shown=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +38,7 @@ from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.reports.document import environment
 from agattn.reports.draw_figure1 import Scene, draw, plotly_figure
-from agattn.reports.drawing import SUFFIXES, save
+from agattn.reports.drawing import save
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
@@ -53,9 +54,7 @@ class Figure1:
     """A surface in a slice of M̄, and which of its points are in M.
 
     Attributes:
-        layer: the architecture.
-        section: equation and singular points.
-        engine: who found them: an engine with its version, or ``"native"`` and why.
+        engine: who found equation and singular points: an engine with its version, or ``"native"`` and why.
         radius: coordinates run from −radius to radius.
         pieces: of the singular line, if it is one: where it is in M, decided exactly.
         run: the engine's run, if an engine was used.
@@ -116,7 +115,7 @@ class Figure1:
         x, s, _ = PolynomialRing([Variable(name) for name in "xsw"]).gens
         if self.section.equation.compose([x, s * x, -(s**2)]):
             return (), None
-        radius, slope = float(self.radius), float(self.radius) ** 0.5
+        radius, slope = float(self.radius), self.radius**0.5
 
         def point(x: Any, s: Any) -> Array:
             return np.stack([x, s * x, -(s**2) + 0 * x], axis=-1)
@@ -151,13 +150,11 @@ class Figure1:
             tangent_bounds(self.layer, Stratum(*ranks)).singular
             for ranks in ((1, 2, 2), (1, 1, 2), (1, 1, 1))
         )
-        if off and all(on):
+        if off is None or not all(on):
+            return ""
+        if off:
             return "All points of this surface are singular points of M̄, since there rk A ≤ 2 < a."
-        if off is False and all(on):
-            return (
-                "In all of M̄ too, the points of the line are singular and the others of the surface smooth."
-            )
-        return ""
+        return "In all of M̄ too, the points of the line are singular and the others of the surface smooth."
 
     @property
     def words(self) -> str:
@@ -186,16 +183,10 @@ class Figure1:
             raise InputError(
                 "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
             ) from error
-        return (
-            environment()
-            .get_template("figure1.html.j2")
-            .render(
-                figure=self,
-                title=f"{pretty(str(self.section.equation))} = 0, a slice of {str(self.layer).split(':')[0]}",
-                library=get_plotlyjs(),
-                drawing=json.dumps(plotly_figure(self.scene), sort_keys=True),
-            )
-        )
+        title = f"{pretty(str(self.section.equation))} = 0, a slice of {str(self.layer).split(':')[0]}"
+        drawing = json.dumps(plotly_figure(self.scene), sort_keys=True)
+        template = environment().get_template("figure1.html.j2")
+        return template.render(figure=self, title=title, library=get_plotlyjs(), drawing=drawing)
 
     def save(self, path: Path) -> None:
         """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
@@ -203,14 +194,12 @@ class Figure1:
         Raises:
             InputError: if the suffix is another one, the folder does not exist, or a library is missing.
         """
-        if path.suffix == ".html":
-            if not path.parent.is_dir():
-                raise InputError(f"the folder {path.parent} does not exist")
-            path.write_text(self.page(), encoding="utf-8")
-        elif path.suffix in SUFFIXES:
+        if path.suffix != ".html":
             save(draw(self.scene), path)
+        elif not path.parent.is_dir():
+            raise InputError(f"the folder {path.parent} does not exist")
         else:
-            raise InputError(f"{path} does not end in {', '.join(SUFFIXES)} or .html")
+            path.write_text(self.page(), encoding="utf-8")
 
     def _repr_html_(self) -> str:
         """The picture, and what it shows in words; only the words where matplotlib is missing."""
@@ -239,7 +228,9 @@ class Figure1:
             },
             "equation": str(self.section.equation),
             "singular": list(map(str, self.section.singular)),
-            "line": None if line is None else {"point": _texts(line[0]), "direction": _texts(line[1])},
+            "line": None if line is None else {
+                name: list(map(str, v)) for name, v in zip(("point", "direction"), line, strict=True)
+            },
             "pieces": [
                 {"from": p.ends[0], "to": p.ends[1], "sample": str(p.sample), "in_m": p.in_m,
                  "reason": p.reason}
@@ -267,13 +258,8 @@ def pretty(polynomial: str) -> str:
     >>> pretty("x^2*w + y^2")
     'x²w + y²'
     """
-    for digit, raised in zip("23456789", "²³⁴⁵⁶⁷⁸⁹", strict=True):
-        polynomial = polynomial.replace(f"^{digit}", raised)
-    return polynomial.replace("*", "").replace(" - ", " − ")
-
-
-def _texts(vector: tuple[Any, ...]) -> list[str]:
-    return list(map(str, vector))
+    raised = re.sub(r"\^([2-9])", lambda power: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(power[1])], polynomial)
+    return raised.replace("*", "").replace(" - ", " − ")
 
 
 def compute_figure_1(

@@ -56,15 +56,14 @@ def network(delta: int) -> DeepNetwork:
 
 def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
     """Compute the figure's numbers."""
-    rows = []
-    for delta in sizes:
-        net = network(delta)
-        trial = float32_trial(net, seed)
-        rows.append(Figure3Row(delta, dimension(net, seed), corollary_3_8(net), trial))
-    return rows
+    networks = {delta: network(delta) for delta in sizes}
+    return [
+        Figure3Row(delta, dimension(net, seed), corollary_3_8(net), float32_trial(net, seed))
+        for delta, net in networks.items()
+    ]
 
 
-def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int:
+def float32_trial(net: DeepNetwork, seed: int = 0) -> int:
     """The numerical rank of one float32 Jacobian at standard Gaussian weights and inputs; proves nothing."""
     generator = np.random.default_rng(seed)
 
@@ -73,10 +72,9 @@ def float32_trial(net: DeepNetwork, seed: int = 0, inputs: int = _INPUTS) -> int
 
     weights = draw_parameters(net, draw)
     cotangents = np.eye(net.dims[-1] * net.t, dtype=np.float32).reshape(1, -1, net.dims[-1], net.t)
-    X = draw((inputs, net.dims[0], net.t))
-    everything = np.broadcast_to(cotangents, (inputs, *cotangents.shape[1:]))
-    J = jacobian(net, weights, X, FloatArithmetic(), everything)
-    return int(np.linalg.matrix_rank(J))
+    everything = np.broadcast_to(cotangents, (_INPUTS, *cotangents.shape[1:]))
+    X = draw((_INPUTS, net.dims[0], net.t))
+    return int(np.linalg.matrix_rank(jacobian(net, weights, X, FloatArithmetic(), everything)))
 
 
 def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:

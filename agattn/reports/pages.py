@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from itertools import pairwise
 from typing import Any
 
-import jinja2
-
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.reports.document import environment
 from agattn.studies.atlas import Survey, smallest
 from agattn.studies.audit import Audit, cells, words
 from agattn.studies.lines import Entry
-
-_MARKS = {"holds": "✓", "fails": "✗", "inapplicable": "–", "undecided": "?"}
 
 
 def audit_page(table: Audit) -> str:
@@ -26,10 +22,8 @@ def audit_page(table: Audit) -> str:
     patterns: dict[str, list[str]] = {}
     for claim in table.claims:
         patterns.setdefault(_pattern(table, claim), []).append(claim)
-    rows = []
-    for row in table.rows:
-        layer = row.architecture
-        rows.append((f"({layer.d},{layer.d_out},{layer.a})", words(row), cells(row)))
+    named = ((row, row.architecture) for row in table.rows)
+    rows = [(f"({layer.d},{layer.d_out},{layer.a})", words(row), cells(row)) for row, layer in named]
     return _rendered(
         "audit.md.j2",
         table=table,
@@ -38,7 +32,7 @@ def audit_page(table: Audit) -> str:
         rows=rows,
         applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],
         failing=[claim for claim in table.claims if any(found[claim] == "fails" for _, found, _ in rows)],
-        marks=_MARKS,
+        marks={"holds": "✓", "fails": "✗", "inapplicable": "–", "undecided": "?"},
     )
 
 
@@ -95,6 +89,4 @@ def _widens(entry: Entry) -> bool:
 
 def _rendered(name: str, **values: Any) -> str:
     """A template of this package, filled in."""
-    text = resources.files("agattn.reports").joinpath("templates", name).read_text(encoding="utf-8")
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(text).render(smallest=smallest, **values).rstrip() + "\n"
+    return environment().get_template(name).render(smallest=smallest, **values).rstrip() + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agattn.reports.drawing import empty, image, save
+from agattn.reports.drawing import empty
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,8 +98,3 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.axhline(1, color="0.7", linewidth=0.8)
     axes.legend()
     return figure
-
-
-def as_svg(figure: Figure) -> bytes:
-    """A figure as the bytes of an SVG file."""
-    return image("figure.svg", lambda path: save(figure, path))

@@ -25,7 +25,8 @@ from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
-from agattn.reports.study_figures import as_svg, draw_dimensions, draw_verdicts
+from agattn.reports.drawing import image, save
+from agattn.reports.study_figures import draw_dimensions, draw_verdicts
 from agattn.studies.audit import describe
 from agattn.studies.jobs import Line, canonical
 from agattn.studies.lines import Entry, counted, words, written
@@ -234,7 +235,7 @@ def _cell(entry: Entry, name: str) -> Cell:
 
 def _picture(file: str, draw: Callable[[], Any], alternative: str, caption: str) -> Block:
     try:
-        return Picture(file, as_svg(draw()), alternative, caption)
+        return Picture(file, image(file, lambda path: save(draw(), path)), alternative, caption)
     except InputError as error:
         return Text(f"Not drawn: {error}.")
 
