@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
 import jinja2
+from jinja2.filters import do_batch
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
-from agattn.engines.engine import Engine, macaulay2_matrix, singular_matrix
+from agattn.engines.engine import Engine
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -26,14 +28,20 @@ def _environment(engine_name: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters["m2matrix"] = macaulay2_matrix
-    environment.filters["m2row"] = lambda entries: macaulay2_matrix((entries,)).removeprefix("matrix{")[:-1]
-    environment.filters["entries"] = singular_matrix
-    environment.filters["critical_factors"] = critical_factors
-    environment.filters["coordinates"] = lambda problem: coordinates(problem.layer)
-    environment.filters["slice_images"] = _slice_images
-    environment.filters["coordinate_names"] = _coordinate_names
+    environment.filters |= {
+        "m2row": _braces,
+        "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
+        "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
+        "critical_factors": critical_factors,
+        "coordinates": lambda problem: coordinates(problem.layer),
+        "slice_images": _slice_images,
+        "coordinate_names": _coordinate_names,
+    }
     return environment
+
+
+def _braces(entries: Iterable[object]) -> str:
+    return "{" + ",".join(map(str, entries)) + "}"
 
 
 def _slice_images(problem: Problem, engine_name: str) -> str:
@@ -41,14 +49,13 @@ def _slice_images(problem: Problem, engine_name: str) -> str:
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
     polynomials = [f.compose(ring.gens) for f in problem.data["slice"].images()]
     images = [f.macaulay2() if engine_name == "macaulay2" else f.singular() for f in polynomials]
-    return ",\n    ".join(", ".join(images[n : n + 8]) for n in range(0, len(images), 8))
+    return ",\n    ".join(map(", ".join, do_batch(images, 8)))
 
 
 def _coordinate_names(problem: Problem) -> str:
     """The names of the coordinates for Singular, eight to a line."""
-    names = [variable.singular() for variable in coordinate_ring(problem.layer).variables]
-    lines = [",".join(names[n : n + 8]) for n in range(0, len(names), 8)]
-    return ",\n          ".join(lines)
+    names = (variable.singular() for variable in coordinate_ring(problem.layer).variables)
+    return ",\n          ".join(map(",".join, do_batch(names, 8)))
 
 
 def emit(problem: Problem, engine: Engine) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agattn.errors import InputError, nearest
-from agattn.systems.problem import Matrix
 
 
 @dataclass(frozen=True)
@@ -24,26 +23,6 @@ class Engine:
     one_line: str  #: a script that prints ``agattn-ok`` and ends
     out_of_memory: tuple[str, ...]  #: texts it prints when memory runs out
     error_marks: tuple[str, ...]  #: line beginnings that mean an error, whatever the exit status says
-
-
-def macaulay2_matrix(rows: Matrix) -> str:
-    """A matrix in Macaulay2's syntax.
-
-    >>> from fractions import Fraction
-    >>> macaulay2_matrix(((Fraction(1), Fraction(1, 2)),))
-    'matrix{{1,1/2}}'
-    """
-    return "matrix{" + ",".join("{" + ",".join(map(str, row)) + "}" for row in rows) + "}"
-
-
-def singular_matrix(rows: Matrix) -> str:
-    """The entries of a matrix, row by row, in Singular's syntax.
-
-    >>> from fractions import Fraction
-    >>> singular_matrix(((Fraction(1), Fraction(1, 2)),))
-    '1,1/2'
-    """
-    return ",".join(str(entry) for row in rows for entry in row)
 
 
 # What the dynamic loader says when there is not even memory enough to start.

@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -47,11 +48,7 @@ class Head:
 
 
 class Checkpoint:
-    """A checkpoint whose layout was recognised; iterating gives its heads in order.
-
-    Attributes:
-        file: where the tensors are.
-        layout: ``"plain"``, ``"bert"``, ``"gpt2"`` or ``"llama"``.
+    """A checkpoint whose ``layout`` was recognised; iterating gives its heads in order.
 
     Raises:
         InputError: if no layout fits, a tensor is missing, or the number of heads is unknown.
@@ -75,9 +72,8 @@ class Checkpoint:
         if self.layout == "plain":
             yield from _plain_heads(self.file)
             return
-        for layer in self._sizes:
-            for head in range(self._heads):
-                yield self._head(layer, head)
+        for layer, head in product(self._sizes, range(self._heads)):
+            yield self._head(layer, head)
 
     def _checked_size(self, layer: int) -> int:
         """The rows of one head, where the tensors of a layer have the shapes that they must have."""
@@ -113,10 +109,8 @@ class Checkpoint:
             name = names.get("fused", names.get(letter, ""))
             start = (place + before * ("fused" in names)) * size
             rows = slice(start, start + size)
-            if self.layout == "gpt2":
-                part = self.file.part(name, slice(None), rows).T
-            else:
-                part = self.file.part(name, rows)
+            gpt2 = self.layout == "gpt2"
+            part = self.file.part(name, slice(None), rows).T if gpt2 else self.file.part(name, rows)
             found[letter] = as_floats(matrix(part, f"{name}, head {head}"))
         return Head(layer, head, found["k"], found["q"], found["v"])
 

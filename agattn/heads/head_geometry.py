@@ -159,12 +159,10 @@ def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:
     From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
     """
     by_column = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
-    H = value_gram(A)
-    values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ H @ V.T)[::-1], 0.0))
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ value_gram(A) @ V.T)[::-1], 0.0))
     lower = max(_tail(by_column, 1), _tail(values, 1))
     best = np.inf
-    for first in range(2):
-        B, W = (nearest_of_rank(A, V, 1), V) if first == 0 else (A, _nearest_values(A, V, H))
+    for B in (nearest_of_rank(A, V, 1), A):
         for _ in range(3):
             # V, then A, each the best of rank one for φ_{A,V} with the other fixed.
             W = _best_rank_one_values(A, V, B)
@@ -174,20 +172,16 @@ def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:
     return min(lower, best), best
 
 
-def _nearest_values(A: Array, V: Array, H: Array) -> Array:
-    roots, vectors = np.linalg.eigh(H)
-    root = (vectors * np.sqrt(roots)) @ vectors.T
-    U, sigma, W = np.linalg.svd(V @ root, full_matrices=False)
-    result: Array = np.multiply.outer(sigma[0] * U[:, 0], W[0]) @ np.linalg.inv(root)
-    return result
-
-
 def _best_rank_one_values(A: Array, V: Array, B: Array) -> Array:
     """The W of rank ≤ 1 for which φ_{B,W} is nearest to φ_{A,V}."""
     # Σ_b T_{c,b}B_b = (V_c ⟨A, B⟩ + A (VB)_cᵀ)/2, and the Gram matrix of B.
     right = (V * (A * B).sum() + (V @ B) @ A.T) / 2
     H = value_gram(B)
-    return _nearest_values(B, np.linalg.solve(H, right.T).T, H)
+    roots, vectors = np.linalg.eigh(H)
+    root = (vectors * np.sqrt(roots)) @ vectors.T
+    U, sigma, W = np.linalg.svd(np.linalg.solve(H, right.T).T @ root, full_matrices=False)
+    result: Array = np.multiply.outer(sigma[0] * U[:, 0], W[0]) @ np.linalg.inv(root)
+    return result
 
 
 def _best_rank_one_attention(A: Array, V: Array, W: Array) -> Array:

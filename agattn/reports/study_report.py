@@ -51,7 +51,7 @@ def study_report(
         command: the command line that makes this report.
         pictures: whether to draw, which needs matplotlib; without it the report says so.
     """
-    entries = [Entry.of(line) for line in lines]
+    entries = [Entry(line) for line in lines]
     ask = lines[0]["job"]["ask"]
     layers = sum(isinstance(entry.architecture, SingleLayer) for entry in entries)
     numbers = ((layers, "layer"), (len(entries) - layers, "network"))

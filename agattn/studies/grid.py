@@ -41,7 +41,7 @@ _SHOWN = 80
 _KINDS = ("layers", "networks")
 _SETTINGS = ASKS["verify"]  # the other questions have some of them
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
-_DIGITS = re.compile(r"[0-9]{1,18}")
+_DIGITS = "[0-9]{1,18}"
 
 Table = dict[str, Any]
 _PATTERNS = {"dims": "[[4, 3, 4]]", "ranks": "[[2, 2]]", "heads": "[[1, 2]]"}
@@ -60,11 +60,10 @@ class Grid:
         Raises:
             InputError: if that is no such fraction.
         """
-        number, slash, parts = text.partition("/")
-        numbers = [int(n) for n in (number, parts) if _DIGITS.fullmatch(n)]
-        if not slash or len(numbers) != 2 or not 1 <= numbers[0] <= numbers[1]:
+        match = re.fullmatch(f"({_DIGITS})/({_DIGITS})", text)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
             raise InputError(f"the part is {text[:_SHOWN]!r}; write K/N with K from 1 to N, such as 1/4")
-        return self.jobs[numbers[0] - 1 :: numbers[1]]
+        return self.jobs[int(match[1]) - 1 :: int(match[2])]
 
 
 def example() -> str:
@@ -207,7 +206,7 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
     def one(text: str, entry: object) -> int:
         if text in letters:
             return letters[text]
-        if not _DIGITS.fullmatch(text):
+        if not re.fullmatch(_DIGITS, text):
             known = f" nor one of {', '.join(letters)}" if letters else ""
             raise _bad(where, entry, f"{text[:_SHOWN]!r} is no whole number{known}")
         return int(text)

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from agattn.errors import InputError
@@ -23,15 +24,14 @@ WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular
 
 @dataclass(frozen=True)
 class Entry:
-    """A line, and the architecture it is about."""
+    """A line, to be asked for its parts."""
 
     line: Line
-    architecture: Any
 
-    @classmethod
-    def of(cls, line: Line) -> Entry:
-        """Read the architecture of a line."""
-        return cls(line, architecture_of(line["architecture"]))
+    @cached_property
+    def architecture(self) -> Any:
+        """What it is about."""
+        return architecture_of(self.line["architecture"])
 
     @property
     def result(self) -> dict[str, Any]:

@@ -34,7 +34,6 @@ def study(
     """Do jobs, and yield their lines in order, each as soon as it and all before it are done.
 
     Args:
-        jobs: the jobs.
         versions: of what does them; found out here if they are not given.
         workers: one of :mod:`agattn.studies.workers`; entered when there is a first job to do.
         cache: where finished jobs are looked up and kept; ``None`` for nowhere.
@@ -112,7 +111,7 @@ def answers(
     for line in study(jobs, force=force):
         if "error" in line:
             raise getattr(errors, line["error"]["type"], errors.AgattnError)(line["error"]["message"])
-        found.append(Entry.of(line))
+        found.append(Entry(line))
         progress(str(found[-1].architecture))
     return tuple(found)
 
