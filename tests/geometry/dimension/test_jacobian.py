@@ -37,6 +37,9 @@ class Gated:
     shapes: ClassVar = {"W": (2, 3), "b": (2, 1), "unused": (2,), "c": (1, 4)}
     input_shape = (3, 4)
 
+    def __str__(self):
+        return "gated"
+
     def evaluate(self, arithmetic, parameters, X):
         Y = arithmetic.matmul(parameters["W"], X)
         gate = parameters["c"] - arithmetic.softmax(Y)
