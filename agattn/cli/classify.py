@@ -54,7 +54,8 @@ def command(
             if not as_json and output is None:
                 click.echo(json.dumps(rows[-1]))
     if output is not None:
-        write_file(output, _csv(rows) if output.suffix.lower() == ".csv" else _lines(rows))
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        write_file(output, _csv(rows) if output.suffix.lower() == ".csv" else lines)
         click.echo(f"wrote {len(rows)} heads to {output}", err=True)
     if plot is not None:
         from agattn.reports.drawing import save
@@ -64,13 +65,8 @@ def command(
         save(draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
-        print_json(
-            {"layout": checkpoint.layout, "tolerance": tolerance, "evidence": "numerical", "heads": rows}
-        )
-
-
-def _lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
+        settings = {"layout": checkpoint.layout, "tolerance": tolerance}
+        print_json({**settings, "evidence": "numerical", "heads": rows})
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

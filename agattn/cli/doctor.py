@@ -36,9 +36,9 @@ def command(as_json: bool) -> int:
     python, version = platform.python_version(), flint.__FLINT_VERSION__
     if as_json:
         print_json({"engines": engines, "python": python, "flint": version})
-        return 0 if all(entry["ok"] for entry in engines) else 3
-    click.echo(f"Python {python}, FLINT {version}")
-    for entry in engines:
-        works = f" {entry['version']}: works ({entry['path']}, by {entry.get('found')})"
-        click.echo(f"{entry['name']}{works if entry['ok'] else ': ' + str(entry['problem'])}")
+    else:
+        click.echo(f"Python {python}, FLINT {version}")
+        for entry in engines:
+            works = f" {entry['version']}: works ({entry['path']}, by {entry.get('found')})"
+            click.echo(f"{entry['name']}{works if entry['ok'] else ': ' + str(entry['problem'])}")
     return 0 if all(entry["ok"] for entry in engines) else 3

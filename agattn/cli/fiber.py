@@ -49,31 +49,24 @@ def command(
     architecture = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
     if as_json:
         canonical = vars(found.canonical())
+        shown = ("name", "dimension", "parametrization")
+        compared = answer and {
+            "equal": answer.equal, "component": answer.component, "s": plain(answer.s),
+            "gauge": plain(answer.C), "input": plain(answer.X), "difference": plain(answer.difference),
+            "relative": plain(answer.relative), "evidence": answer.evidence.value,
+        }  # fmt: skip
         print_json(
             {
                 "architecture": architecture,
                 "case": found.case,
-                "components": [
-                    {key: getattr(c, key) for key in ("name", "dimension", "parametrization")}
-                    for c in found.components
-                ],
+                "components": [{key: getattr(c, key) for key in shown} for c in found.components],
                 "dimension": found.dimension,
                 "dimension_with_keys": found.dimension_with_keys,
                 "generic": found.case == "line",
                 "ranks": {name: vars(x) | {"margin": plain(x.margin)} for name, x in found.ranks.items()},
                 "canonical": {x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
                 "evidence": found.evidence.value,
-                "equivalent": answer
-                and {
-                    "equal": answer.equal,
-                    "component": answer.component,
-                    "s": plain(answer.s),
-                    "gauge": plain(answer.C),
-                    "input": plain(answer.X),
-                    "difference": plain(answer.difference),
-                    "relative": plain(answer.relative),
-                    "evidence": answer.evidence.value,
-                },
+                "equivalent": compared,
             }
         )
         return

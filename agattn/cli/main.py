@@ -43,14 +43,8 @@ COMMANDS = {
 }
 
 
-REPORT = "this is an error of agattn; please report it with the lines above, and with the command line"
-READER_GONE, INTERNAL_ERROR = 141, 70
-
 #: The environment variable by which a shell asks for completions.
 COMPLETION = "_AGATTN_COMPLETE"
-
-#: Messages are for people; what they quote can be longer than anybody reads.
-LONGEST_MESSAGE = 2000
 
 
 class LazyGroup(click.Group):
@@ -132,7 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
         fail(str(error), error.exit_status)
     except BrokenPipeError:  # nobody reads the output any more, as with head or less
         forget_output()
-        sys.exit(READER_GONE)
+        sys.exit(141)
     except MemoryError as error:
         fail(f"memory ran out{f': {error}' if str(error) else ''}; nothing was decided", 3)
     except OSError as error:
@@ -144,7 +138,8 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "LinAlgError":  # of numpy, which is not imported for this
             fail(f"the numerical computation did not converge: {error}; nothing was decided", 3)
         traceback.print_exc()
-        fail(REPORT, INTERNAL_ERROR)
+        said = "please report it with the lines above, and with the command line"
+        fail(f"this is an error of agattn; {said}", 70)
 
 
 def print_in_any_encoding() -> None:
@@ -171,8 +166,8 @@ def fail(message: str, status: int) -> NoReturn:
     except (OSError, ValueError):
         forget_output()  # a full disk: trying again at the end would change the exit status
     message = " ".join(message.split())
-    if len(message) > LONGEST_MESSAGE:
-        message = f"{message[: LONGEST_MESSAGE // 2]} ... {message[-LONGEST_MESSAGE // 2 :]}"
+    if len(message) > 2000:  # what it quotes is longer than anybody reads
+        message = f"{message[:1000]} ... {message[-1000:]}"
     with suppress(OSError, ValueError):
         click.echo(f"agattn: {message}", err=True)
     sys.exit(status)

@@ -58,11 +58,7 @@ def console(stderr: bool = False, **options: Any) -> Console:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, or say in one line why not.
-
-    Raises:
-        InputError: if it cannot be written.
-    """
+    """Write a file; an :class:`InputError` says why that cannot be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -71,11 +67,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text in a file, or in one line why there is none.
-
-    Raises:
-        InputError: if it cannot be read, or is not UTF-8.
-    """
+    """The text in a file; an :class:`InputError` if it cannot be read, or is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -85,11 +77,7 @@ def read_text(path: Path) -> str:
 
 
 def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
-    """Refuse a file, or a folder, that could not be written: before the work, not after it.
-
-    Raises:
-        InputError: if the suffix is none of these, or if something is there that is in the way.
-    """
+    """Refuse a file, or a folder, that cannot be written or has none of these suffixes: before the work."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {path}; its name must end in {' or '.join(suffixes)}")
     if path.exists() and path.is_dir() != folder:
@@ -108,15 +96,7 @@ def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool 
 
 
 def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
-    """Refuse to draw where that is bound to fail: before the work, not after it.
-
-    Args:
-        path: the file; ``None`` if only the library is needed.
-        suffixes: what its name may end in.
-
-    Raises:
-        InputError: if matplotlib is missing, or as :func:`check_destination` says.
-    """
+    """Refuse to draw without matplotlib, or into a file that :func:`check_destination` refuses."""
     if path is not None:
         check_destination(path, suffixes)
     if importlib.util.find_spec("matplotlib") is None:
@@ -130,10 +110,7 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
 
 @contextlib.contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None]]:
-    """Show on stderr what is going on: a spinner on a terminal, otherwise nothing.
-
-    Yields a function that replaces the message.
-    """
+    """Show a spinner on stderr, if that is a terminal; yields a function that adds a step to the message."""
     shown = console(stderr=True)
     if not shown.is_terminal:
         yield lambda _: None

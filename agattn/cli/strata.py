@@ -57,10 +57,9 @@ def _print_table(found: StrataTable) -> None:
     rows: list[tuple[Cell, ...]] = []
     for row in found.rows:
         cells = row.cells("-", "..")
-        lengths = [] if row.tangent.fiber is None else [p.length for p in row.tangent.fiber.points]
-        longest = max((n for n in lengths if n), default=None)
-        multiple = f" (×{longest or '?'})" if lengths and longest != 1 else ""
-        cells["preimages"] = f"{cells['preimages']}{multiple}"
+        if row.tangent.fiber is not None:
+            longest = max(p.length or 0 for p in row.tangent.fiber.points)
+            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
         cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
         rows.append((*cells.values(), row.local_type.name))
     console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n")
