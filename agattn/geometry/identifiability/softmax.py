@@ -129,21 +129,6 @@ def identify_softmax(
     return (None if A is None else as_floats(A)), as_floats(V)
 
 
-def power_of_two(x: Fraction) -> Fraction:
-    """2^x for an integer x; ValueError for another one, where it is irrational."""
-    if x.denominator != 1:
-        raise ValueError(f"2^({x}) is irrational")
-    return Fraction(2) ** x.numerator
-
-
-def logarithm(y: Fraction) -> Fraction:
-    """The x with 2^x = y; ValueError if y is no power of two."""
-    x = Fraction(y.numerator.bit_length() - y.denominator.bit_length())
-    if power_of_two(x) != y:
-        raise ValueError(f"{y} is no power of two")
-    return x
-
-
 def bounded(x: Fraction) -> Fraction:
     r"""2 + x/(1 + \|x\|), injective with values between 1 and 3."""
     return 2 + x / (1 + abs(x))
@@ -165,7 +150,11 @@ def recovered_exactly(d: int, d_out: int, a: int, t: int, seed: int = 0) -> list
         return scalars(generator.integers(-2, 3, shape), "the weights")
 
     results = []
-    functions = (("2^x", power_of_two, logarithm), ("2 + x/(1 + |x|)", bounded, unbounded))
+    two: tuple[Function, Function] = (  # at integers and powers of two
+        lambda x: Fraction(2) ** x,
+        lambda y: Fraction(y.numerator.bit_length() - y.denominator.bit_length()),
+    )
+    functions = (("2^x", *two), ("2 + x/(1 + |x|)", bounded, unbounded))
     for name, S, S_inverse in functions:
         A, V = draw(a, d).T @ draw(a, d), draw(d_out, d)
         while not V.any():

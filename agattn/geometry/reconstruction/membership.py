@@ -51,7 +51,7 @@ from agattn.algebra.scalars import (
     scaled,
 )
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.identifiability.preimages import preimages
@@ -177,14 +177,14 @@ def _exact(layer: SingleLayer, y: Array, nearest: bool) -> Identification:
     if fiber.discriminant is not None:
         reason = "h ⊗ q ⊗ Q with Q definite"
         if member:
-            conjugate = f"conjugate over ℚ(√{fiber.discriminant}); the weights shown are rounded"
-            reason = f"h ⊗ q ⊗ Q with Q = l·l', which are {conjugate}"
+            reason = f"h ⊗ q ⊗ Q with Q = l·l', which are conjugate over ℚ(√{fiber.discriminant})"
+            reason += "; the weights shown are rounded"
     elif fiber.number and not fits:
         violation = find_violation(layer, y, rank_only=True)
         reason = f"the rank of A is {rank}, above a = {layer.a}: {violation}"
     elif not fiber.number:
         # Unique factorization has decided; an equation is for the reader.
-        violation = _violation(free, y, 0.0)
+        violation = find_violation(free, y)
         reason = str(violation or f"{reason}; no violated equation was found among some hundreds")
     A, V, residual = None, None, float("nan")
     if member and fiber.points:
@@ -215,11 +215,11 @@ def _floating(layer: SingleLayer, y: Array, tolerance: float) -> Identification:
         closure, reason = True, "h ⊗ q ⊗ Q with Q definite"
     elif layer.alpha < layer.d and (free := nearest_weights(T, layer.d)).residual <= tolerance:
         rank = decide_rank(free.A, max(TOLERANCE, tolerance))
-        violation = _violation(layer, y, tolerance, rank_only=True)
+        violation = find_violation(layer, y, tolerance=tolerance, rank_only=True)
         detail = f": {violation}" if violation else f" by a factor of {rank.margin:.3g} over the tolerance"
         closure, reason = False, f"the rank of A is {rank.rank}, above a = {layer.a}{detail}"
     else:
-        violation = _violation(SingleLayer(layer.d, layer.d_out), y, tolerance)
+        violation = find_violation(SingleLayer(layer.d, layer.d_out), y, tolerance=tolerance)
         closure = False if violation else None
         far = f"the nearest point found is at the relative distance {residual:.3g}, above {tolerance:g}"
         reason = str(violation or far)
@@ -268,13 +268,6 @@ def _one_token(layer: SingleLayer, z: Array, tolerance: float) -> Identification
         # A form that is irreducible over ℚ with a linear factor over ℂ is a norm from a cubic field.
         reason += f"; z_{exact.first + 1} is irreducible over ℚ, so the weights are irrational and rounded"
     return Identification(layer, member, closure, *pairs[fitting or 0], residual, evidence, reason)
-
-
-def _violation(layer: SingleLayer, y: Array, tolerance: float, rank_only: bool = False) -> Violation | None:
-    try:
-        return find_violation(layer, y, tolerance=tolerance, rank_only=rank_only)
-    except UndecidedError:
-        return None
 
 
 def _is_definite(T: Array, tolerance: float) -> bool:

@@ -58,33 +58,28 @@ def pieces_of_line(layer: SingleLayer, slice_: Slice, line: Line, radius: Fracti
     finitely many points, all of the line is in M, as M is closed.)
     The line is given in coordinates of the slice; the pieces are those for parameters from −radius to radius.
     """
+
+    def at(parameter: Fraction) -> Fiber | None:
+        y = slice_.point(_on(line, parameter))
+        return preimages(layer, y) if any(y) else None
+
     end = Fraction(radius)
     cuts = sorted({-end, *_zeros_of_minors(layer, slice_, line, end), end})
     pieces: list[Piece] = []
     for low, high in pairwise(cuts):
         # A rational number well between the two, with a small denominator.
         sample = Fraction(float(low + high) / 2).limit_denominator(max(2, int(8 / (high - low))))
-        fiber = _fiber(layer, slice_, line, sample)
+        fiber = at(sample)
         if fiber is not None and not fiber.number:
             raise InputError(f"the point at {sample} of the line is not in the Zariski closure of M")
         in_m, reason = (True, "the function 0") if fiber is None else (fiber.is_real, fiber.reason)
-        if pieces and pieces[-1].in_m == in_m and not is_pinch(layer, slice_, line, Fraction(low)):
+        first = at(Fraction(low))
+        pinch = first is not None and any(p.length != 1 for p in first.points)
+        if pieces and pieces[-1].in_m == in_m and not pinch:
             pieces[-1] = Piece((pieces[-1].ends[0], float(high)), pieces[-1].sample, in_m, reason)
         else:
             pieces.append(Piece((float(low), float(high)), sample, in_m, reason))
     return pieces
-
-
-def is_pinch(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> bool:
-    """Whether the fiber at a point of the line is one point that is not reduced: stratum (1,1,1)."""
-    fiber = _fiber(layer, slice_, line, parameter)
-    return fiber is not None and any(p.length != 1 for p in fiber.points)
-
-
-def _fiber(layer: SingleLayer, slice_: Slice, line: Line, parameter: Fraction) -> Fiber | None:
-    """The preimages of a point of the line; ``None`` for the function 0."""
-    y = slice_.point(_on(line, parameter))
-    return preimages(layer, y) if any(y) else None
 
 
 def _on(line: Line, parameter: Fraction) -> list[Fraction]:

@@ -25,19 +25,19 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import Matrix, echelon, rational_matrix
+from agattn.algebra.echelon import Matrix, echelon
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.identifiability.fibers import Fiber
+from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import (
     Stratum,
@@ -48,11 +48,10 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
 
+#: A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1.
 Entries = tuple[tuple[int, int, int, int], ...]
-"""A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1."""
-
+#: The nonzero coordinates of a vector in ℤ^N.
 Vector = dict[Coordinate, int]
-"""The nonzero coordinates of a vector in ℤ^N."""
 
 _PRIME = (1 << 61) - 1
 
@@ -178,7 +177,12 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
         vectors = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
-        pivots = _independent(layer, [vector for _, vector in vectors])
+        index = coordinate_index(layer)
+        matrix = flint.nmod_mat(ambient, len(vectors), _PRIME)
+        for column, (_, vector) in enumerate(vectors):
+            for name, value in vector.items():
+                matrix[index[name], column] = value
+        pivots = echelon(matrix)[1]  # vectors that are independent modulo a prime are so over ℚ
         lower, arcs = len(pivots), tuple(dict.fromkeys(vectors[n][0] for n in pivots))
     equations: tuple[Equation, ...] = ()
     if fiber is not None and is_one_reduced_point(fiber):
@@ -247,28 +251,6 @@ def independent_gradients(
     return tuple(kept)
 
 
-def _independent(layer: SingleLayer, vectors: Sequence[Vector]) -> list[int]:
-    """The places of the vectors that are independent of those before them, modulo a prime: so also over ℚ."""
-    index = coordinate_index(layer)
-    matrix = flint.nmod_mat(len(index), len(vectors), _PRIME)
-    for column, vector in enumerate(vectors):
-        for name, value in vector.items():
-            matrix[index[name], column] = value
-    return echelon(matrix)[1]
-
-
-def rank_factorization(A: Matrix) -> tuple[list[list[Any]], list[list[Any]]]:
-    """K and Q with A = KᵀQ and rk A rows each: Q from the reduced row echelon form, K from pivot columns.
-
-    >>> rank_factorization([[0, 2], [0, 4]])
-    ([[2, 4]], [[0, 1]])
-    """
-    d = len(A)
-    reduced, pivots = echelon(rational_matrix(A, d))
-    Q = [[reduced[row, b] for b in range(d)] for row in range(len(pivots))]
-    return [[A[k][pivot] for k in range(d)] for pivot in pivots], Q
-
-
 def _entries(matrix: Matrix) -> Entries:
     """The nonzero entries of an integer matrix, as those of representatives are; ValueError for another."""
     found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
@@ -283,8 +265,8 @@ def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
     Where rk A < α they add ε times a rank-one matrix, so their directions Ȧ span all d × d matrices; where
     rk A = α they move one of the factors K and Q, which spans the tangent space of D_α.
     """
-    K, Q = (_entries(factor) for factor in rank_factorization(A))
-    rank, fixed = len({row for row, *_ in K}), _entries(V)
+    K, Q = (_entries(factor) for factor in canonical_factors(A, layer.d))
+    rank, fixed = max((row for row, *_ in K), default=0), _entries(V)
     indices = range(1, layer.d + 1)
     for c, i in product(range(1, layer.d_out + 1), indices):
         yield Arc(K, Q, (*fixed, (c, i, 1, 1)))
@@ -304,7 +286,7 @@ def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]
     nothing; within rank 1 it moves q by ε² instead. Sums of two unit vectors w give the mixed terms of
     −h⊗q⊗w².
     """
-    (k,), (q,) = rank_factorization(A)
+    (k,), (q,) = canonical_factors(A, 1)
     first = next(i for i, x in enumerate(k) if x)
     K, Q, fixed = _entries([k]), _entries([q]), _entries(V)
     h = _entries([[row[first] / k[first]] for row in V])

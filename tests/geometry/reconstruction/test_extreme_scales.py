@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import equivalent, fiber, weights
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.reconstruction.separating_equations import find_violation
@@ -27,8 +27,7 @@ def random_point(shape, seed):
 @given(SHAPES, st.integers(0, 10**6))
 def test_rounding_is_no_violation(shape, seed):
     layer, _, _, y = random_point(shape, seed)
-    with pytest.raises(UndecidedError, match="too near to tell"):
-        find_violation(layer, y, tolerance=1e-14)
+    assert find_violation(layer, y, tolerance=1e-14) is None
 
 
 @given(SHAPES, st.integers(0, 10**6))
@@ -47,8 +46,7 @@ def test_a_violation_excludes_every_tensor_within_the_tolerance(shape, seed, tol
     noise = np.random.default_rng(seed).standard_normal(y.shape)
     # The invariant norm is between the Euclidean one and that divided by √2.
     moved = y + noise * (tolerance * np.linalg.norm(y) / np.linalg.norm(noise) / 2)
-    with pytest.raises(UndecidedError):
-        find_violation(layer, moved, tolerance=tolerance)
+    assert find_violation(layer, moved, tolerance=tolerance) is None
 
 
 @given(SHAPES, st.integers(0, 10**6), EXPONENTS)

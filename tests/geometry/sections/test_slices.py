@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.preimages import preimages
-from agattn.geometry.sections.real_points import is_pinch, outside, pieces_of_line
+from agattn.geometry.sections.real_points import outside, pieces_of_line
 from agattn.geometry.sections.slices import (
     Section,
     Slice,
@@ -136,10 +136,6 @@ def test_lines():
 def test_membership_changes_at_the_pinch_point_and_nowhere_else():
     pieces = pieces_of_line(LAYER, FIGURE_1, AXIS, 3)
     assert [(p.ends, p.in_m) for p in pieces] == [((-3.0, 0.0), True), ((0.0, 3.0), False)]
-    assert is_pinch(LAYER, FIGURE_1, AXIS, Fraction(0))
-    assert not is_pinch(LAYER, FIGURE_1, AXIS, Fraction(-1)) and not is_pinch(
-        LAYER, FIGURE_1, AXIS, Fraction(1)
-    )
     with pytest.raises(InputError, match="not in the Zariski closure"):
         pieces_of_line(LAYER, FIGURE_1, ((1, 1, 0), (0, 0, 1)), 1)
 

@@ -13,7 +13,6 @@ from agattn.geometry.strata.tangent import (
     Arc,
     arcs_through_zero,
     first_order_arcs,
-    rank_factorization,
     representative_point,
     second_order_arcs,
     tangent_bounds,
@@ -166,13 +165,6 @@ def test_every_arc_stays_in_the_variety(data):
             product = product * y[name]
         value = value + product * coefficient
     assert not value
-
-
-def test_rank_factorization():
-    A = [[1, 2, 3], [2, 4, 6], [1, 0, 1]]
-    K, Q = rank_factorization(A)
-    assert len(K) == len(Q) == 2
-    assert [[sum(K[n][i] * Q[n][j] for n in range(2)) for j in range(3)] for i in range(3)] == A
 
 
 def test_lines_through_zero_span_everything():
