@@ -16,7 +16,7 @@ array([[4.]])
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import flint
 import numpy as np
@@ -26,33 +26,38 @@ from agattn.algebra import residues
 Array = Any  # a numpy array whose entries are of the kind that the arithmetic is for
 
 
-class Arithmetic(Protocol):
-    """What a map needs from its scalars."""
+class Arithmetic:
+    """What a map needs from its scalars: here by numpy's operators, and without a softmax."""
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """Stacks of matrices, (..., m, k) times (..., k, n), broadcast."""
+        """Products of stacks of matrices, (..., m, k) times (..., k, n), broadcast."""
+        return a @ b
 
     def times(self, a: Array, b: Array) -> Array:
         """Entrywise product, broadcast."""
+        return a * b
 
     def clean(self, a: Array) -> Array:
         """Bring a sum or difference of a few results back into normal form."""
+        return a
 
     def softmax(self, a: Array) -> Array:
         """The softmax of every column, exp(a_j)/Σ_k exp(a_k); TypeError where the scalars have none."""
+        raise TypeError(f"a softmax layer has no meaning in {type(self).__name__}: there is no exponential")
 
     def identity(self, n: int) -> Array:
         """The n × n identity matrix."""
+        return np.eye(n)
 
 
 @dataclass(frozen=True)
-class ModularArithmetic:
+class ModularArithmetic(Arithmetic):
     """Residues modulo the prime p < 2³⁰."""
 
     p: int
 
     def matmul(self, a: Array, b: Array) -> Array:
-        """The product modulo p."""
+        """The products modulo p."""
         return residues.matmul(a, b, self.p)
 
     def times(self, a: Array, b: Array) -> Array:
@@ -63,53 +68,25 @@ class ModularArithmetic:
         """Reduce modulo p."""
         return residues.reduce(a, self.p)
 
-    def softmax(self, a: Array) -> Array:
-        """There is none over a finite field."""
-        raise TypeError("a softmax layer has no meaning over a finite field")
 
-    def identity(self, n: int) -> Array:
-        """The identity matrix."""
-        return np.eye(n)
-
-
-class FloatArithmetic:
+class FloatArithmetic(Arithmetic):
     """Float64, without any guarantee."""
-
-    def matmul(self, a: Array, b: Array) -> Array:
-        """The product."""
-        return a @ b
-
-    def times(self, a: Array, b: Array) -> Array:
-        """The entrywise product."""
-        return a * b
-
-    def clean(self, a: Array) -> Array:
-        """Nothing to do."""
-        return a
 
     def softmax(self, a: Array) -> Array:
         """The softmax of every column, shifted by the largest entry so that nothing overflows."""
         weights = np.exp(a - a.max(axis=-2, keepdims=True))
         return weights / weights.sum(axis=-2, keepdims=True)
 
-    def identity(self, n: int) -> Array:
-        """The identity matrix."""
-        return np.eye(n)
 
-
-class RingArithmetic(FloatArithmetic):
+class RingArithmetic(Arithmetic):
     """Python objects with ``+`` and ``*``, in object arrays."""
-
-    def softmax(self, a: Array) -> Array:
-        """There is none in a ring."""
-        raise TypeError("a softmax layer has no meaning over a ring without an exponential")
 
     def identity(self, n: int) -> Array:
         """The identity matrix, of ints."""
         return np.eye(n, dtype=int).astype(object)
 
 
-class BallArithmetic(FloatArithmetic):
+class BallArithmetic(Arithmetic):
     """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
 
     def softmax(self, a: Array) -> Array:

@@ -32,8 +32,7 @@ LARGEST_EXPONENT = 10**6
 ROUNDED_DIGITS = 16
 NO_COMPLEX = "only real matrices are read: give [[Re, -Im], [Im, Re]], which has twice the rank"
 
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-_RATIONAL = re.compile(r"([+-]?\d+)\s*/\s*(\d+)", re.ASCII)
+_RATIONAL = re.compile(r"([+-]?\d+)(?:\s*/\s*(\d+))?", re.ASCII)
 _DECIMAL = r"([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?"
 _BALL = re.compile(rf"{_DECIMAL}(?:\s*(?:\+/-|±)\s*{_DECIMAL})?", re.ASCII)
 
@@ -74,11 +73,10 @@ def read_number(x: Any, radius: Any = None) -> Ball:
 def _float(x: Any, radius: Any) -> Ball:
     if not np.isfinite(x):
         raise InputError(f"{x} is not a finite number")
-    numerator, denominator = x.as_integer_ratio()
     if radius is None:
         # A zero is exact. Halved as a rational: half of the smallest float is not a float.
         radius = flint.fmpq(*np.spacing(np.abs(x)).as_integer_ratio()) / 2 if x else flint.fmpq(0)
-    return flint.fmpq(numerator, denominator), radius
+    return flint.fmpq(*x.as_integer_ratio()), radius
 
 
 def _mpf(x: Any, radius: Any) -> Ball:
@@ -99,20 +97,18 @@ def _mpf(x: Any, radius: Any) -> Ball:
 
 def _text(text: str, radius: Any) -> Ball:
     stripped = text.strip()
-    if _INTEGER.fullmatch(stripped):
-        return flint.fmpq(flint.fmpz(stripped.removeprefix("+"))), None
     rational = _RATIONAL.fullmatch(stripped)
     if rational:
-        denominator = flint.fmpz(rational[2])
+        denominator = flint.fmpz(rational[2] or 1)
         if not denominator:
             raise InputError(f"{_short(text)} has the denominator 0")
         return flint.fmpq(flint.fmpz(rational[1].removeprefix("+")), denominator), None
     ball = _BALL.fullmatch(stripped)
     if not ball or not (ball[2] or ball[3]):
         raise InputError(f"{_short(text)} is not a number: write 3, 22/7, 0.25, 1e-9 or 0.333 +/- 5e-4")
-    midpoint, unit = _decimal(ball[1], ball[2], ball[3], ball[4], text)
+    midpoint, unit = _decimal(text, *ball.groups()[:4])
     if ball[6] or ball[7]:
-        stated, _ = _decimal(ball[5], ball[6], ball[7], ball[8], text)
+        stated, _ = _decimal(text, *ball.groups()[4:])
         if stated < 0:
             raise InputError(f"{_short(text)} has a negative radius")
         return midpoint, stated
@@ -122,7 +118,7 @@ def _text(text: str, radius: Any) -> Ball:
     return midpoint, radius
 
 
-def _decimal(sign: str, whole: str, part: str, exponent: str | None, text: str) -> Ball:
+def _decimal(text: str, sign: str, whole: str, part: str, exponent: str | None) -> Ball:
     """The value of a decimal and the unit of its last digit."""
     power = int(exponent or 0)
     if abs(power) > LARGEST_EXPONENT:

@@ -16,6 +16,7 @@ variables such as A_{1,2}, and printing in the syntax of Macaulay2, Singular and
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -59,6 +60,10 @@ class Variable(NamedTuple):
         return f"{self.letter}_{{{','.join(map(str, self.indices))}}}" if self.indices else self.letter
 
 
+def _fraction(x: Any) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
 class PolynomialRing:
     """The polynomial ring ℚ[x_1, ..., x_n], or 𝔽_p[x_1, ..., x_n] when ``characteristic`` is a prime p.
 
@@ -71,12 +76,9 @@ class PolynomialRing:
         names = tuple(v.name for v in self.variables)
         if len(set(names)) != len(names):
             raise ValueError("two variables of a polynomial ring have the same name")
-        self._context: Any
-        order = flint.Ordering.degrevlex
-        if characteristic:
-            self._context = flint.nmod_mpoly_ctx.get(names, modulus=characteristic, ordering=order)
-        else:
-            self._context = flint.fmpq_mpoly_ctx.get(names, ordering=order)
+        context: Any = flint.nmod_mpoly_ctx if characteristic else flint.fmpq_mpoly_ctx
+        options = {"modulus": characteristic} if characteristic else {}
+        self._context = context.get(names, ordering=flint.Ordering.degrevlex, **options)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PolynomialRing):
@@ -97,14 +99,6 @@ class PolynomialRing:
     def gens(self) -> tuple[Polynomial, ...]:
         """The variables as polynomials, in order."""
         return tuple(Polynomial(self, g) for g in self._context.gens())
-
-    @cached_property
-    def _positions(self) -> dict[Variable, int]:
-        return {v: i for i, v in enumerate(self.variables)}
-
-    def gen(self, letter: str, *indices: int) -> Polynomial:
-        """The variable with this letter and these indices; KeyError if there is none."""
-        return self.gens[self._positions[Variable(letter, indices)]]
 
     def zero(self) -> Polynomial:
         """The polynomial 0."""
@@ -128,9 +122,7 @@ class PolynomialRing:
         )
 
     def _coefficient(self, value: Coefficient) -> Any:
-        if self.characteristic:
-            p = self.characteristic
-            value = Fraction(value)
+        if p := self.characteristic:
             return value.numerator * pow(value.denominator, -1, p) % p
         return flint.fmpq(value.numerator, value.denominator)
 
@@ -151,10 +143,8 @@ class Polynomial:
     @property
     def terms(self) -> dict[Exponents, Coefficient]:
         """Nonzero coefficients by exponent vector: Fractions over ℚ, ints in [0, p) over 𝔽_p."""
-        if self.ring.characteristic:
-            return {tuple(map(int, e)): int(c) for e, c in self._poly.to_dict().items()}
-        terms = self._poly.to_dict().items()
-        return {tuple(map(int, e)): Fraction(int(c.p), int(c.q)) for e, c in terms}
+        exact: Callable[[Any], Coefficient] = int if self.ring.characteristic else _fraction
+        return {tuple(map(int, e)): exact(c) for e, c in self._poly.to_dict().items()}
 
     def degree(self) -> int:
         """The total degree; −1 for the zero polynomial."""
@@ -168,7 +158,7 @@ class Polynomial:
         """Over ℚ: the multiple with coprime integer coefficients and a positive leading one (degrevlex)."""
         if self.ring.characteristic or not self:
             return self
-        coefficients = [Fraction(int(c.p), int(c.q)) for c in self._poly.coeffs()]
+        coefficients = [_fraction(c) for c in self._poly.coeffs()]
         scale = Fraction(lcm(*(c.denominator for c in coefficients)))
         scale /= gcd(*(int(c * scale) for c in coefficients))
         return self * (scale if coefficients[0] > 0 else -scale)
@@ -185,7 +175,7 @@ class Polynomial:
         if len(values) != len(self.ring):
             raise ValueError(f"{len(values)} values for {len(self.ring)} variables")
         value = self._poly(*map(self.ring._coefficient, values))
-        return int(value) if self.ring.characteristic else Fraction(int(value.p), int(value.q))
+        return int(value) if self.ring.characteristic else _fraction(value)
 
     def _lift(self, other: object) -> Any:
         if isinstance(other, Polynomial):
@@ -201,16 +191,16 @@ class Polynomial:
         return NotImplemented if lifted is None else Polynomial(self.ring, operation(self._poly, lifted))
 
     def __add__(self, other: Polynomial | Coefficient) -> Polynomial:
-        return self._binary(other, lambda f, g: f + g)
+        return self._binary(other, operator.add)
 
     def __sub__(self, other: Polynomial | Coefficient) -> Polynomial:
-        return self._binary(other, lambda f, g: f - g)
+        return self._binary(other, operator.sub)
 
     def __rsub__(self, other: Coefficient) -> Polynomial:
-        return self._binary(other, lambda f, g: g - f)
+        return -self + other
 
     def __mul__(self, other: Polynomial | Coefficient) -> Polynomial:
-        return self._binary(other, lambda f, g: f * g)
+        return self._binary(other, operator.mul)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -245,25 +235,25 @@ class Polynomial:
 
     def macaulay2(self) -> str:
         """The polynomial in Macaulay2's syntax."""
-        return self._format(lambda v: v.macaulay2(), "^{}", "*", " ")
+        return self._format(Variable.macaulay2, "^{}")
 
     def singular(self) -> str:
         """The polynomial in Singular's syntax."""
-        return self._format(lambda v: v.singular(), "^{}", "*", "")
+        return self._format(Variable.singular, "^{}").replace(" ", "")
 
     def python(self) -> str:
         """The polynomial as a Python expression in the names of its variables."""
-        return self._format(lambda v: v.name, "**{}", "*", " ")
+        return self._format(lambda v: v.name, "**{}")
 
     def latex(self) -> str:
         """The polynomial in LaTeX."""
-        return self._format(lambda v: v.latex(), "^{{{}}}", " ", " ")
+        return self._format(Variable.latex, "^{{{}}}", " ")
 
     def _repr_latex_(self) -> str:
         """The polynomial in a notebook."""
         return f"${self.latex()}$"
 
-    def _format(self, show: Callable[[Variable], str], power: str, times: str, space: str) -> str:
+    def _format(self, show: Callable[[Variable], str], power: str, times: str = "*") -> str:
         pieces: list[str] = []
         for exponents, coefficient in self.terms.items():
             factors = [
@@ -274,7 +264,6 @@ class Polynomial:
             size = abs(coefficient)
             if size != 1 or not factors:
                 factors.insert(0, str(size))
-            sign = "-" if coefficient < 0 else "+" if pieces else ""
-            separator = space if pieces else ""
-            pieces.append(f"{separator}{sign}{separator}{times.join(factors)}")
-        return "".join(pieces) or "0"
+            sign = ("- " if coefficient < 0 else "+ ") if pieces else "-" if coefficient < 0 else ""
+            pieces.append(sign + times.join(factors))
+        return " ".join(pieces) or "0"

@@ -71,13 +71,10 @@ class RandomRows:
 
     Attributes:
         name: what has this rank, for messages.
-        columns: the number of columns.
-        upper_bound: a proved upper bound on the rank.
-        reason: the argument behind it.
-        modulo: for entries that are polynomials over ℤ in everything random: takes a prime and a generator,
-            and returns the number of columns kept (columns that depend on the others may be left out) and a
-            function that draws so many further rows modulo the prime.
-        degree: the degree of these polynomials.
+        upper_bound: a proved upper bound on the rank, with its reason.
+        modulo: for entries that are polynomials over ℤ of this degree in everything random: takes a prime and
+            a generator, and returns the number of columns kept (columns that depend on the others may be left
+            out) and a function that draws so many further rows modulo the prime.
         real: for all others: takes a number of rows and a generator, and returns the rows in float64, and a
             function that gives those with certain indices as an array of ``flint.arb`` at FLINT's precision.
     """
@@ -96,9 +93,6 @@ class RankResult(Shown):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
     Attributes:
-        shape: (m, n).
-        lower_bound, upper_bound: the interval.
-        lower_evidence, upper_evidence: how each end is known.
         method: ``"rational"``, ``"modular"``, ``"ball"`` or ``"mpmath"``: the one that was used.
         precision_bits: working precision of the last step; ``None`` for exact arithmetic.
         gap: log₂ of the ratio of the smallest number taken for nonzero to the largest taken for zero

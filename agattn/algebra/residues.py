@@ -168,13 +168,8 @@ class RowSpace:
 
     A basis in reduced echelon form is kept, without its pivot columns (where it is the identity), so that new
     rows cost less the larger the rank already is. Memory: at most columns²/4 numbers. New rows are reduced by
-    the basis, split in halves, and recursively so: nearly all work is in products of matrices.
-
-    Attributes:
-        p: the prime.
-        rows: the pivot rows, counted from 0 in the order in which rows were added.
-        columns: the pivot columns, in the same order.
-        value: the minor of these rows and columns in this order, modulo p.
+    the basis, split in halves, and recursively so: nearly all work is in products of matrices. Pivot ``rows``
+    (counted from 0 as they were added) and ``columns`` are in one order, and ``value`` is their minor mod p.
     """
 
     def __init__(self, columns: int, p: int) -> None:

@@ -13,9 +13,8 @@ RankDecision(rank=2, tolerance=1e-09, margin=1000000.0)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import numpy as np
@@ -30,15 +29,12 @@ TOLERANCE = 1e-9
 """Relative size below which a singular value counts as zero in floating point, unless said otherwise."""
 
 
-@dataclass(frozen=True)
-class RankDecision:
+class RankDecision(NamedTuple):
     """A rank and how safely it was decided.
 
-    Attributes:
-        rank: the rank.
-        tolerance: the threshold relative to the largest singular value; ``None`` for exact arithmetic.
-        margin: the factor, above 1, between the threshold and the singular value nearest to it; ``None``
-            for exact arithmetic, and ``inf`` if there is nothing but zeros on the other side.
+    The tolerance is the threshold relative to the largest singular value, and the margin the factor, above 1,
+    between that threshold and the singular value nearest to it: ``inf`` if there is nothing but zeros on the
+    other side. Both are ``None`` for exact arithmetic.
     """
 
     rank: int
@@ -59,12 +55,11 @@ def scalars(values: Any, name: str) -> Array:
         ...
     agattn.errors.InputError: y has the entry nan; all entries must be finite real numbers
     """
-    for method in ("tolist", "table"):
-        if not isinstance(values, np.ndarray) and hasattr(values, method):
-            values = getattr(values, method)()
-            break
+    if not isinstance(values, np.ndarray):
+        convert = getattr(values, "tolist", getattr(values, "table", None))
+        values = convert() if convert else values
     try:
-        array = np.asarray(values) if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     except ValueError as error:
         raise InputError(f"{name} has rows of different lengths") from error
     if array.dtype.kind == "f":
@@ -159,10 +154,8 @@ def flint_matrix(array: Array) -> flint.fmpq_mat:
 
 def fraction_matrix(table: flint.fmpq_mat) -> Array:
     """A FLINT matrix as an array of Fractions."""
-    result = np.empty((table.nrows(), table.ncols()), dtype=object)
-    for n, x in enumerate(table.entries()):
-        result.flat[n] = Fraction(int(x.p), int(x.q))
-    return result
+    entries = [Fraction(int(x.p), int(x.q)) for x in table.entries()]
+    return np.array(entries, dtype=object).reshape(table.nrows(), table.ncols())
 
 
 def decide_rank(values: Any, tolerance: float = TOLERANCE) -> RankDecision:

@@ -36,11 +36,8 @@ Tableau = tuple[tuple[int, ...], ...]
 class SpechtModule:
     """The Specht module of a partition of n, in the basis of standard polytabloids.
 
-    The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words.
-
-    Attributes:
-        shape: the partition.
-        tableaux: the standard tableaux, each as its rows; they index the basis.
+    The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words. The standard
+    ``tableaux``, each as its rows, index the basis.
     """
 
     def __init__(self, shape: Partition) -> None:
@@ -83,23 +80,22 @@ class SpechtModule:
     @cached_property
     def _standard_words(self) -> IntArray:
         words = np.zeros((len(self), self.size), dtype=np.int64)
-        for index, tableau in enumerate(self.tableaux):
+        for word, tableau in zip(words, self.tableaux, strict=True):
             for row, entries in enumerate(tableau):
-                words[index, list(entries)] = row
+                word[list(entries)] = row
         return words
 
     @cached_property
     def _inverse(self) -> FloatArray:
         """Turns coefficients at the standard words into coordinates; an integer matrix of determinant ±1."""
-        matrix = self.coefficients(self._standard_words)
+        matrix = self.coefficients(self._standard_words).astype(np.float64)
         # Unitriangular in an order that refines dominance, so the inverse is integral, and checked below.
-        floats = matrix.astype(np.float64)
-        inverse = np.rint(np.linalg.inv(floats))
-        if np.abs(inverse).max() >= 2.0**32 or not np.array_equal(floats @ inverse, np.eye(len(self))):
+        inverse: FloatArray = np.rint(np.linalg.inv(matrix))
+        if np.abs(inverse).max() >= 2.0**32 or not np.array_equal(matrix @ inverse, np.eye(len(self))):
             raise ArithmeticError(
                 f"the polytabloids of shape {self.shape} could not be inverted in floating point"
             )
-        return np.asarray(inverse)
+        return inverse
 
     @cached_property
     def _simple(self) -> FloatArray:
@@ -120,10 +116,9 @@ class SpechtModule:
         """
         i, j = min(i, j), max(i, j)
         if (i, j) not in self._transpositions:
-            if j == i + 1:
-                matrix = self._simple[i]
-            else:
-                matrix = self._simple[j - 1] @ self.transposition(i, j - 1) @ self._simple[j - 1]
+            matrix = self._simple[j - 1]
+            if j > i + 1:
+                matrix = matrix @ self.transposition(i, j - 1) @ matrix
             self._transpositions[i, j] = matrix
         return self._transpositions[i, j]
 

@@ -92,11 +92,9 @@ def widest_gap(values: Sequence[Any], noise_bits: int) -> tuple[int, float | Non
 
 def midpoints(A: BallMatrix, bits: int) -> list[list[Any]]:
     """The midpoints of a matrix of balls as mpmath numbers, rounded to a precision."""
-    balls, (m, n) = A.balls(bits), A.shape
 
     def number(x: Any) -> Any:
-        mantissa, exponent = x.mid().man_exp()
-        return mpmath.mpf((int(mantissa), int(exponent)))
+        return mpmath.mpf(tuple(map(int, x.mid().man_exp())))
 
     with mpmath.workprec(bits):
-        return [[number(balls[i, j]) for j in range(n)] for i in range(m)]
+        return [[number(x) for x in row] for row in A.balls(bits).tolist()]

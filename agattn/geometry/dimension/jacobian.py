@@ -142,7 +142,7 @@ def _same(G: Array) -> Array:
     return G
 
 
-class _Tracing:
+class _Tracing(Arithmetic):
     """An arithmetic on traced arrays; plain arrays among them are constants."""
 
     def __init__(self, arithmetic: Arithmetic) -> None:

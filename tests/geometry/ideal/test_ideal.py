@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.algebra.characters import littlewood_richardson
+from agattn.algebra.polynomial import Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -227,7 +228,7 @@ RING = coordinate_ring(SingleLayer(3, 3))
 
 
 def y(c, b, i, k):
-    return RING.gen("y", c, b, min(i, k), max(i, k))
+    return RING.gens[RING.variables.index(Variable("y", (c, b, min(i, k), max(i, k))))]
 
 
 def determinant(rows):
