@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from agattn.architectures import SingleLayer
 from agattn.engines.locate import Installation
@@ -85,9 +86,8 @@ class Completeness:
 
     def as_json(self) -> dict[str, object]:
         """The findings as JSON-ready data."""
-        record = asdict(self)
-        del record["characteristic"]
-        return record | {
+        known = {key: value for key, value in asdict(self).items() if key != "characteristic"}
+        return known | {
             "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
             "conclusion": self.conclusion,
             "evidence": "modular" if self.characteristic else "proved",
@@ -99,21 +99,20 @@ def check_generators(
 ) -> Completeness:
     """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
 
-    For d = 2 also the Hilbert function, up to :data:`HILBERT_DEGREE`, where that of M̄ is known by a proof.
+    For d = 2 also the Hilbert function, up to degree 8, where that of M̄ is known by a proof.
 
     Raises:
         EngineError: if the engine crashes; running out of time or memory is an answer.
     """
     layer = ideal.layer
     dimension = degree = prime = hilbert = known = None
+    ask = partial(_ask, ideal, installation, characteristic, limits)
     try:
-        dimension, degree = _ask(ideal, ("dimension", "degree"), installation, characteristic, limits)
-        if layer.d == 2 and layer.has_orbits and double_locus_bound_is_sharp(layer.alpha, HILBERT_DEGREE):
+        dimension, degree = ask(("dimension", "degree"))
+        if layer.d == 2 and layer.has_orbits and double_locus_bound_is_sharp(layer.alpha, _DEGREES[-1]):
             known = tuple(double_locus_bound(layer, n) for n in _DEGREES)
-            hilbert = tuple(
-                _ask(ideal, [f"hilbert-{n}" for n in _DEGREES], installation, characteristic, limits)
-            )
-        [decided] = _ask(ideal, ("prime",), installation, characteristic, limits)
+            hilbert = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
+        [decided] = ask(("prime",))
         prime = bool(decided)
     except (EngineTimeoutError, EngineMemoryError):
         pass
@@ -123,9 +122,7 @@ def check_generators(
     )
 
 
-#: The last degree in which Hilbert functions are compared.
-HILBERT_DEGREE = 8
-_DEGREES = range(HILBERT_DEGREE + 1)
+_DEGREES = range(9)  # in which Hilbert functions are compared
 
 # Singular's minAssGTZ gives the minimal primes; an ideal is prime if it equals the only one. The coordinate
 # ring of M̄ is nonzero in every degree, so that no basis of it is empty.
@@ -153,7 +150,7 @@ _QUESTIONS = {
 
 
 def _ask(
-    ideal: Ideal, questions: Sequence[str], installation: Installation, characteristic: int, limits: Limits
+    ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str]
 ) -> list[int]:
     problem = Problem(
         "complete-ideal",

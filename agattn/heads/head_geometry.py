@@ -138,19 +138,17 @@ def _singular_locus(
 ) -> tuple[float | None, float | None]:
     if layer.d == 1:
         return None, None
-    size = np.sqrt(norm_squared(A, V))
     if 2 <= layer.a < layer.d:
         sigma = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
+        size = np.sqrt(norm_squared(A, V))
         exact = float(sigma[layer.a - 1] / size) if len(sigma) >= layer.a else 0.0
-        return exact, exact
-    if layer.a == layer.d_out == 1:
-        if layer.d == 2:
-            return 1.0, 1.0  # only 0 is singular
+    elif layer.a == layer.d_out == 1:
         form = np.multiply.outer(V[0], np.linalg.svd(A)[0][:, 0])
-        values = np.sort(np.abs(np.linalg.eigvalsh(form + form.T)))
-        exact = float(np.sqrt((values[:-1] ** 2).sum() / (values**2).sum()))
-        return exact, exact
-    return rank_one
+        values = np.sort(np.abs(np.linalg.eigvalsh(form + form.T)))[::-1]
+        exact = _tail(values, 1) if layer.d > 2 else 1.0  # for d = 2 only 0 is singular
+    else:
+        return rank_one
+    return exact, exact
 
 
 def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:

@@ -184,8 +184,7 @@ def _safetensors_part(path: Path, name: str, part: tuple[slice, slice] | None) -
     with _open_safetensors(path) as file:
         view = file.get_slice(name)
         if view.get_dtype() == "BF16":
-            whole = _bfloat16(path, name, tuple(view.get_shape()))
-            return whole if part is None else whole[part]
+            view = _bfloat16(path, name, tuple(view.get_shape()))
         array: Array = view[:] if part is None else view[part]
         return array
 

@@ -135,17 +135,18 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
         return "always"
     tests = _comparisons(layers)
     size = len(inside)
-    candidates: list[tuple[tuple[str, ...], frozenset[int]]] = []
-    for length in (1, 2):
-        for condition in combinations(tests, length):
-            values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
-            excluded = frozenset(n for n in range(size, len(layers)) if not values[n])
-            weaker = any(set(shorter) < set(condition) and excluded <= gone for shorter, gone in candidates)
-            if all(values[:size]) and excluded and not weaker:
-                candidates.append((condition, excluded))
     everything = frozenset(range(size, len(layers)))
+    candidates: dict[tuple[str, ...], frozenset[int]] = {}
+    for condition in [*combinations(tests, 1), *combinations(tests, 2)]:
+        values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
+        excluded = frozenset(n for n in everything if not values[n])
+        weaker = any(
+            set(shorter) < set(condition) and excluded <= gone for shorter, gone in candidates.items()
+        )
+        if all(values[:size]) and excluded and not weaker:
+            candidates[condition] = excluded
     # Of the conditions that exclude the same rows the first is as good as any.
-    useful = {gone: condition for condition, gone in reversed(candidates)}
+    useful = {gone: condition for condition, gone in reversed(candidates.items())}
     found = [
         tuple(useful[gone] for gone in chosen)
         for length in (1, 2, 3)

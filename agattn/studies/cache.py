@@ -29,14 +29,11 @@ class Cache:
     """A folder of finished jobs; it is made when the first is kept.
 
     >>> import tempfile
-    >>> from agattn.studies.jobs import key_of
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = Cache(Path(folder))
-    ...     job, shape, versions = {"ask": "strata"}, {"d": 2}, {"agattn": "1"}
-    ...     key = key_of(job, shape, versions)
-    ...     line = {"key": key, "job": job, "architecture": shape, "versions": versions, "result": {}}
-    ...     kept.put(line)
-    ...     kept.get(key) == line, kept.get("0" * 64)
+    >>> from agattn.studies.jobs import Job, SingleLayer
+    >>> from agattn.studies.study import study
+    >>> kept = Cache(Path(tempfile.mkdtemp(), "kept"))
+    >>> [line] = study([Job(SingleLayer(2, 1), "strata")], cache=kept)
+    >>> kept.get(line["key"])["result"] == line["result"], kept.get("0" * 64)
     (True, None)
     """
 

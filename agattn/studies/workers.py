@@ -96,12 +96,9 @@ def _end_with_children() -> None:
     """End this process now, and the engines that it has started."""
     import psutil
 
-    def running() -> list[psutil.Process]:
-        children = psutil.Process().children(recursive=True)
-        return [child for child in children if child.status() != psutil.STATUS_ZOMBIE]
-
+    me = psutil.Process()
     with suppress(psutil.NoSuchProcess):
-        while children := running():
+        while children := [c for c in me.children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]:
             for child in children:
                 child.kill()
     os._exit(0)
