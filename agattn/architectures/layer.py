@@ -140,6 +140,11 @@ class SingleLayer(Shown):
         name, tokens = f"M({self.d},{self.d_out},{self.a})", "t ≥ 2" if self.has_orbits else "t = 1"
         return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
+    @property
+    def arguments(self) -> str:
+        """The layer as the command line names it, such as ``-d 3 -o 2 -a 2``."""
+        return f"-d {self.d} -o {self.d_out} -a {self.a}" + ("" if self.has_orbits else " -t 1")
+
     def as_json(self) -> dict[str, int]:
         """Return the four numbers that define the layer."""
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}

@@ -234,6 +234,22 @@ class DeepNetwork(Shown):
             parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
         return ", ".join([*parts, f"t = {self.t}"])
 
+    @property
+    def arguments(self) -> str:
+        """The network as the command line names it, such as ``--dims 4,3,4 --ranks 2,2 -t 3``."""
+        dims, ranks, heads = (",".join(map(str, x)) for x in (self.dims, self.ranks, self.heads_by_layer))
+        words = [f"--dims {dims} --ranks {ranks} -t {self.t}"]
+        words += [f"--heads {heads}"] if set(self.heads_by_layer) != {1} else []
+        words += ["--skip"] if self.skip else []
+        words += [] if self.is_lightning else [f"--normalization {self.normalization}"]
+        words += [f"--temperature {self.temperature:g}"] if self.temperature != 1 else []
+        words += [] if self.value_rank is None else [f"--value-rank {self.value_rank}"]
+        return " ".join(words)
+
+    def as_network(self) -> DeepNetwork:
+        """The network itself, as a layer is a network of one."""
+        return self
+
     def as_json(self) -> dict[str, object]:
         """Return everything that defines the network, JSON-ready."""
         lists = {"dims": list(self.dims), "ranks": list(self.ranks), "heads": list(self.heads_by_layer)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from agattn.architectures import SingleLayer
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
 from agattn.cli.output import print_json
 
@@ -26,7 +25,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     from agattn.architectures.network import check_tokens
     from agattn.geometry.dimension.dimension import dimension
 
-    network = architecture.as_network() if isinstance(architecture, SingleLayer) else architecture
+    network = architecture.as_network()
     if not force:
         check_tokens(network)
     result = dimension(network, seed, force=force)

@@ -101,7 +101,7 @@ def build(
             raise InputError(
                 f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
             )
-    words = [f"agattn emit {name} --engine ENGINE {_named(architecture)}"]
+    words = [f"agattn emit {name} --engine ENGINE {architecture.arguments}"]
     if seed and isinstance(architecture, DeepNetwork):
         words.append(f"--seed {seed}")
     if characteristic:
@@ -110,15 +110,6 @@ def build(
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
     words += [f"{_OPTIONS[key]} FILE" for key in given if key in ("points", "target", "slice")]
     return replace(problem, command=" ".join(words))
-
-
-def _named(architecture: Any) -> str:
-    """The options that name an architecture."""
-    if isinstance(architecture, SingleLayer):
-        one_token = "" if architecture.has_orbits else " -t 1"
-        return f"-d {architecture.d} -o {architecture.d_out} -a {architecture.a}{one_token}"
-    dims, ranks = (",".join(map(str, numbers)) for numbers in (architecture.dims, architecture.ranks))
-    return f"--dims {dims} --ranks {ranks} -t {architecture.t}"
 
 
 def check_field(characteristic: int) -> None:
