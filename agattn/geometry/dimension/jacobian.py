@@ -46,14 +46,14 @@ def jacobian(
 
     Args:
         architecture: what is differentiated.
-        parameters: an array for each of its ``shapes``, with scalars of the arithmetic's kind.
+        parameters: an array for each of its ``shapes``.
         X: a stack of inputs, (n, d_0, t).
         arithmetic: that of the scalars.
         cotangents: the combinations of outputs, (n, m, d_l, t); all m = d_l·t single outputs by default.
 
     Returns:
         An array of shape (n·m, parameters). Rows are ordered by input, then cotangent (output coordinate,
-        then token, by default); columns as the parameters in ``shapes``.
+        then token, by default).
 
     Raises:
         TypeError: if the architecture is normalized and the scalars have no softmax.
@@ -147,6 +147,7 @@ class _Tracing(Arithmetic):
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.arithmetic = arithmetic
+        self.identity = arithmetic.identity  # a constant
         self.tape: list[_Traced] = []
 
     def record(self, value: Array, *arguments: tuple[Any, Pullback]) -> Any:
@@ -195,10 +196,6 @@ class _Tracing(Arithmetic):
             return weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
 
         return self.record(W, (a, pull))
-
-    def identity(self, n: int) -> Array:
-        """A constant."""
-        return self.arithmetic.identity(n)
 
     def pull_back(self, out: _Traced, cotangents: Array) -> None:
         """Find the gradients of what was recorded without arguments, from cotangents (m, n, ...)."""

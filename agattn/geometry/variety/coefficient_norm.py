@@ -28,19 +28,13 @@ _MOST_BITS = 450  # norms are squared
 
 
 def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
-    """T as an array (d', d, d, d) with T[c, i, b, k] = T_{c,b}[i, k], from the N compact coefficients.
-
-    Laid out so that both halves of alternating least squares are one product of a matrix with a vector.
-    """
+    """T as an array (d', d, d, d) with T[c, i, b, k] = T_{c,b}[i, k], from the N compact coefficients."""
     rows, columns = np.triu_indices(d)
     half = np.where(rows == columns, 1.0, 0.5)
     values = (y.reshape(d_out, d, -1) * half).swapaxes(1, 2)
-    T = np.empty((d_out, d, d, d))
-    # Adjacent advanced indices would move to the front; one index array after a slice and a basic axis do.
-    by_pair = T.transpose(1, 3, 0, 2)
-    by_pair[rows, columns] = values.swapaxes(0, 1)
-    by_pair[columns, rows] = values.swapaxes(0, 1)
-    return T
+    by_pair = np.empty((d, d, d_out, d))
+    by_pair[rows, columns] = by_pair[columns, rows] = values.swapaxes(0, 1)
+    return np.ascontiguousarray(by_pair.transpose(2, 0, 3, 1))
 
 
 def weights_tensor(A: Array, V: Array) -> Array:
@@ -87,8 +81,7 @@ def value_gram(A: Array) -> Array:
 
 def attention_gram(V: Array) -> Array:
     """(‖V‖²·1 + VᵀV)/2: the Gram matrix of A_b ↦ (V_c·A_b)_c, d × d."""
-    gram: Array = ((V**2).sum() * np.eye(V.shape[1]) + V.T @ V) / 2
-    return gram
+    return value_gram(V.T)
 
 
 def gram_root(V: Array) -> tuple[Array, Array]:
@@ -101,7 +94,7 @@ def gram_root(V: Array) -> tuple[Array, Array]:
 def nearest_of_rank(A: Array, V: Array, rank: int) -> Array:
     """The A' of rank at most ``rank`` for which φ_{A',V} is nearest to φ_{A,V}, for V ≠ 0.
 
-    ‖φ_{A−A',V}‖ = ‖G^{1/2}(A − A')‖ with G = :func:`attention_gram`, so this is a truncated singular value
+    As ‖φ_{A−A',V}‖ = ‖G^{1/2}(A − A')‖ with G = :func:`attention_gram`, it is a truncated singular value
     decomposition (Eckart and Young).
     """
     root, back = gram_root(V)

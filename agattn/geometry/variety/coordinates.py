@@ -24,6 +24,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
+from math import prod
 from typing import Any
 
 import flint
@@ -68,8 +69,7 @@ def coordinate_ring(layer: SingleLayer, characteristic: int = 0) -> PolynomialRi
 def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
     """The compact coefficients of φ as a vector of length N, in the order of :func:`coordinates`.
 
-    The entries of A (d × d) and V (d' × d) may be anything that can be added and multiplied: numbers,
-    Fractions, FLINT numbers, polynomials, symbols.
+    The entries of A (d × d) and V (d' × d) may be anything that can be added and multiplied.
 
     Raises:
         InputError: if the shapes do not fit the layer.
@@ -98,21 +98,14 @@ def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
 
 
 def generic_matrices(shapes: Mapping[str, tuple[int, int]], characteristic: int = 0) -> list[Array]:
-    """Matrices of variables over one polynomial ring, with indices from 1, row by row.
-
-    Args:
-        shapes: the letter of the variables of each matrix, and its numbers of rows and columns.
-        characteristic: of the ring.
+    """Matrices of variables over one polynomial ring, from their letters and numbers of rows and columns.
 
     >>> generic_matrices({"a": (1, 2), "v": (1, 1)})
     [array([[a_(1,1), a_(1,2)]], dtype=object), array([[v_(1,1)]], dtype=object)]
     """
-    places = [(letter, (i + 1, j + 1)) for letter, shape in shapes.items() for i, j in np.ndindex(shape)]
-    gens = iter(PolynomialRing([Variable(*place) for place in places], characteristic).gens)
-    return [
-        np.array([[next(gens) for _ in range(columns)] for _ in range(rows)], dtype=object)
-        for rows, columns in shapes.values()
-    ]
+    variables = [Variable(x, (i + 1, j + 1)) for x, shape in shapes.items() for i, j in np.ndindex(shape)]
+    gens = iter(PolynomialRing(variables, characteristic).gens)
+    return [np.array([[next(gens) for _ in range(n)] for _ in range(m)], object) for m, n in shapes.values()]
 
 
 def parametrization(layer: SingleLayer, characteristic: int = 0) -> list[Polynomial]:
@@ -169,9 +162,8 @@ def _monomial(index: Coordinate, tau: int, j: int) -> Monomial:
 def expansion(layer: SingleLayer) -> dict[tuple[int, int, Monomial], dict[Coordinate, int]]:
     """The linear map from compact coefficients to the coefficients of all outputs for t tokens.
 
-    Returns:
-        For each output entry (c, τ) and each cubic monomial with a nonzero coefficient there, the integer
-        combination of compact coefficients that it is. Monomials that never occur are absent.
+    For each output entry (c, τ) and each cubic monomial that occurs there, the integer combination of compact
+    coefficients that its coefficient is.
     """
     table: dict[tuple[int, int, Monomial], dict[Coordinate, int]] = {}
     tokens = range(1, layer.t + 1)
@@ -181,10 +173,7 @@ def expansion(layer: SingleLayer) -> dict[tuple[int, int, Monomial], dict[Coordi
 
 
 def full_tensor(layer: SingleLayer, compact: Any) -> Array:
-    """All coefficients of φ for t tokens, d' × t × C(dt+2, 3), from the compact ones.
-
-    The last axis follows :func:`monomials`.
-    """
+    """All coefficients of φ for t tokens, d' × t × :func:`monomials`, from the compact ones."""
     values = dict(zip(coordinates(layer), compact, strict=True))
     column = {m: n for n, m in enumerate(monomials(layer.d, layer.t))}
     zero = next(iter(values.values())) * 0
@@ -213,9 +202,6 @@ def compact_coefficients(layer: SingleLayer, tensor: Any) -> Array:
 def evaluate(layer: SingleLayer, tensor: Any, X: Any) -> Array:
     """φ(X), d' × t, from the full tensor: every monomial evaluated at X (d × t)."""
     X = as_array(X, "X")
-    values = [
-        X[i - 1, j - 1] * X[m - 1, n - 1] * X[r - 1, s - 1]
-        for (i, j), (m, n), (r, s) in monomials(layer.d, layer.t)
-    ]
+    values = [prod(X[i - 1, j - 1] for i, j in monomial) for monomial in monomials(layer.d, layer.t)]
     result: Array = np.asarray(tensor) @ np.array(values)
     return result

@@ -53,10 +53,7 @@ def expected_degree(layer: SingleLayer) -> int:
 
 
 def degree_is_below(layer: SingleLayer, digits: int) -> bool:
-    """Whether the degree of M̄ is below 10^digits; quick also where it would fill the memory.
-
-    Of large layers the logarithm of the degree decides, as a sum of nonnegative logarithms of the factors,
-    and of the others the degree itself.
+    """Whether the degree of M̄ is below 10^digits; of large layers its logarithm decides.
 
     >>> degree_is_below(SingleLayer(3, 1), 2), degree_is_below(SingleLayer(3, 1), 1)
     (True, False)
@@ -72,7 +69,7 @@ def degree_is_below(layer: SingleLayer, digits: int) -> bool:
     # A unit more leaves room for rounding, and for the length of the fiber.
     most = (digits + 1) * log(10)
     logarithm = log_comb(p + q, q)
-    for i in range(d - rank):
+    for i in range(d - rank):  # all factors are at least 1
         if logarithm > most:
             break
         logarithm += log_comb(d + i, rank) - log_comb(rank + i, rank)

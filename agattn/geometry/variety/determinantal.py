@@ -14,6 +14,8 @@ vanish to second order: the Zariski tangent space is everything, and the tangent
 
 from __future__ import annotations
 
+from itertools import product
+
 import flint
 
 from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
@@ -21,15 +23,11 @@ from agattn.algebra.rank import proved_rank
 
 
 def compression(A: Matrix) -> flint.fmpq_mat:
-    """The matrix of the linear map Ȧ ↦ Lᵀ Ȧ N from d² entries to the (d − s)² of what Ȧ does on ker A modulo
-    im A, row by row.
-    """
+    """The matrix of Ȧ ↦ Lᵀ Ȧ N, what Ȧ does on ker A modulo im A, from d² entries to (d − s)², row by row."""
     d = len(A)
     matrix = rational_matrix(A, d)
-    lefts, rights = kernel_basis(matrix.transpose()), kernel_basis(matrix)
-    return rational_matrix(
-        [[x * z for x in left for z in right] for left in lefts for right in rights], d * d
-    )
+    pairs = product(kernel_basis(matrix.transpose()), kernel_basis(matrix))
+    return rational_matrix([[x * z for x in left for z in right] for left, right in pairs], d * d)
 
 
 def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
@@ -42,10 +40,7 @@ def in_tangent_cone(A: Matrix, alpha: int, direction: Matrix) -> bool:
 
 
 def tangent_space_equations(A: Matrix, alpha: int) -> flint.fmpq_mat:
-    """Equations of the Zariski tangent space of {rk ≤ alpha} at A: rows in the d² entries of Ȧ; none where A
-    has rank below ``alpha``.
-    """
+    """Equations of the Zariski tangent space of {rk ≤ alpha} at A, as rows in the d² entries of Ȧ."""
     d = len(A)
-    if proved_rank(rational_matrix(A, d)) < alpha:
-        return flint.fmpq_mat(0, d * d)
-    return compression(A)
+    below = proved_rank(rational_matrix(A, d)) < alpha
+    return flint.fmpq_mat(0, d * d) if below else compression(A)

@@ -10,8 +10,8 @@ Factorization(fiber_dimension=4, image_dimension=8, free_action=True)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import flint
 
@@ -19,15 +19,8 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 
 
-@dataclass(frozen=True)
-class Factorization:
-    """What the differential of (K, Q) ↦ KᵀQ and the action of GL(a) are at a pair of full rank.
-
-    Attributes:
-        fiber_dimension: the dimension of the kernel of the differential.
-        image_dimension: its rank.
-        free_action: whether only C = 1 fixes the pair.
-    """
+class Factorization(NamedTuple):
+    """The kernel and the rank of the differential of (K, Q) ↦ KᵀQ, and whether only C = 1 fixes the pair."""
 
     fiber_dimension: int
     image_dimension: int

@@ -21,11 +21,8 @@ from agattn.architectures import SingleLayer
 
 
 def closure_dimension(layer: SingleLayer) -> int:
-    """The dimension d' + 3d − 3 of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, for d ≥ 2.
-
-    The symmetric matrices of rank at most 2 form a cone of dimension 2d − 1.
-    """
-    return layer.d_out + layer.d + (2 * layer.d - 1) - 2
+    """The dimension d' + d + (2d − 1) − 2 of the cone {h ⊗ q ⊗ Q, rank Q ≤ 2}, for d ≥ 2."""
+    return layer.d_out + 3 * layer.d - 3
 
 
 def hilbert_function(layer: SingleLayer, n: int) -> int:
