@@ -32,9 +32,9 @@ class SingleLayer(Shown):
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
 
     Attributes:
-        d: embedding dimension, the number of rows of X.
+        d: embedding dimension.
         d_out: output dimension d'.
-        a: attention dimension, the number of rows of Q and K; ``None`` means a = d.
+        a: attention dimension; ``None`` means a = d.
         t: number of tokens. Every t ≥ 2 gives the same neuromanifold up to a linear isomorphism.
 
     Raises:

@@ -41,7 +41,6 @@ class DeepNetwork(Shown):
         t: number of tokens.
         heads: heads in every layer, or a sequence with one number for each; kept as a tuple of length l.
         skip: whether each layer adds its input to its output; needs equal widths.
-        normalization: ``"none"`` (lightning) or ``"softmax"``.
         temperature: T > 0, by which a softmax layer divides XᵀAX.
         value_rank: the largest rank β of each V_h; ``None`` for no restriction.
 
@@ -157,8 +156,7 @@ class DeepNetwork(Shown):
         sizes = zip(self.dims, self.dims[1:], self.ranks, self.heads_by_layer, strict=False)
         for i, (d, d_out, a, h) in enumerate(sizes, 1):
             result |= {f"K_{i}": (h, a, d), f"Q_{i}": (h, a, d)}
-            beta = self.value_rank
-            if beta is None:
+            if (beta := self.value_rank) is None:
                 result[f"V_{i}"] = (h, d_out, d)
             else:
                 result |= {f"O_{i}": (h, d_out, beta), f"P_{i}": (h, beta, d)}

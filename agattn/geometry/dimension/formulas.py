@@ -92,10 +92,10 @@ def single_layer_bounds(
 ) -> list[Bound]:
     """Upper bounds on the dimension of Σ_h V_h X Xᵀ A_h X, rk A_h ≤ a, rk V_h ≤ β.
 
-    Write S = d(d+1)/2, α = min(a, d), β = min(β, d, d'). For t ≥ 2 the layer is a d'×d matrix of quadratic
-    forms y_{c,b} = Σ_h V_{h,c}·A_{h,b}. The variety of A has dimension D = α(2d − α) in a space of
-    dimension d². With ``symmetric`` (t = 1, or after a head of rank 1) the layer is d' cubic forms, D =
-    b(2d − b + 1)/2 with b = min(2a, d), in a space of dimension S.
+    For t ≥ 2 the layer is a d'×d matrix of quadratic forms y_{c,b} = Σ_h V_{h,c}·A_{h,b}, and A lies in a
+    variety of dimension α(2d − α), α = min(a, d), in a space of dimension d². With ``symmetric``
+    (t = 1, or after a head of rank 1) the layer is d' cubic forms, and A in a variety of dimension
+    b(2d − b + 1)/2, b = min(2a, d), in a space of dimension d(d+1)/2.
 
     >>> [bound.value for bound in single_layer_bounds(3, 2, 1, heads=5, value_rank=1)]
     [36, 40, 50, 36, 36, 36, 36]
@@ -168,8 +168,7 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
 def symmetric_layers(network: DeepNetwork) -> list[bool]:
     """For each layer, whether only the symmetric part of A matters: t = 1, or an earlier A of rank 1.
 
-    After one head with A = k qᵀ the output is the matrix V X Xᵀk · qᵀX of rank 1, and it stays of rank 1 from
-    there on. Never so with skip connections at t ≥ 2, or with softmax.
+    Never so with skip connections at t ≥ 2, or with softmax.
     """
     widths = reduced_widths(network)
     result, collapsed = [], False
@@ -210,9 +209,9 @@ def network_bound(network: DeepNetwork) -> Bound:
 def network_dimension(network: DeepNetwork) -> int:
     """The value that the dimension is expected to have: the bound of :func:`network_bound`.
 
-    It agrees with HMK's equations 7, 14 and 16 where they apply. Observed to be the dimension of every
-    network with one head that was computed; with several heads or restricted values there are exceptions,
-    such as one layer (5, 1) with a = 3 and two heads, of dimension 49.
+    It agrees with HMK's equations 7, 14 and 16 where they apply, and with the dimension of every network with
+    one head that was computed. With several heads or restricted values there are exceptions, such as this
+    layer, of dimension 49.
 
     >>> network_dimension(DeepNetwork((5, 1), (3,), t=2, heads=2))
     50

@@ -147,7 +147,6 @@ class _Tracing(Arithmetic):
 
     def __init__(self, arithmetic: Arithmetic) -> None:
         self.arithmetic = arithmetic
-        self.identity = arithmetic.identity  # a constant
         self.tape: list[_Traced] = []
 
     def record(self, value: Array, *arguments: tuple[Any, Pullback]) -> Any:
@@ -196,6 +195,10 @@ class _Tracing(Arithmetic):
             return weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
 
         return self.record(W, (a, pull))
+
+    def identity(self, n: int) -> Array:
+        """A constant."""
+        return self.arithmetic.identity(n)
 
     def pull_back(self, out: _Traced, cotangents: Array) -> None:
         """Find the gradients of what was recorded without arguments, from cotangents (m, n, ...)."""

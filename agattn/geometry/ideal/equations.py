@@ -99,7 +99,7 @@ class Equation:
 
     @cached_property
     def torus_weight(self) -> TorusWeight:
-        """The torus weight, one vector for each factor of the group, without zeros at the end."""
+        """The torus weight, without zeros at the end."""
         return torus_weight(next(iter(self.terms)), self.kind.gl_degrees)
 
     def primitive(self) -> Equation:

@@ -80,13 +80,9 @@ class Isotypic:
 
     def as_json(self) -> dict[str, object]:
         """The module as JSON-ready data."""
-        return {
-            "highest_weight": [list(part) for part in self.shapes],
-            "dimension": self.dimension,
-            "ideal": self.ideal,
-            "coordinate_ring": self.coordinate_ring,
-            "minimal_generators": self.minimal_generators,
-        }
+        keys = ("dimension", "ideal", "coordinate_ring", "minimal_generators")
+        weight = [list(part) for part in self.shapes]
+        return {"highest_weight": weight, **{key: getattr(self, key) for key in keys}}
 
 
 @dataclass(frozen=True)
@@ -216,14 +212,11 @@ class Ideal(Shown):
         return 1 if n == 0 else self._piece(n).hilbert_function
 
     def modules(self, n: int, of: str = "ideal") -> dict[tuple[Partition, ...], int]:
-        """The modules in degree n and their multiplicities.
-
-        Args:
-            n: the degree, at most ``max_degree``.
-            of: ``"ideal"``, ``"coordinate_ring"``, ``"minimal_generators"`` or ``"ring"``.
+        """The modules in degree n of one thing, and their multiplicities.
 
         Raises:
-            InputError: if that degree was not computed, or ``of`` is something else.
+            InputError: if that degree was not computed, or ``of`` is not ``"ideal"``, ``"coordinate_ring"``,
+                ``"minimal_generators"`` or ``"ring"``.
         """
         if of not in ("ideal", "coordinate_ring", "minimal_generators", "ring"):
             raise InputError(f"of is {of!r}; use 'ideal', 'coordinate_ring', 'minimal_generators' or 'ring'")
@@ -317,7 +310,7 @@ def compute_ideal(
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     Args:
-        layer: the architecture; for t ≥ 2 of any size.
+        layer: for t ≥ 2 of any size.
         max_degree: the last degree.
         workers: the number of processes that share the modules (t ≥ 2).
         seed: for t = 1, the seed of the random points.
