@@ -13,7 +13,8 @@ complement excludes zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
@@ -146,10 +147,8 @@ def pivots(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], list[float]]:
     """Rows, columns and sizes of the pivots of an elimination with complete pivoting in floats.
 
-    Args:
-        matrix: shape (m, n).
-        floor: the elimination ends where no entry is larger.
-        first: the place of the first pivot, which is taken whatever its size; by default the largest entry.
+    The elimination of ``matrix``, of shape (m, n), ends where no entry is above ``floor``. The pivot at
+    ``first`` is taken whatever its size; by default it is the largest entry.
 
     >>> rows, columns, sizes = pivots(np.array([[0.0, 2.0], [3.0, 0.0]]), 1e-9)
     >>> rows.tolist(), columns.tolist(), sizes
@@ -181,30 +180,21 @@ def is_nonsingular(B: Any) -> bool:
     >>> is_nonsingular(flint.arb_mat([[1, 2], [3, 4]])), is_nonsingular(flint.arb_mat([[1, 2], [2, 4]]))
     (True, False)
     """
-    n = B.nrows()
-    # Doubles give a good enough C unless the matrix is badly conditioned; then C is computed in balls.
-    for inverse in (_inverse_in_doubles, _inverse_in_balls):
-        C = inverse(B)
-        if C is not None:
-            defect = C * B - flint.arb_mat(n, n, np.eye(n, dtype=int).ravel().tolist())
-            if all(sum((abs(entry) for entry in row), flint.arb(0)) < 1 for row in defect.tolist()):
-                return True
+    one = flint.arb_mat(np.eye(B.nrows()).tolist())
+    for C in _approximate_inverses(B):
+        if all(sum(map(abs, row), flint.arb(0)) < 1 for row in (C * B - one).tolist()):
+            return True
     return False
 
 
-def _inverse_in_doubles(B: Any) -> Any:
-    try:
+def _approximate_inverses(B: Any) -> Iterator[Any]:
+    # Doubles are good enough unless the matrix is badly conditioned; then the inverse is computed in balls.
+    with suppress(np.linalg.LinAlgError):
         C = np.linalg.inv(np.array([float(x.mid()) for x in B.entries()]).reshape(B.nrows(), -1))
-    except np.linalg.LinAlgError:
-        return None
-    return flint.arb_mat(len(C), len(C), C.ravel().tolist()) if np.isfinite(C).all() else None
-
-
-def _inverse_in_balls(B: Any) -> Any:
-    try:
-        return B.mid().inv().mid()
-    except ZeroDivisionError:
-        return None
+        if np.isfinite(C).all():
+            yield flint.arb_mat(C.tolist())
+    with suppress(ZeroDivisionError):
+        yield B.mid().inv().mid()
 
 
 def _exponent(x: Any) -> float:

@@ -271,13 +271,7 @@ def submatrix(A: Any, rows: Sequence[int], columns: Sequence[int]) -> Any:
 def from_triples(
     shape: tuple[int, int], rows: Iterable[int], columns: Iterable[int], data: Any
 ) -> SparseMatrix:
-    """A matrix from lists of rows, columns and entries; entries at the same place are added, exactly.
-
-    Args:
-        shape: the number of rows and columns.
-        rows: the row of every entry, from 0.
-        columns: its column, from 0.
-        data: an array of entries.
+    """A matrix from an array of entries, their rows and their columns, from 0; those at one place are added.
 
     Raises:
         InputError: if floats stand at the same place: their sum would be rounded once more.

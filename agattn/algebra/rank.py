@@ -80,7 +80,6 @@ class RandomRows:
     """
 
     name: str
-    columns: int
     upper_bound: int
     reason: str
     modulo: Callable[[int, np.random.Generator], tuple[int, Callable[[int], Residues]]] | None = None

@@ -90,11 +90,8 @@ def scalars(values: Any, name: str) -> Array:
 
 
 def _finite(array: Array, name: str) -> Array:
-    bad = ~np.isfinite(array)
-    if bad.any():
-        raise InputError(
-            f"{name} has the entry {array[bad].flat[0]}; all entries must be finite real numbers"
-        )
+    for bad in array[~np.isfinite(array)][:1]:
+        raise InputError(f"{name} has the entry {bad}; all entries must be finite real numbers")
     return array
 
 

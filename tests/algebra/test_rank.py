@@ -528,7 +528,7 @@ def real_rows(matrix: Any, upper_bound: int) -> RandomRows:
 
         return rows * 2.0 ** (-20 * np.arange(n)), balls
 
-    return RandomRows("the example", n, upper_bound, "as constructed", real=real)
+    return RandomRows("the example", upper_bound, "as constructed", real=real)
 
 
 def test_random_rows_climb_to_balls_where_floats_see_too_little() -> None:
@@ -548,7 +548,7 @@ def test_random_rows_climb_to_balls_where_floats_see_too_little() -> None:
 
         return np.repeat(signs[:, :1], 2, axis=1).astype(float), balls
 
-    hidden = rank(RandomRows("the example", 2, 2, "two columns", real=nearly))
+    hidden = rank(RandomRows("the example", 2, "two columns", real=nearly))
     assert (hidden.rank, hidden.evidence) == (2, Evidence.PROVED)
     assert hidden.minor is not None
 
@@ -558,14 +558,14 @@ def test_random_rows_modulo_primes() -> None:
         basis = random_residues(generator, (3, 7), p)
         return 7, lambda n: matmul(random_residues(generator, (n, 3), p), basis, p)
 
-    met = rank(RandomRows("the example", 7, 3, "three rows", modulo=modulo, degree=2))
+    met = rank(RandomRows("the example", 3, "three rows", modulo=modulo, degree=2))
     assert (met.rank, met.evidence, met.reason, len(met.points)) == (3, Evidence.PROVED, "three rows", 1)
-    open_ = rank(RandomRows("the example", 7, 5, "a guess", modulo=modulo, degree=2), points=2)
+    open_ = rank(RandomRows("the example", 5, "a guess", modulo=modulo, degree=2), points=2)
     assert (open_.rank, open_.lower_evidence, open_.evidence) == (3, Evidence.PROVED, Evidence.MODULAR)
     assert len(open_.points) == 2 and 0 < open_.error < 1e-12
     assert all(point.rows >= 13 for point in open_.points)
     with pytest.raises(DisagreementError, match=r"the example has rank 3 modulo .* above the proved bound 2"):
-        rank(RandomRows("the example", 7, 2, "wrong", modulo=modulo))
+        rank(RandomRows("the example", 2, "wrong", modulo=modulo))
 
 
 # --- singular values ---

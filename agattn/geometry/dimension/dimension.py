@@ -223,7 +223,6 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
     output, degree = architecture.output_shape, architecture.degree
     return RandomRows(
         name=f"{architecture}: the Jacobian",
-        columns=architecture.parameters,
         upper_bound=bound.value,
         reason=bound.reason,
         modulo=modulo if degree is not None else None,
