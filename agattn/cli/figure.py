@@ -7,21 +7,9 @@ from typing import Any
 
 import click
 
-from agattn.cli.options import (
-    check_engine,
-    file_option,
-    force,
-    json_flag,
-    leave_out,
-    limits,
-    one_blas_thread,
-    seed,
-    whole_number,
-)
+from agattn.cli import options
+from agattn.cli.options import file_option
 from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
-
-#: What figure 1 is written as.
-FIGURE_1 = (*DRAWINGS, ".html")
 
 
 @click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
@@ -47,26 +35,14 @@ FIGURE_1 = (*DRAWINGS, ".html")
     help="Figure 1: auto, macaulay2, singular or native.",
 )  # fmt: skip
 @click.option("--layers", type=click.IntRange(1, 4), default=2, show_default=True, help="Figure 2: l.")
-@limits
-@force
-@seed
-@json_flag
-def command(  # type: ignore[no-untyped-def]
-    number,
-    output,
-    d,
-    d_out,
-    a,
-    slice_file,
-    radius,
-    engine_name,
-    layers,
-    timeout,
-    memory,
-    force,
-    seed,
-    as_json,
-):
+@options.limits
+@options.force
+@options.seed
+@options.json_flag
+def command(
+    number: str, output: Path | None, d: str, d_out: str, a: str | None, slice_file: Path | None, radius: int,
+    engine_name: str, layers: int, timeout: float, memory: int, force: bool, seed: int, as_json: bool,
+) -> None:  # fmt: skip
     """Recompute figure NUMBER of the paper.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
@@ -76,14 +52,15 @@ def command(  # type: ignore[no-untyped-def]
 
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
-        leave_out("is for figure 1", *mine)
+        options.leave_out("is for figure 1", *mine)
     if number != "2":
-        leave_out("is for figure 2", "layers")
+        options.leave_out("is for figure 2", "layers")
     if number != "3":
-        leave_out("is for figure 3", "seed")
+        options.leave_out("is for figure 3", "seed")
     if output is not None:
         html = number == "1" and output.suffix.lower() == ".html"
-        check_destination(output) if html else check_drawing(output, FIGURE_1 if number == "1" else DRAWINGS)
+        endings = (*DRAWINGS, ".html") if number == "1" else DRAWINGS
+        check_destination(output) if html else check_drawing(output, endings)
     if number == "1":
         figure = _figure_1((d, d_out, d if a is None else a), slice_file, output, {
             "engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force,
@@ -105,21 +82,21 @@ Shown = tuple[dict[str, Any], list[str], str]
 
 
 def _figure_1(
-    sizes: tuple[str, str, str], slice_file: Path | None, output: Path | None, options: dict[str, Any]
+    sizes: tuple[str, str, str], slice_file: Path | None, output: Path | None, settings: dict[str, Any]
 ) -> Shown:
     from agattn.architectures import SingleLayer
     from agattn.reports.figure1 import CHOICES, compute_figure_1, point_text
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
-    check_engine(options["engine"], CHOICES)
-    layer = SingleLayer(*map(whole_number, sizes))
-    if not options["force"]:
+    options.check_engine(settings["engine"], CHOICES)
+    layer = SingleLayer(*map(options.whole_number, sizes))
+    if not settings["force"]:
         check_size(layer)
-    one_blas_thread()
+    options.one_blas_thread()
     chosen = None if slice_file is None else read_slice(slice_file, layer)
     with progress(f"a slice of {layer}"):
-        figure = compute_figure_1(layer, chosen, **options)
+        figure = compute_figure_1(layer, chosen, **settings)
         if output is not None:
             figure.save(output)
     singular = " = ".join([*map(str, figure.section.singular), "0"])
@@ -145,7 +122,7 @@ def _figure_2(output: Path | None, layers: int) -> Shown:
 
 
 def _figure_3(output: Path | None, seed: int) -> Shown:
-    one_blas_thread()
+    options.one_blas_thread()
     from agattn.reports.drawing import save
     from agattn.reports.figure3 import draw_figure_3, figure_3
 

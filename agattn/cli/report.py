@@ -108,8 +108,8 @@ def _save(document: Document, folder: Path, as_json: dict[str, object] | None) -
 def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> int:
     """Report what a study wrote."""
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
-    others = everything - {"results", "grid", "folder", "as_json"}
-    options.leave_out("is not for --study, whose results are there already", *others)
+    reason = "is not for --study, whose results are there already"
+    options.leave_out(reason, *everything - {"results", "grid", "folder", "as_json"})
     from agattn.cli.output import read_text
     from agattn.reports.study_report import study_report
     from agattn.studies.lines import exit_status, read_lines
@@ -120,6 +120,5 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
         raise InputError(f"{results}: {error}") from None
     text = "" if grid is None else read_text(grid)
     document = study_report(lines, grid=text, command=_command_line())
-    of_study: dict[str, object] = {"study": {"jobs": len(lines), "summary": document.summary}}
-    _save(document, folder, of_study if as_json else None)
+    _save(document, folder, {"study": {"jobs": len(lines), "summary": document.summary}} if as_json else None)
     return exit_status(lines)

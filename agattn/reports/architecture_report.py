@@ -43,7 +43,7 @@ from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Report, Settings, verify
 
-_LONGEST_LISTING = 20_000
+_LONGEST_LISTING = 20_000  # characters of a script or transcript that are shown on the page
 _MOST_LAYERS_DRAWN = 3
 
 PAPER = (
@@ -134,14 +134,13 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
         (Code(_files(r)[0].name), str(r.installation), r.problem.field_name, Code(r.script_sha256))
         for r in runs
     )
-    engines = {run.installation.engine.name: run.installation.version for run in runs}
     versions: tuple[tuple[Cell, ...], ...] = (
         ("command", Code(command or "agattn report")),
         ("seed", settings.seed),
         ("agattn", __version__),
         ("Python", platform.python_version()),
         ("python-flint", flint.__version__),
-        *sorted(engines.items()),
+        *sorted({(run.installation.engine.name, run.installation.version) for run in runs}),
     )
     return {
         "refuted": refuted,
@@ -223,10 +222,10 @@ def _of_layer(
             from agattn.reports.hasse import draw_hasse_diagram
 
             drawn = image("strata.svg", lambda path: draw_hasse_diagram(layer, path))
-            below = [
-                f"{row.stratum} above {', '.join(map(str, row.below))}" for row in strata.rows if row.below
-            ]
-            words = f"Hasse diagram of the closure order: {'; '.join(below)}."
+            below = "; ".join(
+                f"{r.stratum} above {', '.join(map(str, r.below))}" for r in strata.rows if r.below
+            )
+            words = f"Hasse diagram of the closure order: {below}."
             caption = (
                 "The closure order of the strata. Red: singular; blue: smooth; thick outline: boundary of M; "
                 "dotted outline: in the real Zariski closure, not in M."
@@ -276,7 +275,7 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str
 def _files(run: Run) -> tuple[Attachment, Attachment]:
     """The script of a run, and what the engine printed."""
     engine, modulo = run.installation.engine, run.problem.characteristic
-    name = f"scripts/{run.problem.task}-{engine.name}{f'-{modulo}' if modulo else ''}"
+    name = f"scripts/{run.problem.task}-{engine.name}{f'-{modulo}' * bool(modulo)}"
     return (
         _listing(f"{name}.{engine.suffix}", run.script, f"{run.problem.title}, {engine.title}"),
         _listing(f"{name}.transcript.txt", run.transcript, f"what {run.installation} printed"),
@@ -292,15 +291,12 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
     plain_layers = network.is_lightning and set(network.heads_by_layer) == {1} and not network.skip
     if not plain_layers or not 2 <= network.layers <= _MOST_LAYERS_DRAWN:
         return {"product": "", "tree": ()}
-    product = f"φ(X) = L {reading(network.layers)}"
-    if not pictures:
-        return {"product": product, "tree": ()}
-    drawn = image("tree.svg", lambda path: save(draw_figure_2(network.layers), path))
-    caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
-    return {
-        "product": product,
-        "tree": Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption),
-    }
+    values: Values = {"product": (product := f"φ(X) = L {reading(network.layers)}"), "tree": ()}
+    if pictures:
+        drawn = image("tree.svg", lambda path: save(draw_figure_2(network.layers), path))
+        caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
+        values["tree"] = Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption)
+    return values
 
 
 def _dimension_in_words(found: Dimension) -> str:

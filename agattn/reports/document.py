@@ -32,21 +32,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from agattn.display import table
 from agattn.display.mathml import mathml
-from agattn.display.table import (
-    Cell,
-    Lines,
-    Math,
-    Table,
-    Word,
-    cell_html,
-    cell_markdown,
-    running,
-    text_markdown,
-)
+from agattn.display.table import Cell, Lines, Math, Table, Word, text_markdown
 from agattn.errors import InputError
-
-_MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 @dataclass(frozen=True)
@@ -71,8 +60,8 @@ class Picture:
     @property
     def uri(self) -> str:
         """The picture as a data URI."""
-        encoded = base64.b64encode(self.data).decode()
-        return f"data:{_MIME[Path(self.name).suffix]};base64,{encoded}"
+        kind = {".svg": "svg+xml", ".png": "png"}[Path(self.name).suffix]
+        return f"data:image/{kind};base64,{base64.b64encode(self.data).decode()}"
 
 
 @dataclass(frozen=True)
@@ -107,9 +96,7 @@ class Document:
     """A report.
 
     Attributes:
-        title: its heading.
         summary: one paragraph that says what came out.
-        sections: its body.
         clock: all that may differ between two runs with the same input: how long things took.
         subject: how titles of reports begin that may replace each other; the title if empty.
         exit_status: of the command that makes it.
@@ -130,12 +117,9 @@ class Document:
         """
         refuse_another_report(folder, self.subject or self.title)
         files: dict[str, str | bytes] = {"report.html": html(self), "report.md": markdown(self)}
-        for section in self.sections:
-            for block in section.blocks:
-                if isinstance(block, Picture):
-                    files[block.name] = block.data
-                elif isinstance(block, Attachment):
-                    files[block.name] = block.text
+        for block in (block for section in self.sections for block in section.blocks):
+            if isinstance(block, Picture | Attachment):
+                files[block.name] = block.data if isinstance(block, Picture) else block.text
         try:
             for name, content in files.items():
                 path = folder / name
@@ -149,12 +133,8 @@ class Document:
 def refuse_another_report(folder: Path, title: str) -> None:
     """Keep the files of two reports apart.
 
-    Args:
-        folder: where a report shall be written.
-        title: its title, or the beginning of it.
-
     Raises:
-        InputError: if ``report.md`` there has a title that does not begin so.
+        InputError: if the title of ``report.md`` in the folder does not begin with this title.
     """
     try:
         with (folder / "report.md").open(encoding="utf-8") as file:
@@ -188,8 +168,8 @@ def environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     found.filters |= {
-        "html_cell": cell_html, "running": running, "is_wide": _is_wide,
-        "md_cell": cell_markdown, "md_text": text_markdown,
+        "html_cell": table.cell_html, "running": table.running, "is_wide": _is_wide,
+        "md_cell": table.cell_markdown, "md_text": text_markdown,
         "mathml": lambda latex: Markup(mathml(latex, "block")),
     }  # fmt: skip
     return found

@@ -25,7 +25,6 @@ class Scene:
     Attributes:
         names: of the axes.
         formula: of the surface, in LaTeX.
-        radius: half the edge of the cube.
         surface: its triangles, m × 3 × 3: those in M, and those only in its Zariski closure.
         rulings: straight lines on it, 2 × 3 each.
         segments: those of a singular line, 2 × 3 each, with whether they are in M.
@@ -65,12 +64,12 @@ def draw(scene: Scene) -> Figure:
         if len(triangles):
             colours = _shaded(triangles, colour, alpha)
             # Edges in the colour of their triangle, or seams would show between them.
-            edges = colours if alpha == 1 else "none"
-            collection = Poly3DCollection(
-                triangles, facecolors=colours, edgecolors=edges, linewidths=0.3, zorder=1
-            )
-            collection.set_rasterized(True)
-            axes.add_collection3d(collection)
+            drawn = {
+                "facecolors": colours,
+                "edgecolors": colours if alpha == 1 else "none",
+                "linewidths": 0.3,
+            }
+            axes.add_collection3d(Poly3DCollection(triangles, zorder=1, rasterized=True, **drawn))
     for line in scene.rulings:
         axes.plot(*line.T, color=_LINE, linewidth=0.35, alpha=0.55, zorder=2)
     solid: dict[str, Any] = {"color": _RED, "linewidth": 2.4}
@@ -100,9 +99,8 @@ def draw(scene: Scene) -> Figure:
     if False in states:
         handles.append(Line2D([], [], label=_OUTSIDE, **dotted))
     if len(scene.pinches):
-        handles.append(
-            Line2D([], [], color=_INK, marker="o", linestyle="", markersize=6, label="pinch point")
-        )
+        dot: dict[str, Any] = {"color": _INK, "marker": "o", "linestyle": "", "markersize": 6}
+        handles.append(Line2D([], [], label="pinch point", **dot))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
     return canvas
 

@@ -300,14 +300,12 @@ def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
 ) -> tuple[Section, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
-    names: Sequence[str] = tuple(ENGINES) if engine == "auto" else (engine,)
+    names: Sequence[str] = {"auto": tuple(ENGINES), "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
     reasons: list[str] = []
     if engine == "auto" and known and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):
         names, reasons = (), [f"elimination in {size} coordinates would take long"]
     for name in names:
-        if name == "native":
-            continue
         try:
             installation = locate(engine_named(name))
             problem = build("slice", layer, slice=given, force=force)
@@ -321,12 +319,9 @@ def _section(
             failures.append(error)
     if failures and not known:
         # What one engine says of the slice says more than that another is missing.
+        nowhere = f"this slice of {layer} needs an engine, and none was found; install engines: {INSTALL}"
         tried = [e for e in failures if not isinstance(e, EngineNotFoundError)]
-        if not tried:
-            raise EngineNotFoundError(
-                f"this slice of {layer} needs an engine, and none was found; install engines: {INSTALL}"
-            )
-        raise tried[-1]
+        raise tried[-1] if tried else EngineNotFoundError(nowhere)
     section = resultant_section(layer, chosen)
     return section, f"native (because {'; '.join(reasons)})" if reasons else "native", None
 
