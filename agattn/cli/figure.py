@@ -110,13 +110,14 @@ def _figure_1(
 
 
 def _figure_2(output: Path | None, layers: int) -> Shown:
+    from agattn.geometry.identifiability.virtual_weights import unrolled_factors
     from agattn.reports.drawing import save
-    from agattn.reports.figure2 import draw_figure_2, factors, reading
+    from agattn.reports.figure2 import draw_figure_2, reading
 
     if output is not None:
         save(draw_figure_2(layers), output)
     product = f"L {reading(layers)}"
-    pairs = [{"i": i, "transposed": transposed} for i, transposed in factors(layers)]
+    pairs = [{"i": i, "transposed": transposed} for i, transposed in unrolled_factors(layers)]
     document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
     return document, [f"φ(X) = {product}"], ""
 

@@ -38,12 +38,11 @@ Part = Mapping[tuple[int, int, int], int]
 
 @dataclass(frozen=True)
 class TangentVector:
-    """A tangent vector of M̄ at a point, and where it comes from.
+    """A tangent vector of M̄ by its nonzero coordinates: a coefficient of y(ε) along a curve.
 
     Attributes:
         curve: (A(ε), V(ε)) in LaTeX.
-        power: the vector is the coefficient of this power of ε in y(ε).
-        entries: its nonzero coordinates.
+        power: that of ε whose coefficient it is.
         own: a coordinate in which this vector is not 0 and all those after it are; ``None`` if there is none.
     """
 
@@ -55,13 +54,9 @@ class TangentVector:
 
 @dataclass(frozen=True)
 class TangentVectors:
-    """A point of M̄ with linearly independent tangent vectors.
+    """A point of M̄, by weights A, d × d, and V, d' × d, with independent tangent vectors.
 
-    Attributes:
-        bounds: what is known about the tangent space there.
-        A: d × d, and
-        V: d' × d: weights of the point.
-        vectors: as many as the tangent space has dimensions, or more than M̄ has.
+    There are as many as the tangent space has dimensions, or more than M̄ has.
     """
 
     bounds: TangentBounds

@@ -5,8 +5,6 @@ three children X P_{i−1}, (X P_{i−1})ᵀ and X P_{i−1}, with M_i between t
 its children transposed and in reverse order. Reading the leaves and the M's from left to right gives
 equation 12.
 
->>> len(leaves(2))
-9
 >>> reading(2)
 'X Xᵀ M₁ X Xᵀ M₁ᵀ X Xᵀ M₂ X Xᵀ M₁ X'
 """
@@ -66,6 +64,8 @@ def in_order(l: int) -> list[Node]:  # the paper's l
 
     >>> [node.level for node in in_order(1)]
     [0, 0, 1, 0]
+    >>> [(node.level, node.transposed) for node in in_order(2) if node.level]  # equation 12
+    [(1, False), (1, True), (2, False), (1, False)]
     """
     if not 1 <= l <= MAX_LAYERS:
         raise InputError(f"l is {l}; the tree is drawn for 1 to {MAX_LAYERS} layers")
@@ -81,20 +81,6 @@ def in_order(l: int) -> list[Node]:  # the paper's l
     return list(walk(Node(l)))
 
 
-def leaves(l: int) -> list[Node]:
-    """The leaves of the tree of X P_l."""
-    return [node for node in in_order(l) if not node.level]
-
-
-def factors(l: int) -> list[tuple[int, bool]]:
-    """The matrices M̃_1, M̃_2, ... from left to right, as (ν, whether transposed): those of equation 12.
-
-    >>> factors(2)
-    [(1, False), (1, True), (2, False), (1, False)]
-    """
-    return [(node.level, node.transposed) for node in in_order(l) if node.level]
-
-
 def reading(l: int) -> str:
     """The product that the tree of X P_l spells."""
     return " ".join(node.matrix if node.level else str(node) for node in in_order(l))
@@ -107,7 +93,8 @@ def draw_figure_2(l: int) -> Figure:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`, or matplotlib is missing.
     """
     bottom = itertools.count()
-    figure, axes = empty(max(4.0, 0.42 * len(leaves(l))), 1.0 + 1.1 * l)
+    leaves = sum(not node.level for node in in_order(l))
+    figure, axes = empty(max(4.0, 0.42 * leaves), 1.0 + 1.1 * l)
     size = 9 if l <= 3 else 6
 
     def text(x: float, y: float, word: str, color: str, pad: float, edge: str) -> None:

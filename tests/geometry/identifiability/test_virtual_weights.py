@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agattn.errors import InputError
 from agattn.geometry.identifiability import virtual_weights as deep
-from agattn.reports.figure2 import factors, leaves
+from agattn.reports.figure2 import in_order
 
 dims_and_seed = st.tuples(st.lists(st.integers(1, 3), min_size=2, max_size=4), st.integers(0, 10**9))
 
@@ -58,15 +58,15 @@ def test_there_is_one_change_of_basis_for_each_hidden_layer():
 
 @pytest.mark.parametrize("l", [1, 2, 3, 4])
 def test_the_tree_spells_equation_12(l):
-    assert factors(l) == deep.unrolled_factors(l)
-    assert len(leaves(l)) == 3**l
-    assert [leaf.transposed for leaf in leaves(l)] == [k % 2 == 1 for k in range(3**l)]
+    nodes = in_order(l)
+    assert [node for node in nodes if node.level] == deep.unrolled_factors(l)
+    assert [leaf.transposed for leaf in nodes if not leaf.level] == [k % 2 == 1 for k in range(3**l)]
 
 
 @pytest.mark.parametrize("l", [0, 7])
 def test_the_tree_has_limits(l):
     with pytest.raises(InputError, match=f"l is {l}"):
-        factors(l)
+        in_order(l)
 
 
 @pytest.mark.parametrize("l", [1, 2, 3])
