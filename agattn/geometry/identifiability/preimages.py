@@ -70,10 +70,8 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     parallel = np.multiply.outer(*factors)
     found: list[Component] = []
     for left, right in [factors] if (parallel == parallel.T).all() else [factors, factors[::-1]]:
-        columns = [right if n == b else divide(form, left) for n, form in enumerate(forms[c])]
-        rows = [left if n == c else divide(form, right) for n, form in enumerate(forms[:, b])]
-        if any(form is None for form in (*columns, *rows)):
-            continue
+        columns = [right if n == b else _quotient(form, left) for n, form in enumerate(forms[c])]
+        rows = [left if n == c else _quotient(form, right) for n, form in enumerate(forms[:, b])]
         A, V = np.array(columns).T, np.array(rows)
         if (coefficients(layer, A, V) == values).all() and rational_matrix(A, layer.d).rank() <= layer.alpha:
             w = Weights(A, V, layer.a)
@@ -121,8 +119,8 @@ def factor_quadratic_form(form: Any) -> tuple[Array, Array] | Fraction | None:
     if p is None:
         # F = u_p·L + (terms without u_p), so if it factors, L is the factor free of u_p.
         L = next(row for row in F if row.any())
-        other = divide(F, L)
-        return None if other is None else (other, L)
+        other = _quotient(F, L)
+        return (other, L) if (_product(other, L) == F).all() else None
     # 4 F_pp F = (2 F_pp u_p + L)² − D, with D = L² − 4 F_pp R free of u_p: a product when D is a square.
     D = _product(F[p], F[p]) - 4 * F[p, p] * F
     D[p] = D[:, p] = Fraction(0)
@@ -152,13 +150,13 @@ def _product(one: Array, other: Array) -> Array:
     return result
 
 
-def divide(F: Array, factor: Array) -> Array | None:
-    """The linear form F / factor, or ``None`` where it is none; F as in ``_product``, factor ≠ 0."""
+def _quotient(F: Array, factor: Array) -> Array:
+    """F / factor where that is a linear form, else another one; F as in ``_product``, factor ≠ 0."""
     p = next(i for i, x in enumerate(factor) if x)
     top = F[p, p] / factor[p]
     quotient: Array = (F[p] - factor * top) / factor[p]
     quotient[p] = top
-    return quotient if (_product(factor, quotient) == F).all() else None
+    return quotient
 
 
 def kernel_of_differential(A: Matrix, V: Matrix, modulo_scaling: bool = False) -> list[list[flint.fmpq]]:
