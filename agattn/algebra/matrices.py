@@ -311,8 +311,6 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
     Raises:
         TooLargeError: if a block has more than :data:`LARGEST_BLOCK` entries.
     """
-    import networkx as nx  # only sparse matrices wait for it
-
     # Lines are rows 0..m−1 and columns m..m+n−1; an entry joins two lines.
     m = A.shape[0]
     joined: dict[int, set[int]] = {}
@@ -334,8 +332,15 @@ def decompose(A: SparseMatrix) -> tuple[list[tuple[int, int, Any]], list[Block]]
             if len(joined[other]) == 1:
                 lonely.append(other)
     blocks = []
-    graph: nx.Graph[int] = nx.Graph((line, other) for line, others in joined.items() for other in others)
-    for component in sorted(map(sorted, nx.connected_components(graph))):
+    components: list[list[int]] = []
+    while joined:
+        waiting, component = [next(iter(joined))], []
+        while waiting:
+            if (line := waiting.pop()) in joined:
+                component.append(line)
+                waiting += joined.pop(line)
+        components.append(sorted(component))
+    for component in sorted(components):
         rows = [line for line in component if line < m]
         columns = [line - m for line in component if line >= m]
         if len(rows) * len(columns) > LARGEST_BLOCK:
