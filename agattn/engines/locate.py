@@ -7,14 +7,13 @@ import re
 import shutil
 import site
 import sysconfig
-import tempfile
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from agattn.engines.engine import Engine
-from agattn.engines.process import Ended, run_program
+from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineError, EngineNotFoundError, EngineVariableError
 
 INSTALL = "pip install 'agattn[engines]'"
@@ -40,11 +39,11 @@ class Installation:
         self, script: str, *, timeout: float, memory: int, cancelled: threading.Event | None = None
     ) -> Ended:
         """Run a script in a folder of its own; see :func:`agattn.engines.process.run_program`."""
-        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-            file = Path(folder, f"script.{self.engine.suffix}")
+        with work_folder() as folder:
+            file = folder / f"script.{self.engine.suffix}"
             file.write_text(script, encoding="utf-8")
             command = [str(self.path), *self.engine.arguments, str(file)]
-            return run_program(command, Path(folder), timeout=timeout, memory=memory, cancelled=cancelled)
+            return run_program(command, folder, timeout=timeout, memory=memory, cancelled=cancelled)
 
     def problem(self) -> str | None:
         """Run one line; return what went wrong, or ``None``."""
@@ -96,8 +95,8 @@ def locate(engine: Engine) -> Installation:
 @lru_cache(maxsize=32)
 def _version(path: Path) -> str:
     try:
-        with tempfile.TemporaryDirectory(prefix="agattn-") as folder:
-            ended = run_program([str(path), "--version"], Path(folder), timeout=20, memory=8192)
+        with work_folder() as folder:
+            ended = run_program([str(path), "--version"], folder, timeout=20, memory=8192)
     except EngineError:
         return "unknown"
     match = re.search(r"\d+\.\d+(\.\d+)*", ended.output)

@@ -1,23 +1,45 @@
-"""Running a program with limits: its own process group, killed whole, nothing left behind."""
+"""Running a program with limits: its whole family ends with it, or with us, and nothing is left behind.
+
+A program runs in a session of its own, in a folder of its own, with a token in its environment. It is ended
+with all its descendants: its process group, and whoever else carries the token, also in another session. If
+this process dies, a watcher that waits for the end of a pipe does the same and removes the folder; where the
+system can, the program is told to die with its parent besides.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import IO
 
-from agattn.errors import EngineCrashedError, EngineTimeoutError
+from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
 
-# A shell sets the limits and becomes the program. The processor-time limit ends the program even if this
-# process is killed and cannot; the file limit ends one that floods its output.
-_LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -v "$3" 2>/dev/null; shift 3; exec "$@"'
+# A shell sets the limits and becomes the program. The processor-time limit ends the program even if nothing
+# else can; the file limit ends one that floods its output.
+_LIMITS = (
+    'ulimit -c 0; ulimit -t "$1"; ulimit -f "$2"; ulimit -v "$3" 2>/dev/null; shift 3; '
+    'if command -v setpriv > /dev/null; then exec setpriv --pdeathsig KILL -- "$@"; fi; exec "$@"'
+)
+# What is left to do when the other end of the pipe is closed: by us at a normal end, by our death otherwise.
+_WATCH = (
+    'read -r done && exit; kill -KILL "-$1" 2> /dev/null; '
+    'for f in $(grep -las "$2" /proc/[0-9]*/environ); do f="${f#/proc/}"; kill -KILL "${f%/environ}"; done; '
+    'rm -rf -- "$3"'
+)
+_TOKEN = "AGATTN_RUN"
 MAX_OUTPUT = 256  # MiB; transcripts are far smaller, and a longer one would not be read
+_LOOK = 0.2  # seconds between two looks at whether a program is still wanted, and at its memory
 
 
 @dataclass(frozen=True)
@@ -30,6 +52,34 @@ class Ended:
     seconds: float
 
 
+@contextlib.contextmanager
+def work_folder() -> Iterator[Path]:
+    """A temporary folder that is removed at the end; those of dead processes are removed first."""
+    _sweep(tempfile.gettempdir())
+    with tempfile.TemporaryDirectory(prefix=f"agattn-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@cache
+def _sweep(place: str) -> None:
+    """Remove what runs left behind whose machine, or everything on it, was stopped at once."""
+    for folder in Path(place).glob("agattn-*-*"):
+        owner = folder.name.split("-")[1]
+        with contextlib.suppress(OSError):
+            if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _is_alive(int(owner)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
+
+
 def run_program(
     command: Sequence[str],
     folder: Path,
@@ -40,56 +90,109 @@ def run_program(
 ) -> Ended:
     """Run a program to its end and return what it printed.
 
-    Output goes to files, so nothing can block on a full pipe. On a timeout, and on an interrupt, the whole
-    process group is killed and reaped before this function returns or raises.
+    Output goes to files without a name, so that nothing can block on a full pipe and nobody can put another
+    file in their place. On a timeout, and on an interrupt, the program and all its descendants are killed and
+    reaped before this function returns or raises.
 
     Args:
         command: the program and its arguments.
-        folder: its working and home directory.
+        folder: its working and home directory, which is removed if this process dies.
         timeout: wall-clock limit in seconds.
-        memory: limit of its address space in MiB.
+        memory: limit in MiB: of its address space, and of the memory that it and its descendants hold.
         cancelled: when this is set, from another thread, the program is killed.
 
     Raises:
         EngineTimeoutError: if it was still running at the limit.
+        EngineMemoryError: if it and its descendants held more than the limit.
         EngineCrashedError: if it could not be started, was cancelled, or printed without end.
     """
     limits = [str(int(timeout * 4) + 10), str(MAX_OUTPUT * 2048), str(memory * 1024)]
-    output, errors = folder / "stdout", folder / "stderr"
+    mark = f"{_TOKEN}={secrets.token_hex(8)}"
     started = time.monotonic()
-    with output.open("wb") as out, errors.open("wb") as err:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", _LIMITS, "sh", *limits, *command],
-                cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
-                env={**os.environ, "HOME": str(folder)},
+                cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True,
+                env={**os.environ, "HOME": str(folder), _TOKEN: mark.partition("=")[2]},
             )  # fmt: skip
         except OSError as error:
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
+        watcher = _watch(process.pid, mark, folder)
         try:
-            status = _wait(process, started + timeout, cancelled)
+            status = _wait(process, started + timeout, memory, mark, cancelled)
         except subprocess.TimeoutExpired:
             raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit") from None
         finally:
             # Also after a normal end: a program must not leave children behind.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    seconds = time.monotonic() - started
-    if max(output.stat().st_size, errors.stat().st_size) >= MAX_OUTPUT * 2**20:
-        raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
-    said, complained = (file.read_bytes().decode("utf-8", errors="replace") for file in (output, errors))
-    return Ended(status, said, complained, seconds)
+            _kill(process, mark)
+            with contextlib.suppress(OSError):
+                watcher.communicate(b"done\n")
+        seconds = time.monotonic() - started
+        if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
+            raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
+        return Ended(status, _read(output), _read(errors), seconds)
 
 
-def _wait(process: subprocess.Popen[bytes], deadline: float, cancelled: threading.Event | None) -> int:
+def _watch(pid: int, mark: str, folder: Path) -> subprocess.Popen[bytes]:
+    """Start the watcher of a program, in a session of its own so that no signal to us reaches it."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH, "sh", str(pid), mark, str(folder)],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def _kill(process: subprocess.Popen[bytes], mark: str) -> None:
+    """Kill a program, its group, and its descendants in other sessions; reap it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pid in _family(mark):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    process.wait()
+
+
+def _family(mark: str) -> list[int]:
+    """The processes that carry a token in their environment; none where the system does not tell."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
+
+
+def _resident(pids: Sequence[int]) -> int:
+    """The memory in bytes that processes hold together."""
+    pages = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, IndexError):
+            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    deadline: float,
+    memory: int,
+    mark: str,
+    cancelled: threading.Event | None,
+) -> int:
     """Wait for a program to end, looking up now and then to see whether it is still wanted."""
+    looks = 0
     while True:
-        left = deadline - time.monotonic()
         try:
-            return process.wait(min(left, 0.2) if cancelled else left)
+            return process.wait(min(deadline - time.monotonic(), _LOOK))
         except subprocess.TimeoutExpired:
             if time.monotonic() >= deadline:
                 raise
-            if cancelled and cancelled.is_set():
-                raise EngineCrashedError("cancelled") from None
+        if cancelled and cancelled.is_set():
+            raise EngineCrashedError("cancelled")
+        looks += 1
+        if looks % 5 == 0 and _resident(_family(mark)) > memory * 2**20:
+            raise EngineMemoryError(f"ran out of memory, with {memory} MiB allowed; raise --memory")
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", errors="replace")

@@ -1,6 +1,8 @@
+import contextlib
 import os
 import signal
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -8,8 +10,8 @@ import pytest
 from command_line import eventually, start
 
 from agattn.engines import process
-from agattn.engines.process import run_program
-from agattn.errors import EngineCrashedError, EngineTimeoutError
+from agattn.engines.process import run_program, work_folder
+from agattn.errors import EngineCrashedError, EngineMemoryError, EngineTimeoutError
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,10 +85,9 @@ def test_cancelling_kills_the_whole_family(tmp_path):
 
 def test_no_zombies(tmp_path):
     for text in ("exit 0", "kill -9 $$", "sleep 300"):
-        try:
-            pid = int(shell(tmp_path, f"echo $$; {text}", timeout=1).output)
-        except EngineTimeoutError:
-            pid = int((tmp_path / "stdout").read_text())
+        with contextlib.suppress(EngineTimeoutError):
+            shell(tmp_path, f"echo $$ > pid; {text}", timeout=1)
+        pid = int((tmp_path / "pid").read_text())
         assert not is_alive(pid)
         with pytest.raises(ChildProcessError):  # nothing with this number is left to be reaped
             os.waitpid(pid, os.WNOHANG)
@@ -116,7 +117,6 @@ def test_flood_without_end_is_stopped(tmp_path, monkeypatch, stream):
     monkeypatch.setattr(process, "MAX_OUTPUT", 2)
     with pytest.raises(EngineCrashedError, match="stopped when it had printed 2 MiB"):
         shell(tmp_path, f"exec yes{stream}")
-    assert max(p.stat().st_size for p in tmp_path.iterdir()) <= 2 * 2**20
 
 
 def test_output_that_is_no_text_is_read_all_the_same(tmp_path):
@@ -156,3 +156,64 @@ def test_interrupt_leaves_no_process_and_no_directory(fakes, tmp_path, command, 
     pids = [int(pid) for pid in note.read_text().split()]
     assert eventually(lambda: not any(map(is_alive, pids)))
     assert list(temporary.iterdir()) == []
+
+
+ELSEWHERE = "setsid sleep 300 & echo $!; setsid sh -c 'sleep 300 & echo $! >> pids; echo $$ >> pids; wait' &"
+
+
+def test_descendants_in_sessions_of_their_own_are_killed(tmp_path):
+    """No process group holds them, but they carry the token of the run."""
+    shell(tmp_path, f"{ELSEWHERE} until [ -s pids ]; do :; done; sleep 0.2")
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 2 and eventually(lambda: not any(map(is_alive, pids)))
+
+
+HOST = """
+import sys
+from pathlib import Path
+from agattn.engines.process import run_program, work_folder
+with work_folder() as folder:
+    run_program(["/bin/sh", "-c", sys.argv[1]], folder, timeout=60, memory=4096)
+"""
+
+
+def test_if_we_are_killed_the_engine_its_descendants_and_its_folder_go(tmp_path):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    note = tmp_path / "pids"
+    text = f"echo $$ >> {note}; sleep 300 & echo $! >> {note}; setsid sleep 300 & echo $! >> {note}; wait"
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, text], cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}
+    )
+    assert eventually(lambda: note.exists() and len(note.read_text().split()) == 3, 20)
+    assert list(temporary.glob("agattn-*"))
+    host.kill()
+    host.wait()
+    pids = [int(pid) for pid in note.read_text().split()]
+    assert eventually(lambda: not any(map(is_alive, pids)))
+    assert eventually(lambda: not list(temporary.iterdir()))
+
+
+def test_folders_of_dead_processes_are_removed_at_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    process._sweep.cache_clear()
+    dead = subprocess.Popen(["/bin/true"])
+    dead.wait()
+    for name in (f"agattn-{dead.pid}-old", f"agattn-{os.getpid()}-mine", "agattn-notes-kept", "other-1-kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("x")
+    with work_folder() as folder:
+        assert folder.parent == tmp_path
+    assert sorted(path.name.split("-")[2] for path in tmp_path.iterdir()) == ["kept", "kept", "mine"]
+
+
+@pytest.mark.parametrize("trick", ["rm -f std*", "rm -f std*; mkfifo stdout", "ln -sf /etc/hostname stdout"])
+def test_nobody_can_put_another_file_in_the_place_of_the_output(tmp_path, trick):
+    assert shell(tmp_path, f"echo before; {trick}; echo after").output == "before\nafter\n"
+
+
+def test_memory_of_descendants_counts(tmp_path):
+    """Each stays below the limit; together they do not."""
+    hold = f"{sys.executable} -c 'import time; b = bytearray(2**28); b[::4096] = b[::4096]; time.sleep(30)'"
+    with pytest.raises(EngineMemoryError, match="with 600 MiB allowed"):
+        shell(tmp_path, f"{hold} & {hold} & setsid {hold} & wait", memory=600)
