@@ -12,6 +12,7 @@ from jinja2.filters import do_batch
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.engines.engine import Engine
+from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -28,6 +29,7 @@ def _environment(engine_name: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
     environment.filters |= {
         "m2row": _braces,
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),

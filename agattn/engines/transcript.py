@@ -7,8 +7,10 @@ A data block stands between two marks; every line between them is one item:
     polynomials NAME COUNT
     polynomial TERMS
     term COEFFICIENT e1,e2,...,en
-    agattn-end LINES
+    agattn-end LINES CHECKSUM
 
+The checksum is a polynomial hash of all lines between the marks, which the engine's script computes over what
+it prints: a change of any one letter changes it, and another change goes unseen once in 10¹⁸ times.
 Numbers are exact and exponents are vectors, so that reading needs no expression parser. A block that is
 truncated, garbled, repeated or for another problem is refused whole; nothing is ever half-read.
 """
@@ -16,7 +18,7 @@ truncated, garbled, repeated or for another problem is refused whole; nothing is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
@@ -24,6 +26,10 @@ from agattn.errors import TranscriptError
 from agattn.systems.problem import Answer, Problem
 
 BEGIN, END = "agattn-data", "agattn-end"
+
+# The hash of letters with codes c_1, ..., c_n is Σ c_i B^{n−i} modulo P; the digest of the problem says which
+# problem is answered, so it need not depend on that.
+CHECKSUM_BASE, CHECKSUM_PRIME = 1000003, 2**61 - 1
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _NUMBER = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
@@ -97,9 +103,24 @@ def _block(text: str, problem: Problem) -> Iterator[str]:
         raise TranscriptError(
             f"the data block answers another problem: it begins {lines[begins[0]][:80]!r}, not {expected!r}"
         )
-    if lines[ends[0]] != f"{END} {len(body)}":
+    fields = lines[ends[0]].split(" ")
+    if fields[:2] != [END, str(len(body))]:
         raise TranscriptError(f"the data block has {len(body)} lines but ends with {lines[ends[0]][:80]!r}")
+    if fields[2:] != [str(checksum(body))]:
+        raise TranscriptError("the data block was damaged: its checksum is not that of its lines")
     return iter(body)
+
+
+def checksum(lines: Sequence[str]) -> int:
+    """The hash of lines, each with its end, as the scripts compute it.
+
+    >>> checksum([]), checksum(["integer dimension 5"])
+    (0, 1941178685364598960)
+    """
+    value = 0
+    for code in "".join(f"{line}\n" for line in lines).encode("utf-8", errors="replace"):
+        value = (CHECKSUM_BASE * value + code) % CHECKSUM_PRIME
+    return value
 
 
 def _fields(line: str | None, count: int) -> list[str]:

@@ -7,6 +7,7 @@ import subprocess
 import jsonschema
 import pytest
 from command_line import call, document
+from transcripts import end_mark
 
 import agattn.verification.verify
 from agattn.architectures import SingleLayer
@@ -123,7 +124,7 @@ def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
         )
     lines = ended.stdout.splitlines()
     assert lines[0].startswith("agattn-data 1 implicit-ideal ") and lines[1] == "integer dimension 5"
-    assert lines[-1] == f"agattn-end {len(lines) - 2}"
+    assert lines[-1] == end_mark(lines[1:-1])
 
 
 # run --------------------------------------------------------------------------------------------------------

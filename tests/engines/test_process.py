@@ -1,6 +1,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading

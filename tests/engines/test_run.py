@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from transcripts import end_mark
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
@@ -38,7 +39,7 @@ CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
 def block(problem, values, keep=lambda lines: lines):
     """A well-formed transcript of integers, as a command for a shell."""
     lines = [f"integer {name} {value}" for name, value in values.items()]
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, f"agattn-end {len(lines)}"]
+    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
     return "; ".join(f"echo '{line}'" for line in keep(text))
 
 
@@ -210,7 +211,7 @@ def test_equations_that_do_not_vanish_are_refused(fakes):
         "polynomial 1",
         "term 1 4,0,0,0,0,0",
     ]
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, "agattn-end 5"]
+    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
     fakes.write("Singular", "; ".join(f"echo '{line}'" for line in text))
     assert run(problem, locate(SINGULAR)).answer.integers["degree"] == 4
     report = verify(LAYER, ["agattn.degree"], Settings("singular"))
@@ -250,9 +251,11 @@ def test_with_all_a_verdict_names_the_failure_once_however_many_findings_share_i
 values = {fibers()!r} if "agattn-data 1 fiber" in script else {CRITICAL_VALUES!r}
 head = next(line for line in script.split('"') if line.startswith("agattn-data"))
 print(head)
-for name, value in values.items():
-    print("integer", name, value)
-print("agattn-end", len(values))
+lines = [f"integer {{name}} {{value}}" for name, value in values.items()]
+print(*lines, sep="\\n")
+letters = "".join(line + "\\n" for line in lines)
+hashed = sum(ord(c) * pow(1000003, n, 2**61 - 1) for n, c in enumerate(reversed(letters)))
+print("agattn-end", len(lines), hashed % (2**61 - 1))
 """,
     )
     report = verify(LAYER, ["theorem-3.4.boundary"], Settings("all"))

@@ -19,9 +19,14 @@ phi = (A,V) -> matrix {apply(multiindices, (c,b,i,k) ->
 B = ideal phi(A,V)
 minimalPrimes' = decompose B
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayPolynomials = (name, fs) -> (
     say concatenate("polynomials ", name, " ", toString(#fs));
     scan(fs, f -> (
@@ -31,4 +36,4 @@ sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 base-locus 9e2705aefd4105ec" << endl
 sayInteger("components", #minimalPrimes')
 scan(#minimalPrimes', i -> sayPolynomials("component@" | toString(i+1), flatten entries mingens minimalPrimes'#i))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -34,9 +34,14 @@ points = {
 }
 points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 singular-locus 09cee8672ada01ea" << endl
 sayInteger("dimension", dim I)
@@ -48,4 +53,4 @@ scan(points, (label,A,V) -> sayInteger("jacobian-rank@" | label, rank sub(jacobi
 J = radical(I + minors(codim I, jacobian I))
 sayInteger("locus-dimension", dim J)
 sayInteger("locus-degree", degree J)
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -27,12 +27,17 @@ I = kernel map(R, graded, phi(A,V))
 S = kk[gens graded]
 I = trim sub(I, S)
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 hilbert-function b68773c5ce27c028" << endl
 sayInteger("values", 4)
 for n from 1 to 4 do
     sayInteger("value@" | toString n, hilbertFunction(n, I))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -36,13 +36,18 @@ points = {
 }
 points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 singular-locus 5fcfa52a9e9da2ba" << endl
 sayInteger("dimension", dim I)
 
 -- The tangent space at a point has dimension 12 - (rank of the Jacobian there)
 scan(points, (label,A,V) -> sayInteger("jacobian-rank@" | label, rank sub(jacobian I, phi(A,V))))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

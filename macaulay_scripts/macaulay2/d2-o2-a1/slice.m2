@@ -40,9 +40,14 @@ gradient = h -> flatten entries diff(vars T, h)
 f = if common == 0 then 0_T else common // fold(gcd, common, gradient common)
 singular = if isConstant f then ideal f else radical(ideal f + ideal gradient f)
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayPolynomials = (name, fs) -> (
     say concatenate("polynomials ", name, " ", toString(#fs));
     scan(fs, f -> (
@@ -53,4 +58,4 @@ sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 sayInteger("dimension", dim J)
 sayPolynomials("equation", select({f}, h -> h != 0))
 sayPolynomials("singular", select(flatten entries mingens singular, h -> h != 0))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -35,9 +35,14 @@ A' = matrix table(3, 3, (i,b) -> a_(i+1,b+1))
 V' = matrix table(1, 3, (c,i) -> v_(c+1,i+1))
 onKernel = A -> transpose gens ker transpose A * A' * gens ker A
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 critical-locus 3e3d5900669768ab" << endl
 scan(points, (label,A,V) -> (
@@ -45,4 +50,4 @@ scan(points, (label,A,V) -> (
     sayInteger("kernel-dimension@" | label, dim kernelIdeal);
     cone := kernelIdeal + minors(3 - rank A + 1, onKernel A);
     sayInteger("cone-dimension@" | label, dim cone)))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -30,9 +30,14 @@ points = apply(points, (label,A,V) -> (label, sub(A,kk), sub(V,kk)))
 -- unless a preimage lies on l = 0; "escapes" says whether one does.
 l = sum flatten table(3, 3, (i,b) -> (3*i + b + 1) * a_(i+1,b+1))
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 fiber c4c8db0a44fe839c" << endl
 scan(points, (label,A0,V0) -> (
@@ -42,4 +47,4 @@ scan(points, (label,A0,V0) -> (
     G := fiber + ideal(l - l0);
     sayInteger("length@" | label, degree G);
     sayInteger("points@" | label, degree radical G)))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -25,9 +25,14 @@ I = kernel map(R, graded, phi(A,V))
 S = kk[gens graded]
 I = trim sub(I, S)
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayPolynomials = (name, fs) -> (
     say concatenate("polynomials ", name, " ", toString(#fs));
     scan(fs, f -> (
@@ -38,4 +43,4 @@ sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 sayInteger("dimension", dim I)
 sayInteger("degree", degree I)
 sayPolynomials("generators", flatten entries mingens I)
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -21,9 +21,14 @@ Z = trim(minors(2, byOutput) + minors(2, byColumn) + minors(3, slices))
 P = kk[h_1..h_1, q_1..q_3, l_1..l_3, m_1..m_3]
 product' = map(P, S, apply(multiindices, (c,b,i,k) -> h_c * q_b * (l_i * m_k + if i == k then 0 else l_k * m_i)))
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayPolynomials = (name, fs) -> (
     say concatenate("polynomials ", name, " ", toString(#fs));
     scan(fs, f -> (
@@ -35,4 +40,4 @@ sayInteger("dimension", dim Z)
 sayInteger("degree", degree Z)
 sayInteger("failures", number(flatten entries gens Z, f -> product' f != 0))
 sayPolynomials("generators", flatten entries mingens Z)
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -69,9 +69,14 @@ failures = number(equations, f -> toWeights f != 0)
 failures = failures + sum(points, (label,pairs) -> number(pairs, pair -> phi pair != phi pairs#0))
 J = jacobian matrix {equations | {0_S}}
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayInteger = (name, n) -> say concatenate("integer ", name, " ", toString n)
 << "agattn-data 1 strata-tangents 5eaf102f4cf67682" << endl
 sayInteger("equations", #equations)
@@ -84,4 +89,4 @@ scan(points, (label,pairs) -> (
     if label == "0,0,0" then curves = atZero;
     sayInteger("curve-rank@" | label, rank curves);
     sayInteger("equation-rank@" | label, rank sub(J, phi(A0,V0)))))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl

@@ -60,9 +60,14 @@ coneAt = (p, fixed) -> (
     cone := tangentCone ideal (map(slice, S, moved)) gens I;
     trim (map(S, slice, apply(free, j -> S_j))) cone)
 
--- The results between two marks, one item a line; polynomials as exponent vectors
+-- The results between two marks, one item a line; polynomials as exponent vectors.
+-- The checksum is the polynomial in 1000003 with the letters' codes, modulo a prime
 said = 0
-say = line -> (said = said + 1; << line << endl)
+checksum = 0
+say = line -> (
+    said = said + 1;
+    scan(ascii(line | "\n"), c -> checksum = (1000003*checksum + c) % 2305843009213693951);
+    << line << endl)
 sayPolynomials = (name, fs) -> (
     say concatenate("polynomials ", name, " ", toString(#fs));
     scan(fs, f -> (
@@ -76,4 +81,4 @@ scan(points, (label,A,V) -> (
     sayInteger("multiplicity@" | label, degree C);
     sayInteger("span@" | label, numgens S - number(flatten entries mingens C, f -> first degree f == 1));
     sayPolynomials("cone@" | label, flatten entries mingens C)))
-<< "agattn-end " << said << endl
+<< "agattn-end " << said << " " << checksum << endl
