@@ -16,7 +16,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -150,7 +150,7 @@ def verify(
         work.do([t for t in _tasks(open_) if t.results and t not in work.findings.found], natively=False)
     return Report(
         layer,
-        tuple(claim.verdict(layer, work.findings) for claim in chosen),
+        tuple(work.judge(claim) for claim in chosen),
         tuple(work.runs),
         tuple(work.troubles),
         work.engine_failed,
@@ -244,6 +244,33 @@ class _Work:
             elif result not in missing.get(task, ""):
                 missing[task] = "; ".join(filter(None, (missing.get(task), result)))
         self.findings = Findings(found, missing)
+
+    def judge(self, claim: Claim[Any]) -> Verdict:
+        """The verdict on a claim. One engine alone never refutes: it takes a second, or the native values.
+
+        Raises:
+            DisagreementError: if the native computation of a value contradicts the engine.
+        """
+        verdict = claim.verdict(self.layer, self.findings)
+        if verdict.status is not Status.REFUTED:
+            return verdict
+        found, alone = dict(self.findings.found), []
+        for task in claim.tasks:
+            finding = found.get(task)
+            if finding is None or len(finding.engines) > 1 or finding.engines == ("native",):
+                continue
+            native = self._compute(task)
+            if isinstance(native, str):
+                alone.append(found.pop(task).engines[0])
+            elif native.value != finding.value:
+                raise DisagreementError(
+                    f"{self.layer}: {finding.engines[0]} and the native computation disagree about "
+                    f"{task.finds}. {finding.engines[0]} says {finding.value}; native says {native.value}"
+                )
+        if not alone or claim.verdict(self.layer, Findings(found, {})).status is Status.REFUTED:
+            return verdict
+        reason = f"{alone[0]} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
+        return replace(verdict, status=Status.UNDECIDED, witness=reason, fails_at=())
 
     def _infeasible(self, task: Task[Any]) -> str:
         forced = self.settings.eliminate and getattr(self.layer, "has_orbits", False)
