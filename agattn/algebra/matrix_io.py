@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
+import math
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -46,12 +50,42 @@ def load_matrix(path: str | Path) -> Any:
         raise InputError(f"{path}: is not a text file in UTF-8") from None
 
 
+#: What a compressed file may hold when unpacked, in bytes; a large one may hold four times its size.
+MAX_BYTES = 128 * 2**20
+
+#: Entries of a matrix that a text file may announce, but not hold.
+MAX_ENTRIES = 10**7
+
+#: What numpy raises for files that are damaged.
+DAMAGE = (
+    ValueError, KeyError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, AttributeError,
+    NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile,
+    tokenize.TokenError,
+)  # fmt: skip
+
+
 def _npy(path: Path) -> Any:
     try:
         with path.open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError) as error:
+            return _array_of(file, path.stat().st_size)
+    except InputError:
+        raise
+    except DAMAGE as error:
         raise InputError(_numpy_problem(error)) from None
+
+
+def _array_of(file: Any, size: int) -> Any:
+    """The array in a stream of so many bytes, which are counted before room is made for its entries."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    dimensions, _, dtype = read(file)
+    if dtype.hasobject:
+        raise ValueError("object")
+    needed = math.prod(map(int, dimensions)) * dtype.itemsize
+    if any(n < 0 for n in dimensions) or needed > size or (0 in dimensions and max(dimensions) > MAX_ENTRIES):
+        raise ValueError("a size that the file cannot hold")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def _npz(path: Path) -> Any:
@@ -59,34 +93,69 @@ def _npz(path: Path) -> Any:
         if not zipfile.is_zipfile(file):
             raise InputError("is not a whole numpy file")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if {"format", "shape", "data"} <= set(archive.files):
-                return _scipy_sparse(archive)
-            if len(archive.files) != 1:
-                names = ", ".join(archive.files) or "none"
-                raise InputError(f"holds {len(archive.files)} arrays ({names}); give a file with exactly one")
-            return archive[archive.files[0]]
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            total = sum(info.file_size for info in archive.infolist())
+            if total > (limit := max(MAX_BYTES, 4 * path.stat().st_size)):
+                raise InputError(f"holds {total} bytes when unpacked; the limit is {limit}")
+            arrays = {}
+            for info in archive.infolist() if len(names) <= _MOST_MEMBERS else []:
+                with archive.open(info) as file:
+                    arrays[info.filename.removesuffix(".npy")] = _array_of(file, info.file_size)
     except InputError:
         raise
-    except (ValueError, KeyError, EOFError, SyntaxError, zlib.error, zipfile.BadZipFile) as error:
+    except DAMAGE as error:
         raise InputError(_numpy_problem(error)) from None
+    if {"format", "shape", "data"} <= set(arrays):
+        try:
+            return _scipy_sparse(arrays)
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, OverflowError, IndexError):
+            raise InputError("is not a whole sparse matrix") from None
+    if len(names) != 1:
+        shown = ", ".join(name.removesuffix(".npy") for name in names[:4]) or "none"
+        raise InputError(f"holds {len(names)} arrays ({shown}); give a file with exactly one")
+    (array,) = arrays.values()
+    return array
+
+
+#: A sparse matrix has five.
+_MOST_MEMBERS = 8
 
 
 def _scipy_sparse(archive: Any) -> SparseMatrix:
     """The arrays that ``scipy.sparse.save_npz`` writes."""
     kind = archive["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-    m, n = (int(x) for x in archive["shape"])
+    m, n = (int(x) for x in _whole(archive["shape"], "shape", 2**31))
+    data = archive["data"].ravel()
     if kind == "coo":
-        rows, columns = archive["row"], archive["col"]
+        rows, columns = _whole(archive["row"], "row", m), _whole(archive["col"], "col", n)
     elif kind in ("csr", "csc"):
-        starts, columns = archive["indptr"], archive["indices"]
-        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        lines, width = (m, n) if kind == "csr" else (n, m)
+        columns = _whole(archive["indices"], "indices", width)
+        starts = _whole(archive["indptr"], "indptr", len(columns) + 1)
+        counts = np.diff(starts)
+        if len(starts) != lines + 1 or starts[0] or starts[-1] != len(columns) or (counts < 0).any():
+            raise InputError(f"has an indptr that does not divide {len(columns)} entries into {lines} lines")
+        rows = np.repeat(np.arange(lines), counts)
         if kind == "csc":
             rows, columns = columns, rows
     else:
-        raise InputError(f"holds a sparse matrix in the format {kind!r}; save it as csr, csc or coo")
-    return from_triples((m, n), rows.tolist(), columns.tolist(), archive["data"])
+        raise InputError(f"holds a sparse matrix in the format {kind[:40]!r}; save it as csr, csc or coo")
+    if not len(rows) == len(columns) == len(data):
+        raise InputError(f"has {len(rows)} rows, {len(columns)} columns and {len(data)} values of entries")
+    return from_triples((m, n), rows.tolist(), columns.tolist(), data)
+
+
+def _whole(indices: Any, name: str, limit: int) -> Any:
+    """A list of whole numbers from 0 to below a limit, refused where it is something else."""
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        raise InputError(f"has {name} of type {indices.dtype}; indices must be a list of whole numbers")
+    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < limit):
+        raise InputError(f"has a number in {name} that is not between 0 and {limit - 1}")
+    return indices.astype(np.int64)
 
 
 def _numpy_problem(error: Exception) -> str:
@@ -110,6 +179,8 @@ def _csv(path: Path) -> list[list[str]]:
                 rows.append(row)
         except csv.Error as error:
             raise InputError(f"line {reader.line_num} is not CSV: {error}") from None
+    if not rows:
+        raise InputError("holds no rows; write one row of numbers on each line")
     return rows
 
 
@@ -160,6 +231,9 @@ def _mtx(path: Path) -> Any:
         if len(size) != wanted_sizes or not all(x.isdecimal() and len(x) < 10 for x in size):
             raise InputError(f"line {number} should give {wanted_sizes} sizes")
         m, n = int(size[0]), int(size[1])
+        held = path.stat().st_size
+        if max(m, n) > MAX_ENTRIES or (layout == "array" and (m * n > held + n or m > held)):
+            raise InputError(f"announces {m} x {n} entries, which a file of {held} bytes does not hold")
         if symmetry != "general" and m != n:
             raise InputError(f"is {symmetry} but has {m} rows and {n} columns")
         if layout == "coordinate":

@@ -47,6 +47,9 @@ ALWAYS = (0, 0)
 
 ANY = (0, 10**6)
 
+MOST = 10**4
+"""Coordinates of the largest layer that is checked: what is done below takes time and room by their number."""
+
 MALFORMED = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
 """What Python raises where a file has something else than what is looked for."""
 
@@ -64,6 +67,7 @@ class Layer:
 
     def __post_init__(self) -> None:
         require(1 <= self.a <= self.d and self.o >= 1, "d, d', a are not possible")
+        require(self.ambient <= MOST, f"it is about more than {MOST} coordinates, which is not checked here")
 
     @property
     def ambient(self) -> int:
@@ -244,7 +248,7 @@ class Facts:
     def __init__(self, document: Any) -> None:
         found = fields(document, "format about d d_out a dimension strata claims")
         self.layer = Layer(*(integer(found[name]) for name in ("d", "d_out", "a")))
-        # First what is quick to compare: nothing below runs over indices that a wrong d or d' makes up.
+        # First what is quick to compare: nothing below runs over many indices that a wrong d or d' makes up.
         self.dimension = self.layer.source(self.layer.a)
         require(self.dimension == integer(found["dimension"]), f"the dimension is {self.dimension}")
         self.orbits = {orbit.ranks: orbit for orbit in (Orbit(self.layer, x) for x in found["strata"])}

@@ -21,6 +21,10 @@ Sparse = dict[tuple[Any, ...], int]
 """What is not 0, by index from 1: a matrix by (row, column, power of ε), a point by (power, c, b, i, k)."""
 
 
+LONGEST = 10**7
+"""Terms to which an equation is expanded; what takes more is not checked."""
+
+
 class UnreadableError(Exception):
     """Raised for a file that is no certificate at all."""
 
@@ -139,6 +143,7 @@ def differential(A: Sparse, V: Sparse, dA: Sparse, dV: Sparse) -> Sparse:
 
 def expand(equation: Sparse, size: int) -> Sparse:
     """The equation in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
+    require(sum((2 * max(size, 1)) ** len(m) for m in equation) <= LONGEST, "an equation has too many terms")
     total: Sparse = {}
     for monomial, coefficient in equation.items():
         terms: Sparse = {(): coefficient}

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from agattn.architectures import SingleLayer
+from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
 from agattn.errors import EngineMemoryError, EngineTimeoutError
@@ -136,10 +137,10 @@ proc isPrime(ideal I)
   return(size(reduce(P, std(I))) == 0);
 }"""
 
-#: For each engine: what is asked before, how an integer and a line are printed, and the end.
+#: For each engine: what is needed before, and how an integer is printed.
 _SCRIPTS = {
-    "macaulay2": ("", '<< "integer {} " | toString({}) << endl', '<< "{}" << endl', ""),
-    "singular": (_SINGULAR, '"integer {} " + string({});', '"{}";', "quit;"),
+    "macaulay2": ("", 'sayInteger("{}", {})'),
+    "singular": (_SINGULAR, 'sayInteger("{}", {});'),
 }
 _QUESTIONS = {
     "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"}
@@ -162,14 +163,9 @@ def _ask(
         characteristic=characteristic,
     )
     name = installation.engine.name
-    before, integer, line, after = _SCRIPTS[name]
-    lines = [
-        before,
-        line.format(f"agattn-data 1 {problem.task} {problem.digest}"),
-        *(integer.format(question, _QUESTIONS[name][question]) for question in questions),
-        line.format(f"agattn-end {len(questions)}"),
-        after,
-    ]
-    text = export(ideal, name, characteristic) + "\n".join(lines) + "\n"
+    before, say = _SCRIPTS[name]
+    begin, end = marks(problem, installation.engine)
+    asked = (say.format(question, _QUESTIONS[name][question]) for question in questions)
+    text = export(ideal, name, characteristic) + "\n".join([before, begin, *asked, end]) + "\n"
     found = run(problem, installation, limits, script=text)
     return [found.answer.integers[question] for question in questions]

@@ -77,3 +77,9 @@ def emit(problem: Problem, engine: Engine) -> str:
     # At most one empty line in a row, wherever optional parts were left out.
     kept = [line for n, line in enumerate(lines) if line or lines[n - 1]]
     return "\n".join(kept) + "\n"
+
+
+def marks(problem: Problem, engine: Engine) -> tuple[str, str]:
+    """What a script says before and after its results, ``sayInteger`` of which it is to call between."""
+    common = vars(_environment(engine.name).get_template("common.j2").module)
+    return str(common["report"](problem)), str(common["end"]())

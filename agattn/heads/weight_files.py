@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 LARGEST_INDEX = 64 * 2**20
 _OBJECTS = "holds Python objects, which are never loaded; save numbers only"
-_DAMAGE = (ValueError, EOFError, SyntaxError, TypeError, zipfile.BadZipFile, zlib.error, struct.error)
 
 
 class WeightFile(Mapping[str, Any]):
@@ -83,6 +82,9 @@ class WeightFile(Mapping[str, Any]):
         if not zipfile.is_zipfile(path):
             raise InputError("is not a whole numpy file")
         with zipfile.ZipFile(path) as archive:
+            total = sum(info.file_size for info in archive.infolist())
+            if total > (limit := max(MAX_BYTES, 4 * path.stat().st_size)):
+                raise InputError(f"holds {total} bytes when unpacked; the limit is {limit}")
             for member in archive.namelist():
                 with archive.open(member) as stream:
                     self._put(member.removesuffix(".npy"), path, _header(stream))
@@ -139,7 +141,7 @@ def _named(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: there is no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (*_DAMAGE, MemoryError, RuntimeError) as error:
+    except (*DAMAGE, MemoryError) as error:
         if "pickle" in str(error).lower() or "object array" in str(error).lower():
             raise InputError(f"{path}: {_OBJECTS}") from None
         raise InputError(f"{path}: is damaged or not a {path.suffix} file of numbers") from None

@@ -85,7 +85,7 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     """
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, and numbers longer than Python reads
         raise InputError(f"the grid is not TOML: {error}; agattn study --example shows one") from None
     except RecursionError:
         raise InputError("the grid is not TOML that can be read: it is nested too deeply") from None

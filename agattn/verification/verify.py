@@ -176,6 +176,7 @@ class _Work:
         self.settings = settings
         self.progress = progress
         self.findings = Findings({}, {})
+        self.natively: dict[Task[Any], Finding | str] = {}
         self.runs: list[Run] = []
         self.troubles: list[str] = []
         self.engine_failed = False
@@ -246,31 +247,46 @@ class _Work:
         self.findings = Findings(found, missing)
 
     def judge(self, claim: Claim[Any]) -> Verdict:
-        """The verdict on a claim. One engine alone never refutes: it takes a second, or the native values.
+        """The verdict on a claim, compared with what the native computation finds where one engine answered.
+
+        One engine alone never refutes: it takes a second, or the native computation.
 
         Raises:
-            DisagreementError: if the native computation of a value contradicts the engine.
+            DisagreementError: if the native computation comes to another verdict or another value.
         """
         verdict = claim.verdict(self.layer, self.findings)
-        if verdict.status is not Status.REFUTED:
+        found = self.findings.found
+        asked = {task: found[task] for task in claim.tasks if task in found}
+        alone = {t: f for t, f in asked.items() if len(f.engines) == 1 and f.engines != ("native",)}
+        if not alone or verdict.status is Status.UNDECIDED:
             return verdict
-        found, alone = dict(self.findings.found), []
-        for task in claim.tasks:
-            finding = found.get(task)
-            if finding is None or len(finding.engines) > 1 or finding.engines == ("native",):
-                continue
-            native = self._compute(task)
-            if isinstance(native, str):
-                alone.append(found.pop(task).engines[0])
-            elif native.value != finding.value:
-                raise DisagreementError(
-                    f"{self.layer}: {finding.engines[0]} and the native computation disagree about "
-                    f"{task.finds}. {finding.engines[0]} says {finding.value}; native says {native.value}"
+        natively = {task: self._native(task) for task in alone}
+        known = {task: finding for task, finding in natively.items() if isinstance(finding, Finding)}
+        others = {task: finding for task, finding in found.items() if task not in alone}
+        check = claim.verdict(self.layer, Findings(others | known, {}))
+        partly = check.computed is None or "scope" in check.details
+        undecided = check.status is Status.UNDECIDED or partly
+        if not undecided and (check.status, check.computed) != (verdict.status, verdict.computed):
+            raise DisagreementError(
+                f"{self.layer}, {claim.id}: {verdict.engine} and the native computation disagree. "
+                + "; ".join(
+                    f"about {task.finds} {alone[task].engines[0]} says {alone[task].value}; "
+                    f"native says {native.value}"
+                    for task, native in known.items()
+                    if native.value != alone[task].value
                 )
-        if not alone or claim.verdict(self.layer, Findings(found, {})).status is Status.REFUTED:
+            )
+        if verdict.status is not Status.REFUTED or not undecided:
             return verdict
-        reason = f"{alone[0]} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
+        who = next(iter(alone.values())).engines[0]
+        reason = f"{who} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"
         return replace(verdict, status=Status.UNDECIDED, witness=reason, fails_at=())
+
+    def _native(self, task: Task[Any]) -> Finding | str:
+        """The native value of a task, computed once, or the reason why there is none."""
+        if task not in self.natively:
+            self.natively[task] = self._compute(task)
+        return self.natively[task]
 
     def _infeasible(self, task: Task[Any]) -> str:
         forced = self.settings.eliminate and getattr(self.layer, "has_orbits", False)

@@ -194,11 +194,30 @@ def test_a_disagreement_shows_both(fakes, capsys):
     assert err.count("\n") == 1 and "length=2" in err and "length=7" in err and "Traceback" not in err
 
 
-def test_a_wrong_answer_from_one_engine_alone_is_at_least_attributed(fakes):
-    # Nothing can be compared, so the claim is refuted; but the verdict says on whose word.
+def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fakes, capsys):
+    replay(fakes, "Singular", PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    with pytest.raises(DisagreementError) as raised:
+        verify(LAYER, [CLAIM], Settings("singular"))
+    for piece in ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1"):
+        assert piece in str(raised.value)
+    code, out, err = command_line(capsys, "verify", "--engine", "singular", "--claim", CLAIM, "--json")
+    assert code == 4 and out == "" and err.count("\n") == 1
+    assert "singular 9.9.9 says" in err and "native says" in err
+
+
+def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no_native_fibers):
     replay(fakes, "Singular", PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
     report = verify(LAYER, [CLAIM], Settings("singular"))
-    assert report.exit_status == 1 and report.verdicts[0].engine == "singular 9.9.9"
+    (verdict,) = report.verdicts
+    assert (verdict.status, report.exit_status) == (Status.UNDECIDED, 3)
+    assert verdict.witness.startswith("singular 9.9.9 alone would refute it, and one engine alone refutes no")
+
+
+def test_two_engines_refute_together(fakes, no_native_fibers):
+    for name in ("M2", "Singular"):
+        replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], Settings("all"))
+    assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
 
 
 def test_equations_that_do_not_vanish_are_refused(fakes):

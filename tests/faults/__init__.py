@@ -1,0 +1,1 @@
+"""Damage, faults, forgeries and hostile files: what becomes of them, in figures."""

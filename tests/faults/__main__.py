@@ -1,0 +1,51 @@
+"""``python -m tests.faults``: damage answers, engines, files, certificates and studies; print one table.
+
+Everything random comes from ``--seed``. The exit status is 1 if anything went wrong.
+"""
+
+import argparse
+import sys
+import time
+
+from tests.faults import answers, certificates, engines, parsers, studies
+from tests.faults.table import text
+
+
+def main():
+    """Run what was asked for, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--cases", type=int, default=10_500, help="damaged answers [default: 10500]")
+    parser.add_argument("--fuzz", type=int, default=17_000, help="files for parsers [default: 17000]")
+    parser.add_argument("--certificates", type=int, default=500, help="of each kind [default: 500]")
+    parser.add_argument("--kills", type=int, default=5, help="killed studies [default: 5]")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=("answers", "engines", "parsers", "certificates", "studies"))
+    parser.add_argument("--long", action="store_true", help="1,000,000 files, 100,000 answers, 50 kills")
+    given = parser.parse_args()
+    if given.long:
+        given.cases, given.fuzz, given.certificates, given.kills = 100_000, 1_000_000, 5000, 50
+
+    started = time.monotonic()
+
+    def say(line):
+        print(f"{time.monotonic() - started:7.1f} s  {line}", file=sys.stderr, flush=True)
+
+    subjects = {
+        "engines": lambda: engines.tried(say=say),
+        "certificates": lambda: certificates.tried(given.certificates, given.seed),
+        "parsers": lambda: parsers.tried(given.fuzz, given.seed, say),
+        "studies": lambda: studies.tried(given.kills, given.seed, say),
+        "answers": lambda: answers.tried(given.cases, given.seed, say=say),
+    }
+    rows = []
+    for name, tried in subjects.items():
+        if given.only in (None, name):
+            rows += tried()
+            say(f"{name} done")
+    print(text(rows))
+    say("all done")
+    return int(any(row.wrong for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

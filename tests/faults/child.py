@@ -1,0 +1,65 @@
+"""Many cases in one process that may use little time and memory; one that hangs or is killed is counted."""
+
+import os
+import pickle
+import resource
+import signal
+import tempfile
+
+SECONDS, MEBIBYTES = 5, 1024
+
+
+def outcomes(cases, judge, already=200):
+    """What ``judge(case)`` returns for each case, or why it did not: such as "hang" or "memory".
+
+    Args:
+        cases: a list.
+        judge: a function that returns text, or raises.
+        already: MiB that this process may have before the first case.
+    """
+    found, start = [], 0
+    while start < len(cases):
+        with tempfile.TemporaryFile() as told:
+            pid = os.fork()
+            if pid == 0:
+                _work(cases[start:], judge, told, already)
+            _, status = os.waitpid(pid, 0)
+            told.seek(0)
+            done = []
+            while True:
+                try:
+                    done.append(pickle.load(told))
+                except EOFError:
+                    break
+        found += done
+        start += len(done)
+        if start < len(cases) and status:
+            died = os.waitstatus_to_exitcode(status)
+            found.append("hang" if died == -signal.SIGALRM else f"ended by {died}")
+            start += 1
+    return found
+
+
+def _work(cases, judge, told, already):
+    """Do the cases, and tell of each when it is done."""
+    limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024 + already + 3 * MEBIBYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit * 2**20, limit * 2**20))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # also where Python does not run, as in a library
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 1)
+    os.dup2(devnull, 2)
+    try:
+        for case in cases:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            try:
+                outcome = judge(case)
+            except BaseException as error:
+                outcome = f"{type(error).__name__}: {error}"[:300]
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before > MEBIBYTES * 1024:
+                outcome = f"memory ({outcome})"
+            pickle.dump(outcome, told)
+            told.flush()
+    finally:
+        os._exit(0)

@@ -1,0 +1,45 @@
+"""The suite of faults in its short form; ``python -m tests.faults`` is the long one."""
+
+import os
+
+import pytest
+
+from agattn.architectures import SingleLayer
+from agattn.engines.engine import SINGULAR
+from agattn.engines.locate import locate
+from agattn.errors import EngineNotFoundError
+from tests.faults import answers, certificates, engines, parsers, studies
+from tests.faults.table import text
+
+
+def check(rows):
+    assert not any(row.wrong for row in rows), text(rows)
+    assert all(row.counts.total() for row in rows)
+
+
+@pytest.mark.engine
+def test_damaged_answers_never_decide_wrongly():
+    try:
+        locate(SINGULAR)
+    except EngineNotFoundError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(error))
+    check(answers.tried(300, layers=(SingleLayer(2, 1),), engines=("singular",)))
+
+
+def test_engines_that_misbehave():
+    assert len(engines.KINDS) >= 45
+    check(engines.tried(tuple(engines.KINDS)[::6]))
+
+
+def test_parsers_refuse_what_they_cannot_read():
+    check(parsers.tried(1000))
+
+
+def test_nothing_false_is_displayed_as_valid():
+    check(certificates.tried(40, layers=((2, 1, 2), (2, 2, 1))))
+
+
+def test_a_killed_study_goes_on():
+    check(studies.tried(1))
