@@ -33,7 +33,8 @@ ROUNDED_DIGITS = 16
 NO_COMPLEX = "only real matrices are read: give [[Re, -Im], [Im, Re]], which has twice the rank"
 
 _RATIONAL = re.compile(r"([+-]?\d+)(?:\s*/\s*(\d+))?", re.ASCII)
-_DECIMAL = r"([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?"
+# Possessive: a run of digits is read once, not in every way to divide it.
+_DECIMAL = r"([+-]?)(\d*+)\.?(\d*+)(?:[eE]([+-]?\d{1,9}))?"
 _BALL = re.compile(rf"{_DECIMAL}(?:\s*(?:\+/-|±)\s*{_DECIMAL})?", re.ASCII)
 
 Ball = tuple[Any, Any]

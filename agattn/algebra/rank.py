@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import isinf, log2, prod
 from typing import Any, NamedTuple
 
@@ -358,7 +359,7 @@ def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
         point = _at_point(rows, np.random.default_rng([seed, trial]))
         tried.append(point)
         # Schwartz and Zippel: a minor of size rank + 1 that is not zero vanishes with at most this chance.
-        errors.append(min(1.0, rows.degree * (point.rank + 1) / point.prime))
+        errors.append(float(min(Fraction(1), Fraction(rows.degree * (point.rank + 1), point.prime))))
         if point.rank == rows.upper_bound:
             break
     r, shape = max(point.rank for point in tried), (tried[-1].rows, tried[-1].columns)

@@ -48,7 +48,7 @@ ALWAYS = (0, 0)
 ANY = (0, 10**6)
 
 MOST = 10**4
-"""Coordinates of the largest layer that is checked: what is done below takes time and room by their number."""
+"""Coordinates of the largest layer that is checked; time and room grow with their number."""
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
 """What Python raises where a file has something else than what is looked for."""

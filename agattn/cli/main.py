@@ -104,6 +104,11 @@ def run(arguments: list[str]) -> int:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by >&-: what is printed is lost, and nothing else
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     print_in_any_encoding()
     if arguments is None:
         arguments = sys.argv[1:] or ["help"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,5 +121,18 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
         raise InputError(f"{results}: {error}") from None
     text = "" if grid is None else read_text(grid)
     document = study_report(lines, grid=text, command=_command_line())
-    _save(document, folder, {"study": {"jobs": len(lines), "summary": document.summary}} if as_json else None)
-    return exit_status(lines)
+    missing = _missing(text, lines) if text else 0
+    if missing:
+        click.echo(f"agattn: {missing} of the grid's jobs are not in {results}", err=True)
+    of_study: dict[str, object] = {"study": {"jobs": len(lines), "summary": document.summary}}
+    _save(document, folder, of_study if as_json else None)
+    return exit_status(lines) or (3 if missing else 0)
+
+
+def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
+    """How many jobs of a grid are about architectures that no line is about."""
+    from agattn.studies.grid import read_grid
+    from agattn.studies.jobs import canonical
+
+    there = {canonical(line["architecture"]) for line in lines}
+    return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)

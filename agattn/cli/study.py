@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import shlex
 import sys
@@ -117,7 +118,7 @@ def command(
     made = study(
         jobs, versions, place, cache, fresh=fresh, retry_open=retry_undecided, force=force, finished=finished
     )
-    to_file = contextlib.nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8")
+    to_file = contextlib.nullcontext(sys.stdout) if output is None else _alone(output)
     try:
         with to_file as file, _bar(len(jobs), file) as update, contextlib.closing(made):
             for line in made:
@@ -126,6 +127,10 @@ def command(
                 statuses.add(line["status"])
                 if report is not None:
                     lines.append(line)
+    except OSError as error:
+        if output is not None and error.filename is None:
+            error.filename = str(output)  # a full disk names no file
+        raise
     except KeyboardInterrupt:
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
         kept = ", and not kept, because of --no-cache" if no_cache else go_on
@@ -143,6 +148,23 @@ def command(
         files = study_report(lines, grid=wanted.text, command=made_by).save(report)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
     return exit_status({"status": status} for status in statuses)
+
+
+def _alone(path: Path) -> TextIO:
+    """Open a file to write it anew, unless another study is writing it.
+
+    Raises:
+        InputError: if one is.
+    """
+    file = path.open("a", encoding="utf-8")
+    if path.is_file():
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise InputError(f"cannot write {path}: another study is writing it; give another -O") from None
+        file.truncate(0)
+    return file
 
 
 def _jobs(number: int) -> str:

@@ -167,6 +167,8 @@ def _plain_heads(file: WeightFile) -> Iterator[Head]:
     V = as_floats(scalars(file["V"], "V"))
     if "A" in file:
         A = as_floats(scalars(file["A"], "A"))
+        if A.ndim in (2, 3) and A.shape[-1] != A.shape[-2]:
+            raise InputError(f"A has the shape {A.shape}; it must be square")
         K, Q = (np.broadcast_to(np.eye(A.shape[-1]), A.shape), A) if A.ndim in (2, 3) else (A, A)
     else:
         K, Q = (as_floats(scalars(file[letter], letter)) for letter in "KQ")

@@ -34,7 +34,7 @@ from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
 MAX_JOBS = 100_000
-_MAX_COUNTED = 300_000
+_MAX_COUNTED = MAX_JOBS
 _MAX_NUMBER = 100_000  # in a grid; no architecture of that size can be computed
 _SHOWN = 80
 

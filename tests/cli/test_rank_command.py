@@ -59,7 +59,7 @@ REAL = "%%MatrixMarket matrix array real general\n2 2\n0.5\n1.0\n0.25\n0.5\n"
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("a.csv", "1,2\n2,4\n", 1), ("a.csv", "# header\n1/2, 1\n\n0.25 , 1e0\n", 2), 
+        ("a.csv", "1,2\n2,4\n", 1), ("a.csv", "# header\n1/2, 1\n\n0.25 , 1e0\n", 2),
         ("a.csv", "\ufeff1,2\n3,4\n", 2), ("a.csv", f"{LONG}0,1\n{LONG}0,1\n", 1),
         ("a.json", '{"matrix": [[1, 2], [2, 4]]}', 1), ("a.json", "[]", 0), ("a.json", "[[], []]", 0),
         ("a.json", f"[[{LONG}0, 1], [{LONG}1, 1]]", 2), ("a.json", '[["0.5 +/- 0.1"]]', 1),
@@ -123,7 +123,8 @@ MARKET = "%%MatrixMarket matrix coordinate integer general\n"
         ("a.csv", "1,2\n3\n", "line 2 has 1 entries"), ("a.csv", "1,x\n", "'x' is not a number"),
         ("a.csv", "1,\n", "'' is not a number"), ("a.csv", "nan\n", "not a number"),
         ("a.csv", b"\xff\xfe", "UTF-8"),
-        ("a.csv", "1+2j\n", "not a number"), ("a.csv", "", "holds no rows"), ("a.csv", "__import__('os')\n", "not a number"),
+        ("a.csv", "1+2j\n", "not a number"), ("a.csv", "", "holds no rows"),
+        ("a.csv", "__import__('os')\n", "not a number"),
         ("a.json", "[[1, 2], [3]]", "row 2 has 1 entries"), ("a.json", "[[NaN]]", "NaN"),
         ("a.json", "{", "not JSON"),
         ("a.json", "[[1, null]]", "(1, 2) is null"), ("a.json", "[[true]]", "true"),

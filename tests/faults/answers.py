@@ -185,12 +185,22 @@ def compared(truth, found):
     return outcome
 
 
+def _read(text, problem):
+    """What an answer says, or that it is refused."""
+    try:
+        answer = read(text, problem)
+        check_base_locus(answer)
+    except AgattnError:
+        return "refused"
+    return repr((answer.integers, answer.polynomials))
+
+
 def tried(cases, seed=0, layers=LAYERS, engines=tuple(ENGINES), say=lambda line: None):
     """Rows about so many damaged answers."""
     recorded = record(layers, engines, say)
     transcripts = {key: done.transcript for key, (done, _) in recorded.items()}
     texts = list(transcripts.values())
-    rows = []
+    rows, outcomes = [], {}
     chosen = random.Random(seed)
     with replayed(transcripts):
         for mode in (*engines, "auto"):
@@ -206,9 +216,13 @@ def tried(cases, seed=0, layers=LAYERS, engines=tuple(ENGINES), say=lambda line:
                     truths[layer, name] = judged(layer, claims, mode)
                     assert truths[layer, name] == judged(layer, claims, "native") or name == "implicit-ideal"
                 kind, text = damage(chosen, transcripts[key], texts)
-                good, transcripts[key] = transcripts[key], text
-                outcome = compared(truths[layer, name], judged(layer, claims, mode))
-                transcripts[key] = good
+                # What is refused, and what reads the same, is judged once.
+                what = mode, key, _read(text, recorded[key][0].problem)
+                if what not in outcomes:
+                    good, transcripts[key] = transcripts[key], text
+                    outcomes[what] = compared(truths[layer, name], judged(layer, claims, mode))
+                    transcripts[key] = good
+                outcome = outcomes[what]
                 (seals if kind.startswith("sealed") else row).add(
                     outcome, f"{kind} in {name} at {layer}: {text[:400]!r}"
                 )

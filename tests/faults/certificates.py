@@ -71,18 +71,8 @@ def changed(chosen, document):
             value.insert(chosen.randrange(len(value)), copy.deepcopy(chosen.choice(value)))
             continue
         number = value if type(value) is int else 0
-        values = [
-            number + 1,
-            number - 1,
-            -number,
-            0,
-            10**9,
-            ...,
-            copy.deepcopy(at(document, other)),
-            [],
-            "x",
-            None,
-        ]
+        elsewhere = copy.deepcopy(at(document, other))
+        values = [number + 1, number - 1, -number, 0, 10**9, ..., elsewhere, [], "x", None]
         put(document, path, chosen.choice(values))
     return document
 

@@ -1,4 +1,4 @@
-"""Programs in the place of an engine that misbehave: hangs, crashes, garbage, floods, files of other kinds."""
+"""Programs in the place of an engine that misbehave: they hang, crash, flood, or print garbage."""
 
 import os
 import stat
@@ -108,16 +108,17 @@ def tried(kinds=tuple(KINDS), say=lambda line: None):
     row = Row("engines that misbehave")
     for kind in kinds:
         body, due = KINDS[kind]
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
-            with (
-                mock.patch.dict(os.environ, {"AGATTN_SINGULAR": str(Path(folder, "Singular"))}),
-                mock.patch.object(tempfile, "tempdir", temporary),
-                mock.patch.object(process, "MAX_OUTPUT", 4),
-            ):
-                started = time.monotonic()
-                found = status(folder, body)
-                seconds = time.monotonic() - started
-                left = list(Path(temporary).iterdir())
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryDirectory() as temporary,
+            mock.patch.dict(os.environ, {"AGATTN_SINGULAR": str(Path(folder, "Singular"))}),
+            mock.patch.object(tempfile, "tempdir", temporary),
+            mock.patch.object(process, "MAX_OUTPUT", 4),
+        ):
+            started = time.monotonic()
+            found = status(folder, body)
+            seconds = time.monotonic() - started
+            left = list(Path(temporary).iterdir())
         outcome = "right" if due == 0 else "detected"
         if found != due or seconds > PATIENCE or left:
             outcome = "wrong"

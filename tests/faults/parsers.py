@@ -33,7 +33,7 @@ from tests.faults.table import Row
 LAYER = SingleLayer(2, 1)
 PIECES = (
     b"[]", b"{}", b"null", b"true", b"-1", b"0", b"0.5", b"1e999999999", b"NaN", b'"x"', b"\x00", b"[[[[[[[[",
-    b"99999999999999999999", b"9" * 5000, b"\n", b",", b'"', b"1/0", b"..", b"-", b"\xff\xfe", b"\xef\xbb\xbf",
+    b"99999999999999999999", b"9" * 5000, b"\n", b",", b'"', b"1/0", b"..", b"-", b"\xff\xfe",
     b"100000", b"4294967295", b"\xff\xff\xff\xff\xff\xff\xff\x7f", b"[[1,2],[3]]", b"1..100000", b" ",
 )  # fmt: skip
 

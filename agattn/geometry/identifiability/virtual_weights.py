@@ -34,7 +34,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.gauge import rational_inverse
 
@@ -86,8 +86,15 @@ def token_mixings(M: Matrices, X: Array, arithmetic: Arithmetic = _RING) -> list
     return mixings
 
 
+#: Layers up to which the product of equation 12, three times as long with each, is written out.
+MAX_UNROLLED = 10
+
+
 def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # the paper's l
     """The factors M̃_1, M̃_2, ... of HMK's equation 12, as (ν, whether transposed).
+
+    Raises:
+        TooLargeError: if there are more than :data:`MAX_UNROLLED` layers.
 
     ν is one plus the number of zeros at the end of j in base 3; M̃_j is M_ν if the last nonzero digit is 1
     and M_νᵀ if it is 2.
@@ -95,6 +102,10 @@ def unrolled_factors(l: int) -> list[tuple[int, bool]]:  # the paper's l
     >>> unrolled_factors(2)
     [(1, False), (1, True), (2, False), (1, False)]
     """
+    if l > MAX_UNROLLED:
+        raise TooLargeError(
+            f"the product of (3^{l} - 1)/2 matrices is not unrolled beyond {MAX_UNROLLED} layers"
+        )
     factors = []
     for j in range(1, (3**l - 1) // 2 + 1):
         nu = 1
