@@ -63,7 +63,7 @@ def command(
                 "dimension": found.dimension,
                 "dimension_with_keys": found.dimension_with_keys,
                 "generic": found.case == "line",
-                "ranks": {name: vars(x) | {"margin": plain(x.margin)} for name, x in found.ranks.items()},
+                "ranks": {name: x._asdict() | {"margin": plain(x.margin)} for name, x in found.ranks.items()},
                 "canonical": {x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
                 "evidence": found.evidence.value,
                 "equivalent": compared,

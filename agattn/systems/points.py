@@ -134,8 +134,10 @@ def read_slice(path: Path, layer: SingleLayer) -> Slice:
     [origin] = _exact([data["origin"]], "origin", (1, size), path)
     one, two, three = _exact(data["directions"], "directions", (3, size), path)
     names = data.get("names", ["x", "y", "w"])
-    if not isinstance(names, list) or len(names) != 3 or not all(isinstance(x, str) for x in names):
+    if not isinstance(names, list) or len(names) != 3:
         raise InputError(f"names in {path} must be three letters")
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"names in {path} must be three different small letters")
     return Slice(origin, (one, two, three), tuple(names))
 
 
