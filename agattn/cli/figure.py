@@ -48,8 +48,6 @@ def command(
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
     tree; 3, dimensions of normalized networks.
     """
-    from agattn.engines.run import Limits
-
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
         options.leave_out("is for figure 1", *mine)
@@ -62,6 +60,8 @@ def command(
         endings = (*DRAWINGS, ".html") if number == "1" else DRAWINGS
         check_destination(output) if html else check_drawing(output, endings)
     if number == "1":
+        from agattn.engines.run import Limits
+
         figure = _figure_1((d, d_out, d if a is None else a), slice_file, output, {
             "engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force,
         })  # fmt: skip
