@@ -22,7 +22,7 @@ from typing import Any
 
 
 class Evidence(Enum):
-    """How a result is known."""
+    """How a result is known; the strongest first."""
 
     PROVED = "proved"
     MODULAR = "modular"
@@ -48,16 +48,13 @@ class Status(Enum):
         return self.value
 
 
-_STRENGTH = {Evidence.NUMERICAL: 0, Evidence.MODULAR: 1, Evidence.PROVED: 2}
-
-
 def weakest(evidence: Iterable[Evidence]) -> Evidence:
     """Return the weakest of some pieces of evidence: that of a conclusion which uses them all.
 
     Raises:
         ValueError: if there are none; nothing follows from no evidence.
     """
-    return min(evidence, key=_STRENGTH.__getitem__)
+    return max(evidence, key=list(Evidence).index)
 
 
 class Shown:
@@ -121,7 +118,7 @@ class Verdict(Shown):
         witness: the reason in words, and for a refutation the point at which the claim fails.
         engine: name and version of what computed it, such as ``"macaulay2 1.26.06"`` or ``"native"``.
         seconds: wall-clock time spent on the tasks this claim needed.
-        details: anything else worth keeping.
+        details: more data; ``scope`` says where the claim was checked if it says more.
         sources: who found which part.
         shown: ``computed`` in a few words, where it does not print itself well.
         fails_at: the strata at which a claim about strata fails.

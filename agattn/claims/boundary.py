@@ -9,10 +9,9 @@ from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
 from agattn.errors import UndecidedError
 from agattn.geometry.strata.boundary import boundary
-from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.strata.strata import ZERO, Stratum, strata
 from agattn.systems.layer_tasks import BASE_LOCUS, CRITICAL, FIBERS
-from agattn.systems.points import known_preimages
-from agattn.systems.problem import matrix
+from agattn.systems.points import strata_points
 
 CRITICAL_BY_PAPER = (ZERO, Stratum(1, 1, 1))
 
@@ -58,9 +57,9 @@ def _boundary(layer: SingleLayer, findings: Findings) -> dict[Stratum, str]:
     if layer.d == 1:
         return {}  # M is the linear space ℝ^d', which has no boundary in itself
     critical, fibers = findings.need(CRITICAL), findings.need(FIBERS)
-    for stratum, fiber in fibers.items():
-        if fiber.points != len(known_preimages(*map(matrix, representative(layer, stratum)))):
-            raise UndecidedError(f"the fiber at {stratum} has points that are not known to be real")
+    for point in strata_points(layer, zero=False):
+        if fibers[point.ranks].points != len(point.preimages):
+            raise UndecidedError(f"the fiber at {point.ranks} has points that are not known to be real")
     reasons = {}
     for stratum in (s for s in strata(layer) if critical[s]):
         sequence = boundary(layer, stratum).sequence

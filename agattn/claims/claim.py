@@ -17,15 +17,7 @@ A = TypeVar("A", bound=Architecture)
 
 @dataclass(frozen=True)
 class Finding:
-    """A value found for a task.
-
-    Attributes:
-        value: what was found, of the type that the task has.
-        evidence: how it is known.
-        engines: name and version of each that answered, such as ``"macaulay2 1.26.06"``, or ``"native"``.
-        sources: who found which part of it, and who checked that.
-        seconds: wall-clock time.
-    """
+    """A value found for a task, by the engines of these names and versions, or by ``"native"``."""
 
     value: Any
     evidence: Evidence
@@ -57,8 +49,7 @@ class Findings:
 
     def get(self, task: Task[Any]) -> Any | None:
         """The value found for a task, or ``None``."""
-        finding = self.found.get(task)
-        if finding is None:
+        if (finding := self.found.get(task)) is None:
             return None
         if finding not in self.used:
             self.used.append(finding)
@@ -77,14 +68,8 @@ class Hypothesis(Generic[A]):
 class Outcome:
     """What judging came to, before it is known whether the hypotheses hold.
 
-    Attributes:
-        holds: whether the computed value is what the claim predicts; ``None`` if what was computed decides
-            nothing, though it is worth showing.
-        computed: the value; see :class:`~agattn.evidence.Verdict`.
-        witness: the reason in words; where the claim fails, the point at which it does.
-        shown: the value in a few words, where it does not print itself well.
-        fails_at: the strata at which a claim about strata fails.
-        details: more data; ``scope`` says where the claim was checked if it says more.
+    ``holds`` says whether the computed value is what the claim predicts, or is ``None`` if what was computed
+    decides nothing, though it is worth showing; the rest is as in :class:`~agattn.evidence.Verdict`.
     """
 
     holds: bool | None
@@ -101,8 +86,7 @@ class Claim(Generic[A]):
 
     Attributes:
         id: such as ``"theorem-3.4.singular"``.
-        statement: in words.
-        latex: in LaTeX.
+        statement, latex: in words, and in LaTeX.
         source: where it is stated.
         hypotheses: when it applies.
         tasks: what must be found out, at least one; the judge says which of them it cannot do without.
@@ -130,8 +114,7 @@ class Claim(Generic[A]):
     @property
     def place(self) -> tuple[bool, bool, int, int]:
         """Where it stands in a list: the paper's claims by number, appendices last, then this project's."""
-        number = re.search(r"(A|\d+)\.(\d+)", self.source)
-        if number is None:
+        if not (number := re.search(r"(A|\d+)\.(\d+)", self.source)):
             return True, True, 0, 0
         section, n = number.groups()
         return False, section == "A", 0 if section == "A" else int(section), int(n)
@@ -186,8 +169,7 @@ def select(
 
     Args:
         claims: those to choose from.
-        ids: the ids, or what begins several or stands in them, such as ``theorem-3.4`` or ``3.4``; none for
-            all claims.
+        ids: the ids, or beginnings or numbers of some, such as ``theorem-3.4`` or ``3.4``; none for all.
         elsewhere: ids of claims that are not among them, each with what to do to have it.
 
     Raises:
@@ -218,9 +200,6 @@ def _meant(text: str, ids: Iterable[str]) -> list[str]:
     numbers = {name: low.partition("-")[2] for name, low in plain.items()}
     for names in (plain, numbers):
         exact = [name for name, low in names.items() if low == wanted]
-        if exact:
-            return exact
-        parts = [name for name, low in names.items() if low.startswith(f"{wanted}.")]
-        if parts:
-            return parts
+        if found := exact or [name for name, low in names.items() if low.startswith(f"{wanted}.")]:
+            return found
     return []

@@ -49,32 +49,33 @@ def predicted_dimension(layer: SingleLayer) -> int:
 
 def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
     found = dimension(layer, findings)
-    by_elimination = findings.get(IDEAL) is not None
-    how = "dimension of the ideal found by elimination" if by_elimination else (
-        "rank of the differential, and parameters"
-    )  # fmt: skip
+    how = "dimension of the ideal found by elimination"
+    if findings.get(IDEAL) is None:
+        how = "rank of the differential, and parameters"
     return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
 
 
 def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
-    ideal = findings.get(IDEAL)
-    geometric = _degree_of_projection(layer, findings)
-    if ideal is not None and geometric is not None and ideal.degree != geometric:
-        raise DisagreementError(
-            f"{layer}: by elimination the degree is {ideal.degree}, by intersection theory {geometric}"
+    ideal, geometric = findings.get(IDEAL), _degree_of_projection(layer, findings)
+    degree, reasons, details = geometric, [], {}
+    if ideal is not None:
+        degree, details = ideal.degree, {"generators_by_degree": ideal.generators_by_degree}
+        reasons.append("degree of the ideal found by elimination")
+    if geometric is not None:
+        ratio = source_degree(layer) // geometric
+        reasons.append(
+            f"a projection without base points of a Segre product of degree {source_degree(layer)}, "
+            f"{ratio} to 1"
         )
-    if ideal is None and geometric is None:
+        if degree != geometric:
+            raise DisagreementError(
+                f"{layer}: by elimination the degree is {degree}, by intersection theory {geometric}"
+            )
+    if not reasons:
         findings.need(FIBERS)
         zeros = sorted(findings.need(BASE_LOCUS))
         raise UndecidedError(f"φ = 0 at {', '.join(zeros)}, so the degree of the source says nothing")
-    degree = ideal.degree if ideal is not None else geometric
-    generic = "" if geometric is None else (
-        f"a projection without base points of a Segre product of degree {source_degree(layer)}, "
-        f"{source_degree(layer) // geometric} to 1"
-    )  # fmt: skip
-    eliminated = "" if ideal is None else "degree of the ideal found by elimination"
-    details = {} if ideal is None else {"generators_by_degree": ideal.generators_by_degree}
-    witness = f"deg M̄ = {degree}: {' and '.join(filter(None, (eliminated, generic)))}"
+    witness = f"deg M̄ = {degree}: {' and '.join(reasons)}"
     return Outcome(degree == expected_degree(layer), degree, witness, details=details)
 
 

@@ -14,9 +14,8 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, evaluate, full_tensor, generic_matrices
 from agattn.systems.task import Task
 
-#: The degree to which the Hilbert function is checked: a second; the tests go on to 12.
+#: The degree to which the Hilbert function is checked, which takes a second; the tests go on to 12.
 CHECKED_DEGREE = 8
-
 #: The degree to which values are shown where nothing is claimed.
 SHOWN_DEGREE = 3
 

@@ -11,12 +11,11 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2, TWO_TOKENS
 from agattn.errors import DisagreementError
-from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+from agattn.geometry.strata.strata import ZERO, Stratum, strata
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.geometry.variety.factorization import Factorization, factorization_at_full_rank
 from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, FiberSize
-from agattn.systems.points import known_preimages
-from agattn.systems.problem import matrix
+from agattn.systems.points import strata_points
 from agattn.systems.task import Task
 
 FACTORIZATION = Task(
@@ -50,10 +49,11 @@ def _judge_fibers(layer: SingleLayer, findings: Findings) -> Outcome:
     fibers: dict[Stratum, FiberSize] = findings.need(FIBERS)
     zeros = tuple(sorted(findings.need(BASE_LOCUS)))
     computed = {"zero": zeros, "preimages": {s: fibers[s].points for s in sorted(fibers)}}
-    for stratum in fibers:
-        _check_known_preimages(layer, stratum)
+    for point in strata_points(layer, zero=False):  # the preimages that the theorem names have the same φ
+        if len({tuple(coefficients(layer, A, V)) for A, V in point.preimages}) > 1:
+            raise DisagreementError(f"{layer} at {point.ranks}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)")
     predicted = _predict_fibers(layer)
-    wrong = tuple(s for s in sorted(fibers) if fibers[s].points != (2 if s == Stratum(1, 1, 2) else 1))
+    wrong = tuple(s for s in sorted(fibers) if fibers[s].points != predicted["preimages"][s])
     if computed == predicted:
         witness = (
             "at each stratum the fiber is the rescalings of (A, V), and at (1,1,2) also those of (v qᵀ, h kᵀ)"
@@ -63,15 +63,6 @@ def _judge_fibers(layer: SingleLayer, findings: Findings) -> Outcome:
         f"other fibers than stated: {list(zeros)} over 0, and at the strata {', '.join(map(str, wrong))}"
     )
     return Outcome(False, computed, witness, "other fibers", wrong)
-
-
-def _check_known_preimages(layer: SingleLayer, stratum: Stratum) -> None:
-    """The preimages which the theorem names do have the same φ, exactly."""
-    A, V = (matrix(rows) for rows in representative(layer, stratum))
-    y = list(coefficients(layer, A, V))
-    for other in known_preimages(A, V):
-        if list(coefficients(layer, *other)) != y:
-            raise DisagreementError(f"{layer} at {stratum}: (v qᵀ, h kᵀ) has another φ than (k qᵀ, h vᵀ)")
 
 
 def _judge_birational(layer: SingleLayer, findings: Findings) -> Outcome:

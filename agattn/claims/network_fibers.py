@@ -22,10 +22,14 @@ def _predict_fiber(network: DeepNetwork) -> dict[str, int]:
 def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
     local: FiberDimension = findings.need(LOCAL_FIBER)
     everything: FiberComponents | None = findings.get(COMPONENTS)
-    near = f"at random integer weights the fiber of (M, L) ↦ φ has dimension {_interval(local)} near (M, L)"
+    low, high = local
+    size, sizes = f"{low} to {high}", {"dimension_at_least": low, "dimension_at_most": high}
+    if local.is_exact:
+        size, sizes = str(high), {"dimension": high}
+    near = f"at random integer weights the fiber of (M, L) ↦ φ has dimension {size} near (M, L)"
     computed: dict[str, object]
     if everything is None:
-        computed = {**_shown_fiber(local), "other_components": None}
+        computed = {**sizes, "other_components": None}
         holds = True if local.is_exact and local.upper_bound == network.layers else None
         missing = findings.missing.get(COMPONENTS, "nothing was asked about other components")
         witness = (
@@ -33,10 +37,7 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
         )
         scope = "near one random (M, L)"
     else:
-        computed = {
-            "dimension": max(everything.dimensions),
-            "other_components": everything.others,
-        }
+        computed = {"dimension": max(everything.dimensions), "other_components": everything.others}
         holds = computed == _predict_fiber(network)
         witness = (
             f"{near}; the components of the whole fiber have dimension "
@@ -44,16 +45,6 @@ def _judge_fiber(network: DeepNetwork, findings: Findings) -> Outcome:
         )
         scope = "the whole fiber over one random (M, L)"
     return Outcome(holds, computed, witness, details={"scope": scope})
-
-
-def _shown_fiber(fiber: FiberDimension) -> dict[str, object]:
-    if fiber.is_exact:
-        return {"dimension": fiber.upper_bound}
-    return {"dimension_at_least": fiber.lower_bound, "dimension_at_most": fiber.upper_bound}
-
-
-def _interval(fiber: FiberDimension) -> str:
-    return str(fiber.upper_bound) if fiber.is_exact else f"{fiber.lower_bound} to {fiber.upper_bound}"
 
 
 def _judge_recovery(network: DeepNetwork, findings: Findings) -> Outcome:

@@ -14,7 +14,6 @@ strata.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
@@ -48,11 +47,9 @@ from agattn.systems.layer_tasks import (
 Strata = tuple[Stratum, ...]
 
 
-@dataclass(frozen=True)
-class StratumFacts:
+class StratumFacts(NamedTuple):
     """What is known of M̄ at a stratum: whether singular, bounds on the tangent dimension, and why."""
 
-    stratum: Stratum
     singular: bool
     lower: int
     upper: int
@@ -112,7 +109,7 @@ def _facts(layer: SingleLayer, stratum: Stratum, dim: int, findings: Findings) -
     if singular is not None:
         if not reasons:  # curves and equations, or curves and the source, leave one dimension
             reasons.append(f"the tangent space has dimension {lower}, by bounds from both sides that meet")
-        return StratumFacts(stratum, singular, lower, upper, " and ".join(reasons))
+        return StratumFacts(singular, lower, upper, " and ".join(reasons))
     raise UndecidedError(f"at {stratum} the tangent space has a dimension from {lower} to {upper}")
 
 
@@ -121,8 +118,7 @@ def _is_local_isomorphism(stratum: Stratum, findings: Findings) -> bool:
     fibers, critical = findings.found.get(FIBERS), findings.found.get(CRITICAL)
     if fibers is None or critical is None:
         return False
-    fiber = fibers.value[stratum]
-    return bool(fiber.points == fiber.length == 1 and not critical.value[stratum])
+    return fibers.value[stratum] == (1, 1) and not critical.value[stratum]
 
 
 # Singular points --------------------------------------------------------------------------------------------
@@ -164,7 +160,7 @@ def _judge_singular(singular: Predicate) -> Callable[[SingleLayer, Findings], Ou
         wrong = tuple(s for s in facts if facts[s].singular != singular(layer, s))
         witness = f"singular exactly at {listed(computed)}; dim M = {dimension(layer, findings)}"
         if wrong:
-            witness = _counterexamples(layer, [facts[s] for s in wrong])
+            witness = _counterexamples(layer, {s: facts[s] for s in wrong})
         details = {"tangent_dimension": {s: f.tangent_dimension for s, f in facts.items()}}
         return Outcome(not wrong, computed, witness, fails_at=wrong, details=details)
 
@@ -176,33 +172,30 @@ def _judge_singular_locus(layer: SingleLayer, findings: Findings) -> Outcome:
     found = singular_locus(layer, outcome.computed)
     witness, shown = outcome.witness, "no singular points"
     if found.components:
-        names = listed(found.components)
-        shown = f"dimension {found.dimension}: closure of {names}"
+        shown = f"dimension {found.dimension}: closure of {listed(found.components)}"
+        components = listed(f"{s} (dimension {n})" for s, n in found.components.items())
         witness += (
             f"; the singular locus has dimension {found.dimension}, its components are the closures of "
         )
-        witness += ", ".join(f"{s} (dimension {n})" for s, n in found.components.items())
+        witness += components
     return Outcome(outcome.holds, found, witness, shown, outcome.fails_at, outcome.details)
 
 
-def _counterexamples(layer: SingleLayer, missed: list[StratumFacts]) -> str:
-    first, others = missed[0], [str(f.stratum) for f in missed[1:]]
-    A, V = representative(layer, first.stratum)
-    point = f"at A = {_rows(A)}, V = {_rows(V)}, of the stratum {first.stratum}"
-    found = f"M is {'singular' if first.singular else 'smooth'}: {first.reason}"
+def _counterexamples(layer: SingleLayer, missed: dict[Stratum, StratumFacts]) -> str:
+    first, *others = missed
+    A, V = (list(map(list, rows)) for rows in representative(layer, first))
+    point = f"at A = {A}, V = {V}, of the stratum {first}"
+    found = f"M is {'singular' if missed[first].singular else 'smooth'}: {missed[first].reason}"
     if others:
-        shown = ", ".join(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
-        found += f"; so it is at {shown}" if all(f.singular for f in missed) else f"; likewise at {shown}"
+        shown = listed(others[:6]) + (f" and {len(others) - 6} more" if len(others) > 6 else "")
+        alike = "so it is" if all(f.singular for f in missed.values()) else "likewise"
+        found += f"; {alike} at {shown}"
     rests = (
         "This reads the theorem, as stated in version 2 of the paper, as meant for every a, as Corollary 3.3 "
         "and Proposition A.5 are, and for d ≥ 2: one condition of Section 3.2 could not be read in the copy "
         "used here"
     )
     return f"{point}, {found}. {rests}"
-
-
-def _rows(rows: Iterable[Iterable[int]]) -> str:
-    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in rows) + "]"
 
 
 # Tangent dimensions, and the closure of the points with rk A, rk V ≤ 1 -------------------------------------
@@ -237,25 +230,16 @@ def _judge_tangents(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(True, computed, "the bounds from both sides meet at every stratum", "as stated")
 
 
-def _predict_closure(layer: SingleLayer) -> Cone:
-    return Cone(closure_dimension(layer), predicted_degree(layer))
-
-
 def _judge_closure(layer: SingleLayer, findings: Findings) -> Outcome:
     closure: Cone = findings.need(RANK_ONE_LOCUS)
     witness = (
         f"the points with rk A, rk V ≤ 1 are dense in a Segre product of dimension {closure.dimension} and "
         f"degree {closure.degree}, whose points h ⊗ q ⊗ Q with Q definite are not in M"
     )
-    return Outcome(closure == _predict_closure(layer), closure, witness)
+    return Outcome(closure == (closure_dimension(layer), predicted_degree(layer)), closure, witness)
 
 
 FACTS = (IDEAL, TANGENTS, GENERIC_RANK, FIBERS, CRITICAL)
-
-CORRECTED = (
-    "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
-    "2 ≤ a < d and rk A < a; except for a = d' = 1, where it is iff d ≥ 3 and it is of type (1,1,1)"
-)
 
 CLAIMS = (
     Claim(
@@ -282,7 +266,8 @@ CLAIMS = (
     ),
     Claim(
         "agattn.singular-locus",
-        CORRECTED,
+        "Let t ≥ 2 and d ≥ 2. The function 0 is singular. Another point is singular iff rk A = rk V = 1, or "
+        "2 ≤ a < d and rk A < a; except for a = d' = 1, where it is iff d ≥ 3 and it is of type (1,1,1)",
         r"\operatorname{Sing}\overline{\mathcal{M}} = \{\operatorname{rk} A = \operatorname{rk} V = 1\} \cup "
         r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
         "agattn",
@@ -314,7 +299,7 @@ CLAIMS = (
         "agattn",
         (TWO_TOKENS, WIDE),
         (RANK_ONE_LOCUS,),
-        _predict_closure,
+        lambda layer: Cone(closure_dimension(layer), predicted_degree(layer)),
         _judge_closure,
     ),
 )

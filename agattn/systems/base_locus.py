@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import flint
 
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.errors import TranscriptError
 from agattn.geometry.variety.coordinates import parametrization
@@ -32,9 +32,8 @@ def check_base_locus(answer: Answer) -> None:
         images = list(phi[0].ring.gens)
         reduced, pivots = echelon(_matrix(generators, len(images), problem.characteristic))
         for i, pivot in enumerate(pivots):
-            row = {j: _exact(reduced[i, j]) for j in range(len(images)) if j != pivot}
-            terms = [-entry * phi[0].ring.gens[j] for j, entry in row.items() if entry]
-            images[pivot] = sum(terms, phi[0].ring.zero())
+            row = ((j, _exact(reduced[i, j])) for j in range(len(images)) if j != pivot)
+            images[pivot] = sum((-x * phi[0].ring.gens[j] for j, x in row if x), phi[0].ring.zero())
         if any(f.compose(images) for f in phi):
             raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
 
@@ -47,12 +46,10 @@ def _matrix(forms: tuple[Polynomial, ...], size: int, p: int) -> flint.nmod_mat 
             if sum(exponents) != 1:
                 raise TranscriptError(f"{f} is not homogeneous, and the zeros of φ are a cone")
             row[exponents.index(1)] = Fraction(coefficient)
-    if p:
-        entries = [c.numerator * pow(c.denominator, -1, p) for row in rows for c in row]
-        return flint.nmod_mat(len(rows), size, entries, p)
-    return flint.fmpq_mat(
-        len(rows), size, [flint.fmpq(c.numerator, c.denominator) for row in rows for c in row]
-    )
+    if not p:
+        return rational_matrix(rows, size)
+    entries = [c.numerator * pow(c.denominator, -1, p) for row in rows for c in row]
+    return flint.nmod_mat(len(rows), size, entries, p)
 
 
 def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:

@@ -120,7 +120,7 @@ def check_field(characteristic: int) -> None:
     """
     if characteristic and not is_prime(characteristic):
         raise InputError(f"the field is ℤ/{characteristic}, which is no field; use QQ or a prime")
-    if characteristic and characteristic < 100:
+    if 0 < characteristic < 100:
         raise InputError(
             f"the prime {characteristic} is too small to say anything about ℚ; use one above 100"
         )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.architectures import SingleLayer
@@ -13,16 +13,11 @@ from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.sections.slices import standard_slice
+from agattn.geometry.sections.slices import Slice, standard_slice
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
-from agattn.geometry.variety.coordinates import (
-    coefficients,
-    coordinate_ring,
-    coordinates,
-    parametrization,
-)
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, coordinates, parametrization
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
@@ -51,20 +46,14 @@ def _points(layer: SingleLayer, given: Given) -> Given:
     return {"points": given.get("points") or strata_points(layer)}
 
 
-def _limited(limit: int) -> Callable[[SingleLayer], str]:
-    """Says that a layer has more coordinates than the limit, if it has."""
-
-    def too_large(layer: SingleLayer) -> str:
-        size = layer.ambient_dimension
-        described = (
-            f"d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is {limit}"
-        )
-        return described if size > limit else ""
-
-    return too_large
+def _too_large(limit: int, layer: SingleLayer) -> str:
+    if (size := layer.ambient_dimension) <= limit:
+        return ""
+    return f"d = {layer.d}, d' = {layer.d_out} is a system in {size} coordinates; the limit is {limit}"
 
 
-_ELIMINATION, _LINEAR = _limited(MAX_ELIMINATION_COORDINATES), _limited(MAX_LINEAR_COORDINATES)
+_ELIMINATION = partial(_too_large, MAX_ELIMINATION_COORDINATES)
+_LINEAR = partial(_too_large, MAX_LINEAR_COORDINATES)
 
 
 def _needs_two_tokens(layer: SingleLayer) -> str:
@@ -93,13 +82,12 @@ def _read_ideal(answer: Answer) -> Ideal:
 def _elimination_is_hopeless(layer: SingleLayer) -> str:
     if not layer.has_orbits:
         return "" if layer.ambient_dimension <= MAX_ONE_TOKEN_COORDINATES else "elimination was not tried"
-    degree = expected_degree(layer)
-    if degree > MAX_ELIMINATION_DEGREE:
-        return (
-            f"elimination was not tried: {layer.ambient_dimension} coordinates and an expected degree of "
-            f"{degree} are beyond what finishes (--eliminate tries it all the same)"
-        )
-    return ""
+    if (degree := expected_degree(layer)) <= MAX_ELIMINATION_DEGREE:
+        return ""
+    return (
+        f"elimination was not tried: {layer.ambient_dimension} coordinates and an expected degree of "
+        f"{degree} are beyond what finishes (--eliminate tries it all the same)"
+    )
 
 
 IDEAL = Task(
@@ -172,9 +160,9 @@ def _points_and_zeros(layer: SingleLayer, given: Given) -> Given:
 
 
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
-    kernels, cones = answer.by_ranks("kernel-dimension"), answer.by_ranks("cone-dimension")
+    kernels = answer.by_ranks("kernel-dimension")
     found: dict[Stratum, bool] = {}
-    for ranks, cone in cones.items():
+    for ranks, cone in answer.by_ranks("cone-dimension").items():
         if kernels[ranks] > 1 == cone:
             raise EngineError(
                 f"at {ranks} the kernel meets the tangent cone in lines, which were not counted"
@@ -264,9 +252,8 @@ class FiberSize(NamedTuple):
 
 def _nonzero_points(layer: SingleLayer, given: Given) -> Given:
     points = given.get("points") or strata_points(layer, zero=False)
-    for point in points:
-        if not any(map(any, point.A)) or not any(map(any, point.V)):
-            raise InputError("the fiber over 0 is the base locus; use the task base-locus")
+    if not all(any(map(any, point.A)) and any(map(any, point.V)) for point in points):
+        raise InputError("the fiber over 0 is the base locus; use the task base-locus")
     return {"points": points}
 
 
@@ -283,11 +270,10 @@ def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
 def _fibers_natively(layer: SingleLayer, seed: int) -> dict[Stratum, FiberSize]:
     """All preimages, by unique factorization of the quadratic forms y_{c,b}."""
     found = {}
-    for stratum in (s for s in strata(layer) if not s.is_zero):
+    for stratum in strata(layer)[1:]:
         fiber = stratum_fiber(layer, stratum)
-        lengths = [point.length for point in fiber.points]
-        known = None if None in lengths else sum(filter(None, lengths))
-        found[stratum] = FiberSize(fiber.number, known)
+        lengths = [point.length for point in fiber.points if point.length is not None]
+        found[stratum] = FiberSize(fiber.number, sum(lengths) if len(lengths) == len(fiber.points) else None)
     return found
 
 
@@ -329,26 +315,22 @@ def gradient_equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
     if layer.ambient_dimension > MAX_EQUATION_COORDINATES:
         return ()
     ring = coordinate_ring(layer)
-    polynomials: dict[Polynomial, None] = {}
-    for stratum in strata(layer):
-        for equation in tangent_bounds(layer, stratum).equations:
-            polynomials[equation.polynomial(ring).primitive()] = None
-    return tuple(polynomials)
+    equations = (e for stratum in strata(layer) for e in tangent_bounds(layer, stratum).equations)
+    return tuple(dict.fromkeys(equation.polynomial(ring).primitive() for equation in equations))
 
 
 def _read_tangents(answer: Answer) -> dict[Stratum, Tangent]:
     if answer.integers["failures"]:
         raise EngineError("equations that hold on the neuromanifold, or preimages, were found to be none")
     size = answer.problem.layer.ambient_dimension
-    ranks, lower, gradients = (
-        answer.by_ranks(name) for name in ("differential-rank", "curve-rank", "equation-rank")
-    )
+    names = ("differential-rank", "curve-rank", "equation-rank")
+    ranks, lower, gradients = map(answer.by_ranks, names)
     return {s: Tangent(ranks[s], lower[s], size - gradients[s]) for s in ranks}
 
 
 def _tangents_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Tangent]:
-    bounds = {stratum: tangent_bounds(layer, stratum) for stratum in strata(layer)}
-    return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds.items()}
+    bounds = ((stratum, tangent_bounds(layer, stratum)) for stratum in strata(layer))
+    return {stratum: Tangent(None, bound.lower, bound.upper) for stratum, bound in bounds}
 
 
 TANGENTS = Task(
@@ -468,16 +450,13 @@ MEMBERSHIP = Task(
 
 def _slice(layer: SingleLayer, given: Given) -> Given:
     chosen = given.get("slice") or standard_slice(layer)
-    if len(chosen.origin) != layer.ambient_dimension:
-        raise InputError(
-            f"the slice is in {len(chosen.origin)} coordinates; {layer} has {layer.ambient_dimension}"
-        )
+    if (size := len(chosen.origin)) != layer.ambient_dimension:
+        raise InputError(f"the slice is in {size} coordinates; {layer} has {layer.ambient_dimension}")
     return {"slice": chosen}
 
 
-def _of_slice(layer: SingleLayer, data: Given) -> PolynomialRing:
-    ring: PolynomialRing = data["slice"].ring()
-    return ring
+def _slice_ring(layer: SingleLayer, data: Given) -> PolynomialRing:
+    return cast(Slice, data["slice"]).ring()
 
 
 SLICE = Task(
@@ -487,8 +466,8 @@ SLICE = Task(
     reference="Figure 1",
     results=(
         Result("dimension", "dimension of the section; -1 if it is empty"),
-        Result("equation", "equation of its surface, squarefree; 1 if none", ring=_of_slice),
-        Result("singular", "radical ideal of the surface's singular points", ring=_of_slice),
+        Result("equation", "equation of its surface, squarefree; 1 if none", ring=_slice_ring),
+        Result("singular", "radical ideal of the surface's singular points", ring=_slice_ring),
     ),
     data=_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),

@@ -46,10 +46,8 @@ def no_virtual_weights(network: DeepNetwork) -> str:
 def _too_many_columns(network: DeepNetwork) -> str:
     d_0, d_l = network.dims[0], network.dims[-1]
     columns = network.layers * d_0**2 + d_0 * d_l
-    if columns <= MAX_COLUMNS:
-        return no_virtual_weights(network)
     wide = f"(M, L) has {columns} entries; ranks of so many columns, more than {MAX_COLUMNS}, take long"
-    return no_virtual_weights(network) or wide
+    return no_virtual_weights(network) or (wide if columns > MAX_COLUMNS else "")
 
 
 BASIS_FIBER = Task(
@@ -164,10 +162,9 @@ RECOVERY = Task(
 
 
 def _too_large_for_balls(network: DeepNetwork) -> str:
-    rank = 0 if network.is_lightning else network_bound(network).value
-    if rank > MAX_BALL_RANK:
-        return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"
-    return ""
+    if network.is_lightning or (rank := network_bound(network).value) <= MAX_BALL_RANK:
+        return ""
+    return f"the rank may be {rank}, more than {MAX_BALL_RANK}, the most taken in balls"
 
 
 DIMENSION = Task(

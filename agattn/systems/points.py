@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import fiber, rank_one, weights
@@ -29,10 +28,8 @@ def strata_points(layer: SingleLayer, *, zero: bool = True) -> tuple[Point, ...]
     ['0,0,0', '1,1,1', '1,1,2', '1,2,2']
     """
     points = []
-    for stratum in strata(layer):
-        if stratum.is_zero and not zero:
-            continue
-        A, V = (matrix(rows) for rows in representative(layer, stratum))
+    for stratum in strata(layer)[0 if zero else 1 :]:
+        A, V = map(matrix, representative(layer, stratum))
         points.append(Point(A, V, known_preimages(A, V), stratum))
     return tuple(points)
 
@@ -45,9 +42,8 @@ def zero_points(layer: SingleLayer) -> tuple[Point, ...]:
     >>> [p.label for p in zero_points(SingleLayer(2, 1))]
     ['0,0,0', '1,0,1', '0,1,1', '0,2,2']
     """
-    orbits = orbits_over_zero(layer)
-    pairs = [map(matrix, representative(layer, ranks)) for ranks in orbits]
-    return tuple(Point(A, V, ranks=ranks) for ranks, (A, V) in zip(orbits, pairs, strict=True))
+    pairs = {ranks: representative(layer, ranks) for ranks in orbits_over_zero(layer)}
+    return tuple(Point(matrix(A), matrix(V), ranks=ranks) for ranks, (A, V) in pairs.items())
 
 
 def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
@@ -67,14 +63,9 @@ def known_preimages(A: Matrix, V: Matrix) -> tuple[tuple[Matrix, Matrix], ...]:
 def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]:
     """For the point A = k qᵀ, V = h kᵀ among the representatives: k, q and h as columns."""
     point = next(p for p in points if p.ranks == Stratum(1, 1, 1))
-    (k, q), (h, v) = (rank_one(np.array(rows, dtype=object)) for rows in (point.A, point.V))
+    (k, q), (h, v) = (rank_one(np.array(rows)) for rows in (point.A, point.V))
     ratio = next(b / a for a, b in zip(k, v, strict=True) if a)
-    return column(k), column(q), column(h * ratio)
-
-
-def column(vector: Array) -> Matrix:
-    """A vector as a matrix with one column."""
-    return tuple((entry,) for entry in vector)
+    return matrix(k[:, None]), matrix(q[:, None]), matrix(h[:, None] * ratio)
 
 
 def read_point(path: Path, layer: SingleLayer) -> Point:
@@ -93,10 +84,7 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
         A = _exact(data["A"], "A", (layer.d, layer.d), path)
     else:
         K, Q = (_exact(data[name], name, (layer.a, layer.d), path) for name in "KQ")
-        A = tuple(
-            tuple(sum((k[i] * q[b] for k, q in zip(K, Q, strict=True)), Fraction(0)) for b in range(layer.d))
-            for i in range(layer.d)
-        )
+        A = matrix((np.array(K).T @ np.array(Q)).tolist())
     stratum = stratum_of(A, V)
     if stratum.r_a > layer.alpha:
         raise InputError(

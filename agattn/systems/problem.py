@@ -69,8 +69,7 @@ class Problem:
 
     Attributes:
         task: the name of the task, such as ``"implicit-ideal"``.
-        title: what is computed, in one line.
-        reference: the statement of the literature this belongs to.
+        title, reference: what is computed, in one line, and the statement of the literature this belongs to.
         architecture: the layer or network.
         results: what a script must print, in order.
         command: the command line that writes the script.

@@ -13,6 +13,7 @@ A certificate always comes from the native computation, whatever engine decided 
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -115,12 +116,9 @@ def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[st
     }
     if bounds.fiber is None:
         raise DisagreementError(f"{layer} at {stratum}: a nonzero stratum without a fiber")
-    given = [[_matrix(A), _matrix(V)]]
-    others = [
-        pair for pair in ([_matrix(x.A), _matrix(x.V)] for x in bounds.fiber.points) if pair not in given
-    ]
     if len(bounds.fiber.points) > 1:
-        [record["second"]] = others
+        pairs = ([_matrix(point.A), _matrix(point.V)] for point in bounds.fiber.points)
+        [record["second"]] = [pair for pair in pairs if pair != [record["A"], record["V"]]]
     direction = stratum_criticality(layer, stratum).direction
     if direction is not None:
         scale = lcm(*(Fraction(x).denominator for part in direction for row in part for x in row))
@@ -155,24 +153,21 @@ def _point(y: Vector) -> list[Entry]:
 def _arc(arc: Arc) -> dict[str, list[Entry]]:
     """The arc, and its expansion beyond the constant term."""
     moving = list(enumerate(arc.coefficients()))[1:]
-    K, Q = _merge(*_merge(_rows(arc.K), _rows(arc.Q)))
+    rows = zip("KQ", _merge(*_merge(_rows(arc.K), _rows(arc.Q))), strict=True)
     return {
-        "K": [[row, *rest] for row, entries in K.items() for rest in sorted(entries)],
-        "Q": [[row, *rest] for row, entries in Q.items() for rest in sorted(entries)],
+        **{name: [[row, *e] for row, entries in M.items() for e in sorted(entries)] for name, M in rows},
         "V": sorted([*entry] for entry in arc.V),
         "y": [[power, *entry] for power, vector in moving for entry in _point(vector)],
     }
 
 
-Rows = dict[int, frozenset[tuple[int, int, int]]]
+Rows = dict[int, frozenset[tuple[int, ...]]]
 """The rows of K or Q: sets of (column, power of ε, coefficient)."""
 
 
-def _rows(entries: Iterable[tuple[int, int, int, int]]) -> Rows:
-    found: dict[int, set[tuple[int, int, int]]] = {}
-    for row, *rest in entries:
-        found.setdefault(row, set()).add((rest[0], rest[1], rest[2]))
-    return {row: frozenset(found[row]) for row in sorted(found)}
+def _rows(entries: Iterable[tuple[int, ...]]) -> Rows:
+    groups = itertools.groupby(sorted(entries), key=lambda entry: entry[0])
+    return {row: frozenset(entry[1:] for entry in group) for row, group in groups}
 
 
 def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
@@ -181,8 +176,8 @@ def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
     The checker asks for different rows, so that no row number can be changed with impunity. The sums are
     unions: the arcs have no two entries of the same power at one place.
     """
-    first: dict[frozenset[tuple[int, int, int]], int] = {}
-    sums: dict[int, frozenset[tuple[int, int, int]]] = {}
+    first: dict[frozenset[tuple[int, ...]], int] = {}
+    sums: Rows = {}
     for row, entries in K.items():
         place = first.setdefault(entries, row)
         sums[place] = sums.get(place, frozenset()) | Q.get(row, frozenset())
@@ -207,12 +202,11 @@ def dump(document: Any, indent: int = 0) -> str:
     }
     """
     flat = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    if not isinstance(document, dict) and "{" not in flat:
+    if isinstance(document, str) or "{" not in flat:
         return flat
     gap, end = "\n" + " " * (indent + 1), "\n" + " " * indent
     if isinstance(document, dict):
         parts = [f"{json.dumps(key)}: {dump(value, indent + 1)}" for key, value in document.items()]
-        return "{" + gap + f",{gap}".join(parts) + end + "}"
-    if isinstance(document, list):
-        return "[" + gap + f",{gap}".join(dump(value, indent + 1) for value in document) + end + "]"
-    return flat
+    else:
+        parts = [dump(value, indent + 1) for value in document]
+    return flat[0] + gap + f",{gap}".join(parts) + end + flat[-1]

@@ -28,8 +28,6 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
 
-_WORDS = {True: "yes", False: "no"}
-
 
 def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
     """What HMK, Theorem 3.4 (version 2) says: singular when rk A ≤ 1 and rk V ≤ 1.
@@ -49,11 +47,9 @@ class StratumRow:
     """One stratum.
 
     Attributes:
-        stratum: its ranks.
-        dimension: its dimension.
+        stratum, dimension: its ranks and its dimension.
         tangent: the Zariski tangent space, with the preimages; these are ``None`` at 0.
         critical: whether the pairs (A, V) over it are critical points.
-        singular_by_paper: see :func:`singular_by_paper`.
         local_type: what M̄ looks like nearby.
         boundary: whether it is on the boundary of M relative to M̄(ℝ).
         below: the strata directly below it in the closure order.
@@ -77,7 +73,7 @@ class StratumRow:
         """The row in words: ``unknown`` stands for what is not known, ``to`` between two bounds."""
 
         def word(answer: bool | None) -> str:
-            return unknown if answer is None else _WORDS[answer]
+            return unknown if answer is None else ("yes" if answer else "no")
 
         tangent = self.tangent
         return {
@@ -117,13 +113,7 @@ class StratumRow:
 
 @dataclass(frozen=True)
 class StrataTable(Shown):
-    """All strata of a layer, 0 first.
-
-    Attributes:
-        layer: the layer.
-        rows: one for each stratum.
-        evidence: always proved.
-    """
+    """All strata of a layer, 0 first, one in each row; always proved."""
 
     layer: SingleLayer
     rows: tuple[StratumRow, ...]
