@@ -97,7 +97,7 @@ CLAIMS = (
         "d_0 d_1 in place of the second term",
         r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
         "HMK, Corollary 3.8, equation 14",
-        (LIGHTNING, *SECTION_3_3),
+        (LIGHTNING, *SECTION_3_3, _of_3_8("a > 1 or d' > 1")),
         (DIMENSION,),
         _predict_3_8,
         _judge(_predict_3_8),

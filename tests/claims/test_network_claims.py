@@ -1,10 +1,12 @@
 """Verdicts about networks: claims confirmed, refuted, undecided and inapplicable, and with what evidence."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
 
-from agattn.architectures import DeepNetwork
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims import LAYER_CLAIMS
 from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import network_identities as identities
 from agattn.claims.claim import Finding, Findings
@@ -101,6 +103,16 @@ def test_equation_14_is_inapplicable_to_its_exceptions_and_their_dimension_is_sh
     formula = formulas.corollary_3_8(network)
     assert (f"the formula gives {formula}" in found.witness) == (formula != true)
     assert verdict("agattn.network-dimension", network).status is CONFIRMED
+
+
+@pytest.mark.parametrize("sizes", [*itertools.product((1, 2, 3), (1, 2), (1, 2), (1, 2))])
+def test_a_layer_as_a_network_has_the_hypotheses_of_corollary_3_3(sizes):
+    layer = SingleLayer(*sizes)
+    failing = LAYER_CLAIMS["corollary-3.3"].failing_hypotheses(layer)
+    assert CLAIMS["corollary-3.8"].failing_hypotheses(layer.as_network()) == failing
+    assert ("a > 1 or d' > 1" in failing) == (layer.a == layer.d_out == 1)
+    softmax = replace(layer.as_network(), normalization="softmax")  # Theorem 3.9 assumes less
+    assert "a > 1 or d' > 1" not in CLAIMS["conjecture-3.10"].failing_hypotheses(softmax)
 
 
 @pytest.mark.parametrize(

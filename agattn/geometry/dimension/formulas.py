@@ -67,13 +67,18 @@ def hypotheses_3_8(network: DeepNetwork) -> list[str]:
 
     >>> hypotheses_3_8(DeepNetwork((2, 3, 2), (2, 1), t=2))
     ['t ≥ 3', 'a_i ≥ 2', 'd_i = δ ≤ d_0, d_l']
+    >>> hypotheses_3_8(DeepNetwork((3, 1), (1,), t=2))  # those of Corollary 3.3
+    ["a > 1 or d' > 1"]
     """
     conditions = {
         "one head": set(network.heads_by_layer) == {1} and network.value_rank is None,
         "no skip connections": not network.skip,
     }
-    if network.layers == 1:  # Corollary 3.3, or Theorem 3.9
+    if network.layers == 1:  # Corollary 3.3, or Theorem 3.9, which assumes less
         conditions["t ≥ 2"] = network.t >= 2
+        conditions["a > 1 or d' > 1"] = (
+            not network.is_lightning or network.ranks[0] > 1 or network.dims[1] > 1
+        )
     else:
         conditions["t ≥ 3"] = network.t >= 3
         conditions["a_i ≥ 2"] = min(network.ranks) >= 2
