@@ -247,7 +247,7 @@ class Fiber(Record):
         Q: Key[Matrix | UnsetType, "The queries; absent for weights given by A."] = UNSET
 
     class Equivalence(Record):
-        equal: Key[bool, "Whether both compute the same function."]
+        equal: Key[bool | None, "Whether both compute the same function; null if undecided."]
         component: Key[str | None, "The component with the other weights; null if there is none."]
         s: Key[float | str | None, "For equal nonzero functions: the other A is s times its A."]
         gauge: Key[Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."]

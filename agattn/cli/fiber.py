@@ -41,7 +41,8 @@ def command(
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
     end in these letters. Integers, and rationals such as "1/3" in JSON, are exact.
     """
-    from agattn.geometry.identifiability.fibers import equivalent, fiber
+    from agattn.geometry.identifiability.equivalence import equivalent
+    from agattn.geometry.identifiability.fibers import fiber
 
     w = _read_weights(files, a)
     found = fiber(w, tolerance)

@@ -19,6 +19,7 @@ from agattn.evidence import Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
@@ -225,6 +226,28 @@ def _fiber(fiber: Fiber) -> list[Table]:
         rows.append((c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known))
     headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
     return [Table(f"{caption}{ranks} ({fiber.evidence}): {fiber.reason}", headings, tuple(rows))]
+
+
+@tables.register
+def _equivalence(found: Equivalence) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [("the two functions are", found.word), ("evidence", str(found.evidence))]
+    if found.residual is not None:
+        rows.append(("relative distance", f"{found.residual:.3g}"))
+    rows.append((Wide("why"), found.reason))
+    if found.X is not None:
+        rows.append(("X", _entries(found.X)))
+    shown = [Table("Equivalence of two sets of weights", (), tuple(rows))]
+    if sum(map(len, found.relations)) > 1:
+        heads = tuple(
+            (layer, r.head, r.other, r.component, str(r.s), "" if r.C is None else _entries(r.C))
+            for layer, relations in enumerate(found.relations)
+            for r in relations
+        )
+        names = ("layer", "head", "becomes head", "component", "s", "gauge C")
+        bases = [("change of basis after layer", n, _entries(C)) for n, C in enumerate(found.bases)]
+        shown.append(Table("The symmetry, head by head", names, heads))
+        shown += [Table("", ("what", "layer", "C"), tuple(bases))] if bases else []
+    return shown
 
 
 def _entries(M: Array) -> Cell:

@@ -17,6 +17,7 @@ from agattn.display.table import Math, Table, Wide, Word, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.fibers import fiber, weights
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.membership import identify
@@ -67,6 +68,13 @@ def objects():
         "rank": (rank([[1, 2], [2, 4]]), ["1 (proved)", "2 × 2"]),
         "tangent": (tangent_bounds(SingleLayer(3, 2, 2), Stratum(2, 1, 2)), ["14", "13"]),
         "section": (resultant_section(LAYER, standard_slice(LAYER)), ["surface", "singular points"]),
+        "equal": (
+            equivalent(
+                {"A": [[[1]], [[2]]], "V": [[[1]], [[2]]]}, {"A": [[[2]], [[3]]], "V": [[[2]], [["1/3"]]]}
+            ),
+            ["equal", "proved", "becomes head", "rescaling", "3"],
+        ),
+        "different": (equivalent({"A": [[1]], "V": [[1]]}, {"A": [[2]], "V": [[1]]}), ["different", "by 2"]),
         "figure": (compute_figure_1(LAYER, engine="native"), ["pinches at (0, 0, 0)"]),
     }
 
@@ -74,7 +82,8 @@ def objects():
 NAMES = (
     "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
     "pair over a field", "no preimage", "weights", "identified", "outside",
-    "dimension", "rank", "tangent", "section", "figure",
+    "dimension", "rank", "tangent", "section", "equal", "different",
+    "figure",
 )  # fmt: skip
 
 

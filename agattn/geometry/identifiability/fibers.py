@@ -18,17 +18,10 @@ moving along it changes the weights and not the function (*teleportation*).
 >>> other = line.move(s=3, C=[[5]])
 >>> print(other.A.tolist() == (3 * w.A).tolist(), line.contains(other))
 True True
->>> result = equivalent(w, line.move(component=1, s=-2))
->>> result.equal, result.component
-(True, 'swapped')
->>> print(equivalent(w, weights(A=[[0, 1], [0, 1]], V=[[1, 0]])))
-different: the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1, 1)
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -44,15 +37,13 @@ from agattn.algebra.scalars import (
     decide_rank,
     is_exact,
     matrix,
-    scalars,
     scaled,
 )
 from agattn.architectures import positive_integer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
-from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, gauge_between, inverse
-from agattn.geometry.variety.coefficient_norm import relative_change
+from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
 Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]
@@ -321,7 +312,7 @@ class Fiber(Shown):
             return next(c for c in self.components if c.name == wanted) if other.is_zero else None
         if other.is_zero:
             return None
-        on = (c for c in self.points if _scale_between(c, other, self.tolerance) is not None)
+        on = (c for c in self.points if scale_between(c, other, self.tolerance) is not None)
         return next(on, None)
 
 
@@ -376,7 +367,7 @@ def rank_one(M: Array) -> tuple[Array, Array]:
     return sigma[0] * U[:, 0], W[0]
 
 
-def _scale_between(component: Component, other: Weights, tolerance: float) -> Any:
+def scale_between(component: Component, other: Weights, tolerance: float) -> Any:
     """The s with other = (sA, V/s) for the point (A, V) of a component, or ``None``."""
     A, V, A2, V2 = component.A, component.V, other.A, other.V
     if is_exact(A, V, A2, V2):
@@ -392,109 +383,3 @@ def _scale_between(component: Component, other: Weights, tolerance: float) -> An
     close = np.linalg.norm(A2 - s * A) <= tolerance * np.linalg.norm(A2)
     close &= np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) <= tolerance * np.linalg.norm(V)
     return float(np.ldexp(s, three - one)) if close else None
-
-
-@dataclass(frozen=True, eq=False)
-class Equivalence:
-    """Whether two weights have the same function, with the reason.
-
-    Attributes:
-        relative: ‖φ − φ'‖ / ‖φ‖ in floating point; ``None`` for exact weights.
-        component: the name of the component of the fiber on which they are both; ``None`` if they differ.
-        s: for equal nonzero functions, the second A is s times that of the component's point.
-        C: the gauge with K' = C⁻ᵀK·s, Q' = CQ, where both were given by K and Q and there is exactly one.
-        X: if they differ, an input d × 2 on which they do.
-        place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
-    """
-
-    equal: bool
-    evidence: Evidence
-    relative: float | None
-    component: str | None = None
-    s: Any = None
-    C: Array | None = None
-    X: Array | None = None
-    place: tuple[int, int] | None = None
-    difference: Any = None
-
-    def __str__(self) -> str:
-        if self.equal:
-            return f"equal: related on the component {self.component!r}"
-        assert self.X is not None and self.place is not None
-        rows = ", ".join("[" + ", ".join(str(x) for x in row) + "]" for row in self.X.tolist())
-        entry = f"({self.place[0] + 1}, {self.place[1] + 1})"
-        return f"different: the outputs at X = [{rows}] differ by {self.difference} in entry {entry}"
-
-
-def equivalent(first: Weights, second: Weights, tolerance: float = TOLERANCE) -> Equivalence:
-    """Decide whether two weights have the same function for t ≥ 2.
-
-    Raises:
-        InputError: if their shapes differ.
-    """
-    through = fiber(first, tolerance)
-    component = through.component_of(second)
-    exact = first.is_exact and second.is_exact
-    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
-    relative, C = None, None
-    if not exact and not first.is_zero:
-        relative = relative_change(*(as_floats(M) for M in (first.A, first.V, second.A, second.V)))
-    if component is None:
-        X, place, difference = _separating_input(first, second)
-        return Equivalence(False, evidence, relative, X=X, place=place, difference=difference)
-    s = None if through.case == "zero" else _scale_between(component, second, tolerance)
-    keys = first.K is not None and second.K is not None and first.a == second.a
-    if s is not None and component.name == "rescaling" and keys:
-        C = gauge_between((first.K * s, first.Q), (second.K, second.Q), tolerance)
-    return Equivalence(True, evidence, relative, component.name, s, C)
-
-
-def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any]:
-    """An input of 0s and ±1s on which two different functions of t ≥ 2 tokens differ most.
-
-    The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
-    Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
-    """
-    exponent = 0
-    if not (first.is_exact and second.is_exact):
-        first, second, exponent = _at_unit_scale(first, second)
-    best: tuple[Array, tuple[int, int], Any] | None = None
-    for count, (u, w) in enumerate(_probes(len(first.A))):
-        inputs = [np.stack([start, w], axis=1) for start in (u, u * 0)]
-        gaps = [second(X) - first(X) for X in inputs]
-        if not (gaps[0] - gaps[1])[:, 1].any():
-            continue
-        for X, gap in zip(inputs, gaps, strict=True):
-            place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-            if best is None or abs(gap[place]) > abs(best[2]):
-                best = X, (int(place[0]), int(place[1])), gap[place]
-        if best is not None and (first.is_exact or count >= 32):
-            break
-    if best is None:
-        raise InputError("the weights differ by less than floating point can show; raise the tolerance")
-    X, entry, gap = best
-    return X, entry, np.ldexp(gap, exponent) if exponent else gap
-
-
-def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
-    """Weights whose functions are these divided by one power of two; and its exponent."""
-    pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
-    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
-    top = max(exponents)
-    one, other = (
-        Weights(A, np.ldexp(V, own - top), first.a)
-        for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
-    )
-    return one, other, top
-
-
-def _probes(d: int) -> Iterator[tuple[Array, Array]]:
-    """Pairs of vectors of 0s and ±1s: for d > 4 first random ones, most of which separate; then all units."""
-    if d > 4:
-        rng = np.random.default_rng(0)
-        for _ in range(32):
-            u, w = scalars(rng.integers(-1, 2, (2, d)), "u")
-            yield u, w
-    units = scalars(np.eye(d, dtype=int), "u")
-    points = [*units, *(units[i] + units[k] for i in range(d) for k in range(i))]
-    yield from itertools.product(points, units)

@@ -9,7 +9,8 @@ from points_of_strata import scrambled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import equivalent, fiber, joint_rank, weights
+from agattn.geometry.identifiability.equivalence import equivalent
+from agattn.geometry.identifiability.fibers import fiber, joint_rank, weights
 from agattn.geometry.identifiability.gauge import canonical_factors, gauge_between
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coordinates import coefficients

@@ -1,0 +1,519 @@
+r"""Are two sets of weights the same function, and by which symmetry?
+
+For one head the fiber of the first weights is known, and the second are on it or not. For several heads and
+layers the symmetries are composed of those of the heads, of permutations of the heads of a layer, and of
+changes of basis between layers (HMK, equation 9): with C_0 = C_l = 1,
+
+.. math:: A'_i = s C_{i-1}^{-\mathsf T} A_i C_{i-1}^{-1}, \qquad V'_i = C_i V_i C_{i-1}^{-1} / s.
+
+Layer by layer, heads are matched by A up to the scale s, and C_i follows from the V of all heads, if these
+together span ℝ^{d_i}. Where such a symmetry is found, exact weights are proved to be equal. Where there is
+none, one layer is decided by the sum of the coefficient tensors of its heads, and several layers by outputs:
+they depend on X only through S = XXᵀ and linearly on the token, so d_0 tokens say what happens for any
+number. One input at which exact outputs differ is a proof; equal outputs at a random one are not, and the
+evidence then is ``modular``: wrong with a probability below 3^l / 2^31.
+
+>>> w = {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]}
+>>> print(equivalent(w, {"K": [[3, 6]], "Q": [[0, 5]], "V": [["1/15", 0]]}))
+equal (proved): A' = sA, V' = V/s with s = 15; K' = sC⁻ᵀK, Q' = CQ with C = [[5]]
+>>> print(equivalent(w, {"A": [[0, 2], [0, 0]], "V": [["1/2", 1]]}))
+equal (proved): A' = s·v qᵀ, V' = h kᵀ/s with s = 2, where A = k qᵀ, V = h vᵀ
+>>> print(equivalent(w, {"A": [[0, 1], [0, 1]], "V": [[1, 0]]}))
+different (proved): the outputs at X = [[1, 0], [1, 1]] differ by -1 in entry (1, 1)
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.scalars import TOLERANCE, Array, as_floats, is_exact, scalars, scaled
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Shown, plain
+from agattn.geometry.identifiability.fibers import SWAPPED, Weights, fiber, scale_between, weights
+from agattn.geometry.identifiability.gauge import change_of_basis, gauge_between, inverse
+from agattn.geometry.variety.coefficient_norm import relative_change
+from agattn.geometry.variety.coordinates import coefficients
+
+#: Layers of heads.
+Network = tuple[tuple[Weights, ...], ...]
+#: The largest coefficient tensors that are compared.
+MOST_COORDINATES = 10**6
+#: Matchings of the heads of a layer that are tried.
+MOST_MATCHINGS = 720
+
+
+@dataclass(frozen=True, eq=False)
+class HeadRelation:
+    """How one head of the second weights comes from one of the first.
+
+    Attributes:
+        head, other: their numbers in their layers, from 0.
+        component: the component of the fiber of the first head, such as ``rescaling`` or ``swapped``.
+        s: A' is s times the A of that component's point; ``None`` for the function 0.
+        C: the gauge with K' = sC⁻ᵀK, Q' = CQ, where both were given by K and Q and there is exactly one.
+    """
+
+    head: int
+    other: int
+    component: str
+    s: Any = None
+    C: Array | None = None
+
+    def __str__(self) -> str:
+        if self.s is None:
+            return "both are the function 0"
+        if self.component == SWAPPED[0]:
+            return f"A' = s·v qᵀ, V' = h kᵀ/s with s = {self.s}, where A = k qᵀ, V = h vᵀ"
+        gauge = ""
+        if self.C is not None:
+            C = f"C = {_rows(self.C)}" if self.C.size <= 9 else f"one C ∈ GL({len(self.C)})"
+            gauge = f"; K' = sC⁻ᵀK, Q' = CQ with {C}"
+        return f"A' = sA, V' = V/s with s = {self.s}{gauge}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equivalence(Shown):
+    """Whether two sets of weights have the same function, with the reason.
+
+    Attributes:
+        equal: ``None`` where floating point does not tell.
+        evidence: ``proved`` for exact weights; ``modular`` where they are equal by outputs alone.
+        relative: the relative distance of the functions, or of some outputs, in floating point; ``None`` for
+            exact weights.
+        reason: in words.
+        relations: by layer, how each head is related, if a symmetry was found.
+        bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
+            them.
+        X: if they differ, an input on which they do.
+        place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
+    """
+
+    equal: bool | None
+    evidence: Evidence
+    relative: float | None
+    reason: str
+    relations: tuple[tuple[HeadRelation, ...], ...] = ()
+    bases: tuple[Array, ...] = ()
+    X: Array | None = None
+    place: tuple[int, int] | None = None
+    difference: Any = None
+
+    @property
+    def residual(self) -> float | None:
+        """The relative distance of the functions: 0 for exact ones that are equal; ``None`` if not known."""
+        return 0.0 if self.relative is None and self.equal else self.relative
+
+    @property
+    def only(self) -> HeadRelation | None:
+        """The relation of the only head, if there is one head in one layer and it has one."""
+        heads = [relation for layer in self.relations for relation in layer]
+        return heads[0] if len(heads) == len(self.relations) == 1 else None
+
+    @property
+    def component(self) -> str | None:
+        """The component of the fiber on which both are, for one head."""
+        return self.only.component if self.only else None
+
+    @property
+    def s(self) -> Any:
+        """The scale, for one head."""
+        return self.only.s if self.only else None
+
+    @property
+    def C(self) -> Array | None:
+        """The gauge, for one head."""
+        return self.only.C if self.only else None
+
+    @property
+    def word(self) -> str:
+        """``equal``, ``different`` or ``undecided``."""
+        return {True: "equal", False: "different", None: "undecided"}[self.equal]
+
+    def __str__(self) -> str:
+        return f"{self.word} ({self.evidence}): {self.reason}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer with the keys of the command line's contract."""
+        symmetry = None
+        if self.relations:
+            symmetry = {
+                "layers": [[{"head": r.head, "other": r.other, "component": r.component, "s": _entries(r.s),
+                             "gauge": _entries(r.C)} for r in layer] for layer in self.relations],
+                "bases": [_entries(C) for C in self.bases],
+            }  # fmt: skip
+        return {
+            "equivalent": self.equal,
+            "symmetry": symmetry,
+            "residual": None if self.residual is None or self.residual == np.inf else self.residual,
+            "evidence": self.evidence.value,
+            "reason": self.reason,
+            "input": _entries(self.X),
+            "difference": _entries(self.difference),
+        }
+
+
+def _entries(x: Any) -> Any:
+    """A number or an array, JSON-ready: exact ones as text."""
+    return plain(x.tolist() if hasattr(x, "tolist") else x)
+
+
+def _rows(M: Array) -> str:
+    return "[" + ", ".join("[" + ", ".join(map(str, row)) + "]" for row in M.tolist()) + "]"
+
+
+def layers_of(given: Any) -> Network:
+    """Weights as layers of heads.
+
+    Args:
+        given: :class:`Weights`; or arrays by name, V with A or with K and Q, each a matrix or a stack of
+            matrices, one for each head; or for several layers a sequence of such, or names with numbers such
+            as K_1, Q_1, V_1, K_2, ..., as in :attr:`agattn.architectures.DeepNetwork.shapes`.
+
+    Raises:
+        InputError: if matrices are missing or do not fit.
+
+    >>> [[head.V.shape for head in heads] for heads in layers_of({"A_1": [[1]], "V_1": [[[1]], [[2]]]})]
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: A, V: some are stacks of one matrix for each head, and others are not
+    """
+    if isinstance(given, Weights):
+        return ((given,),)
+    if isinstance(given, Mapping):
+        numbers = sorted({int(m[1]) for name in given if (m := re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", name))})
+        if not numbers:
+            return (_heads(given),)
+        if numbers != list(range(1, len(numbers) + 1)):
+            raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
+        return layers_of([
+            {letter: given[f"{letter}_{n}"] for letter in "AKQV" if f"{letter}_{n}" in given} for n in numbers
+        ])  # fmt: skip
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        raise InputError(
+            f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
+            "mapping with V and A, or K, Q and V, or a list of those, one for each layer"
+        )
+    layers = tuple((layer,) if isinstance(layer, Weights) else _heads(layer) for layer in given)
+    for n, (heads, following) in enumerate(itertools.pairwise(layers), 1):
+        if len(heads[0].V) != len(following[0].A):
+            raise InputError(
+                f"layer {n} has outputs of dimension {len(heads[0].V)}, and layer {n + 1} takes dimension "
+                f"{len(following[0].A)}"
+            )
+    return layers
+
+
+def _heads(given: Any) -> tuple[Weights, ...]:
+    """The heads of one layer, from arrays by name."""
+    letters = [x for x in "AKQV" if x in given] if isinstance(given, Mapping) else []
+    if not {"V"} < set(letters):
+        names = ", ".join(map(str, itertools.islice(given, 6))) if isinstance(given, Mapping) else given
+        raise InputError(f"a layer has V together with A, or with K and Q; there are {names or 'none'}")
+    arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
+    axes = {array.ndim for array in arrays.values()}
+    if axes != {3}:
+        if 3 in axes:
+            raise InputError(
+                f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
+            )
+        return (weights(**arrays),)
+    if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
+        raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
+    return tuple(weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
+
+
+def equivalent(first: Any, second: Any, tolerance: float = TOLERANCE) -> Equivalence:
+    """Decide whether two sets of weights have the same function, for every t ≥ 2, without skip connections.
+
+    Args:
+        first: as :func:`layers_of` reads them: one head, or the heads of one layer or of several.
+        second: the same, with the same d_0 and d_l; there may be other heads and other widths between.
+        tolerance: relative, below which differences count as zero in floating point.
+
+    Raises:
+        InputError: if the inputs or the outputs of the two have different dimensions.
+
+    >>> one = {"A": [[[1, 0], [0, 0]], [[0, 1], [1, 0]]], "V": [[[1, 2]], [[3, 4]]]}
+    >>> two = {"A": [[[0, 3], [3, 0]], [[1, 0], [0, 0]]], "V": [[[1, "4/3"]], [[1, 2]]]}
+    >>> found = equivalent(one, two)
+    >>> print(found)
+    equal (proved): head by head
+    >>> [(r.head, r.other, str(r.s)) for r in found.relations[0]]
+    [(0, 1, '1'), (1, 0, '3')]
+    """
+    one, two = layers_of(first), layers_of(second)
+    if not all(w.is_exact for layer in (*one, *two) for w in layer):
+        one, two = (tuple(tuple(map(_floating, heads)) for heads in network) for network in (one, two))
+    ends = [(len(network[0][0].A), len(network[-1][0].V)) for network in (one, two)]
+    if ends[0] != ends[1]:
+        raise InputError(
+            f"the first have d = {ends[0][0]} and d' = {ends[0][1]}, the second {ends[1][0]} and"
+            f" {ends[1][1]}; only layers of the same d and d' can be compared"
+        )
+    if all(len(network) == len(network[0]) == 1 for network in (one, two)):
+        return _one_head(one[0][0], two[0][0], tolerance)
+    return _heads_and_layers(one, two, tolerance)
+
+
+def _floating(w: Weights) -> Weights:
+    A, V, K, Q = (None if M is None else as_floats(M) for M in (w.A, w.V, w.K, w.Q))
+    assert A is not None
+    assert V is not None
+    return Weights(A, V, w.a, K, Q)
+
+
+def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
+    """One head in one layer: the second weights are on the fiber of the first, or not."""
+    exact = first.is_exact
+    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
+    relative = None
+    if not exact and not first.is_zero:
+        relative = relative_change(first.A, first.V, second.A, second.V)
+    related = _relation(first, second, tolerance)
+    if related is not None:
+        return Equivalence(True, evidence, relative, str(related), ((related,),))
+    apart = _separating_input(first, second)
+    if apart is None or (relative is not None and relative <= tolerance):
+        reason = f"the functions differ by less than {tolerance:g}, and the weights are not related within it"
+        return Equivalence(None, evidence, relative, reason)
+    return _different(evidence, relative, *apart)
+
+
+def _different(
+    evidence: Evidence, relative: float | None, X: Array, place: tuple[int, int], by: Any
+) -> Equivalence:
+    at = f"X = {_rows(X)}" if X.size <= 16 and is_exact(X) else f"one input X, {len(X)} × {X.shape[1]},"
+    reason = f"the outputs at {at} differ by {by} in entry ({place[0] + 1}, {place[1] + 1})"
+    return Equivalence(False, evidence, relative, reason, X=X, place=place, difference=by)
+
+
+def _relation(w: Weights, v: Weights, tolerance: float, head: int = 0, other: int = 0) -> HeadRelation | None:
+    """How one head comes from another, if they have the same function."""
+    through = fiber(w, tolerance)
+    component = through.component_of(v)
+    if component is None:
+        return None
+    s = None if through.case == "zero" else scale_between(component, v, tolerance)
+    C = _gauge(w, v, s, tolerance) if s is not None and component.name == "rescaling" else None
+    return HeadRelation(head, other, component.name, s, C)
+
+
+def _gauge(w: Weights, v: Weights, s: Any, tolerance: float) -> Array | None:
+    if w.K is None or w.Q is None or v.K is None or v.Q is None or w.a != v.a:
+        return None
+    return gauge_between((w.K * s, w.Q), (v.K, v.Q), tolerance)
+
+
+def _heads_and_layers(one: Network, two: Network, tolerance: float) -> Equivalence:
+    exact = one[0][0].is_exact
+    relations, bases = _symmetry(one, two, tolerance) or ((), ())
+    reason = "head by head" + ", after a change of basis between the layers" * (len(one) > 1)
+    if relations and exact:
+        return Equivalence(True, Evidence.PROVED, None, reason, relations, bases)
+    if (same := _same_tensors(one, two)) and exact:
+        reason = "the coefficient tensors of the heads have the same sum, though not head by head"
+        return Equivalence(True, Evidence.PROVED, None, reason)
+    relative, apart = _compare_outputs(one, two)
+    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
+    if apart is not None and (exact or (relative > tolerance and not relations)):
+        return _different(evidence, None if exact else relative, *apart)
+    if exact:
+        if same is False:
+            raise InputError("the coefficient tensors differ, but no output that was tried; please report it")
+        reason = f"equal outputs at a random input of {len(one[0][0].A)} tokens; no symmetry was found"
+        return Equivalence(True, Evidence.MODULAR, None, reason)
+    if not relative <= tolerance:
+        reason = f"related within {tolerance:g}, but outputs differ by {relative:.3g} of their size"
+        return Equivalence(None, evidence, relative, reason, relations, bases)
+    reason = reason if relations else "equal outputs at random inputs; no symmetry was found"
+    return Equivalence(True, evidence, relative, reason, relations, bases)
+
+
+def _symmetry(
+    one: Network, two: Network, tolerance: float
+) -> tuple[tuple[tuple[HeadRelation, ...], ...], tuple[Array, ...]] | None:
+    """The relations of all heads, and the changes of basis between layers; ``None`` if none are found."""
+    if len(one) != len(two):
+        return None
+    relations, bases = [], list[Array]()
+    back: Array | None = None  # the inverse of C_{i−1}
+    for n, (heads, others) in enumerate(zip(one, two, strict=True)):
+        last = n == len(one) - 1
+        moved = [w if back is None else _in_basis(w, back) for w in heads]
+        # A head that is 0 has no counterpart to look for.
+        left, right = ([(h, w) for h, w in enumerate(group) if not w.is_zero] for group in (moved, others))
+        if len(left) != len(right) or {w.V.shape for w in moved} != {w.V.shape for w in others}:
+            return None
+        candidates = [
+            [
+                found for g, v in right
+                if (found := (_relation(w, v, tolerance, h, g) if last else _scaled(w, v, tolerance, h, g)))
+            ]
+            for h, w in left
+        ]  # fmt: skip
+        for matching in itertools.islice(_matchings(candidates), 1 if last else MOST_MATCHINGS):
+            if last or (C := _basis(matching, moved, others, tolerance)) is not None:
+                break
+        else:
+            return None
+        relations.append(matching)
+        if not last:
+            assert C is not None
+            bases.append(C)
+            back = inverse(C)
+    return tuple(relations), tuple(bases)
+
+
+def _in_basis(w: Weights, back: Array) -> Weights:
+    """The head for tokens C·x, given C⁻¹."""
+    K, Q = (None if M is None else M @ back for M in (w.K, w.Q))
+    return Weights(back.T @ w.A @ back, w.V @ back, w.a, K, Q)
+
+
+def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> HeadRelation | None:
+    """The relation of two heads whose A are proportional, whatever their V are."""
+    if w.A.shape != v.A.shape:
+        return None
+    one = w.V * 0 + 1
+    first, second = Weights(w.A, one, w.a), Weights(v.A, one, v.a)
+    place = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
+    if not (s := v.A[place] / w.A[place]):
+        return None
+    component = fiber(first, tolerance).components[0]
+    if scale_between(component, Weights(second.A, one / s, v.a), tolerance) is None:
+        return None
+    return HeadRelation(head, other, "rescaling", s, _gauge(w, v, s, tolerance))
+
+
+def _matchings(candidates: list[list[HeadRelation]]) -> Iterator[tuple[HeadRelation, ...]]:
+    """All ways to choose one relation for each head such that no other head is chosen twice."""
+
+    def extend(chosen: tuple[HeadRelation, ...]) -> Iterator[tuple[HeadRelation, ...]]:
+        if len(chosen) == len(candidates):
+            yield chosen
+            return
+        for relation in candidates[len(chosen)]:
+            if all(relation.other != r.other for r in chosen):
+                yield from extend((*chosen, relation))
+
+    return extend(())
+
+
+def _basis(
+    matching: tuple[HeadRelation, ...], heads: Sequence[Weights], others: Sequence[Weights], tolerance: float
+) -> Array | None:
+    """The one C with C·V_h = s·V'_h for all heads; ``None`` if there is none, or more than one."""
+    if not matching:
+        return None
+    V = np.hstack([heads[r.head].V for r in matching])
+    image = np.hstack([others[r.other].V * r.s for r in matching])
+    # The columns of V span ℝ^d; change_of_basis wants independent rows, and V has them in that case.
+    C = change_of_basis(V, image, tolerance)
+    if C is None or inverse(C) is None:
+        return None
+    close = 0 if is_exact(C) else tolerance * np.abs(image).max()
+    return C if np.abs(C @ V - image).max() <= close else None
+
+
+def _same_tensors(one: Network, two: Network) -> bool | None:
+    """Whether the heads of single layers have coefficient tensors of the same sum; ``None`` if not asked."""
+    layer = SingleLayer(len(one[0][0].A), len(one[-1][0].V))
+    exact = one[0][0].is_exact
+    if not len(one) == len(two) == 1 or not exact or layer.ambient_dimension > MOST_COORDINATES:
+        return None
+    y, z = (np.sum([coefficients(layer, w.A, w.V) for w in network[0]], axis=0) for network in (one, two))
+    return bool((y == z).all())
+
+
+def _outputs(network: Network, X: Array) -> Array:
+    for heads in network:
+        S = X @ X.T
+        X = sum(w.V @ S @ w.A @ X for w in heads)
+    return X
+
+
+def _compare_outputs(one: Network, two: Network) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
+    """The relative distance of outputs at random inputs; and the first X where they differ, and how."""
+    d, exact, rng = len(one[0][0].A), one[0][0].is_exact, np.random.default_rng(0)
+    worst, apart = 0.0, None
+    for size in (1, 9, 2**30):
+        shape = (d, max(2, d))
+        if exact:
+            X = scalars(rng.integers(-size, size + 1, shape), "X")
+        else:
+            X = rng.standard_normal(shape) / np.sqrt(d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Y, Z = _outputs(one, X), _outputs(two, X)
+            gap = Z - Y
+            if exact and not gap.any():
+                continue
+            if not exact:
+                relative = float(np.linalg.norm(gap) / (np.linalg.norm(Y) or 1.0))
+                if not np.isfinite(relative):
+                    raise InputError("the outputs are too large for floating point; scale the weights")
+                if relative <= worst:
+                    continue
+                worst = relative
+        place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+        apart = X, (int(place[0]), int(place[1])), gap[place]
+        if exact:
+            break
+    return worst, apart
+
+
+def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any] | None:
+    """An input of 0s and ±1s on which two different functions of t ≥ 2 tokens differ most; ``None`` if none.
+
+    The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
+    Y(u)w does, with u a unit vector or a sum of two, and w a unit vector.
+    """
+    exponent = 0
+    if not (first.is_exact and second.is_exact):
+        first, second, exponent = _at_unit_scale(first, second)
+    best: tuple[Array, tuple[int, int], Any] | None = None
+    for count, (u, w) in enumerate(_probes(len(first.A))):
+        inputs = [np.stack([start, w], axis=1) for start in (u, u * 0)]
+        gaps = [second(X) - first(X) for X in inputs]
+        if not (gaps[0] - gaps[1])[:, 1].any():
+            continue
+        for X, gap in zip(inputs, gaps, strict=True):
+            place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
+            if best is None or abs(gap[place]) > abs(best[2]):
+                best = X, (int(place[0]), int(place[1])), gap[place]
+        if best is not None and (first.is_exact or count >= 32):
+            break
+    if best is None:
+        return None
+    X, entry, gap = best
+    return X, entry, np.ldexp(gap, exponent) if exponent else gap
+
+
+def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
+    """Weights whose functions are these divided by one power of two; and its exponent."""
+    pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
+    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
+    top = max(exponents)
+    one, other = (
+        Weights(A, np.ldexp(V, own - top), first.a)
+        for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
+    )
+    return one, other, top
+
+
+def _probes(d: int) -> Iterator[tuple[Array, Array]]:
+    """Pairs of vectors of 0s and ±1s: for d > 4 first random ones, most of which separate; then all units."""
+    if d > 4:
+        rng = np.random.default_rng(0)
+        for _ in range(32):
+            u, w = scalars(rng.integers(-1, 2, (2, d)), "u")
+            yield u, w
+    units = scalars(np.eye(d, dtype=int), "u")
+    points = [*units, *(units[i] + units[k] for i in range(d) for k in range(i))]
+    yield from itertools.product(points, units)
