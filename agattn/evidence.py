@@ -35,7 +35,8 @@ class Evidence(Enum):
 class Status(Enum):
     """What is concluded about a claim.
 
-    ``INAPPLICABLE`` means that the hypotheses of the claim do not hold; the computed value is still shown.
+    ``INAPPLICABLE`` means that the hypotheses of the claim do not hold; what is true of the architecture
+    instead is shown where the claim is about such a thing, and nothing where it is about random weights.
     ``UNDECIDED`` is an answer, not an error: a timeout never refutes anything.
     """
 
@@ -186,7 +187,7 @@ class Verdict(Shown):
             "predicted": plain(self.predicted),
             "computed": plain(self.computed),
             "verdict": self.status.value,
-            "evidence": self.evidence.value if self.evidence else None,
+            "evidence": self.known or None,
             "witness": self.witness,
             "engine": self.engine,
             "sources": [source.as_json() for source in self.sources],

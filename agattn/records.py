@@ -11,7 +11,7 @@ agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
 # ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -44,6 +44,8 @@ TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
+Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
+HOW = "How `computed` is known, in part if the claim says more; null where nothing was computed."
 Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
 Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
 Drawn = Key[str | None, "Where the figure was drawn."]
@@ -106,7 +108,7 @@ class Audit(Record):
         class Claim(Record):
             id: Key[str, "The claim."]
             verdict: Key[Status, "What is concluded."]
-            evidence: Key[Evidence | None, "How it is known; null where nothing was computed."]
+            evidence: Key[Judged | None, HOW]
             witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
 
         architecture: OneLayer
@@ -516,7 +518,7 @@ class Study(Record):
 CASES: tuple[dict[str, list[object]], ...] = (
     {"verdict": ["undecided"]},
     {"verdict": ["inapplicable"], "hypotheses_hold": [False]},
-    {"evidence": [e.value for e in Evidence], "hypotheses_hold": [True]},
+    {"evidence": list(get_args(Judged)), "hypotheses_hold": [True]},
 )
 CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
 
@@ -533,7 +535,7 @@ class Verify(Struct):
         predicted: Key[Any, "What the claim says for this architecture; null where it says nothing."]
         computed: Key[Any, "What was computed; null where nothing could be."]
         verdict: Key[Status, "What is concluded."]
-        evidence: Key[Evidence | None, "How `computed` is known; null where nothing was computed."]
+        evidence: Key[Judged | None, HOW]
         witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
         engine: Key[str, "What computed it: name and version."]
         sources: Key[list[Source], "Who found which part of what the verdict rests on, and who checked it."]
@@ -547,6 +549,9 @@ class Verify(Struct):
             other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
             if not other.get(self.verdict, known):
                 raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
+            in_part = self.verdict is Status.CONFIRMED and self.scope is not UNSET
+            if (self.evidence or "").endswith(" in part") != in_part:
+                raise ValueError("a claim is confirmed in part just where there is a scope")
 
     architecture: Studied
     claims: Key[

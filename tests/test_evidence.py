@@ -15,6 +15,7 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Evidence, Status, Verdict, weakest
+from agattn.records import check
 
 
 def verdict(**changes):
@@ -72,6 +73,16 @@ def test_json_has_the_keys_of_the_contract():
         "seconds": 0.123,
         "generators_by_degree": {"4": 1},
     }
+
+
+def test_what_was_checked_in_part_says_so_in_json_too():
+    partly = verdict(details={"scope": "near generic weights"})
+    assert (partly.evidence, partly.as_json()["evidence"]) == (Evidence.PROVED, "proved in part")
+    document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    check("verify", document | {"claims": [partly.as_json(), verdict().as_json()]})
+    for wrong in ({"evidence": "proved"}, {"verdict": "undecided"}, {"evidence": "surely in part"}):
+        with pytest.raises(InputError):
+            check("verify", document | {"claims": [partly.as_json() | wrong]})
 
 
 def test_prints_what_is_known_and_how():

@@ -94,6 +94,8 @@ class Claim(Generic[A]):
         judge: compares findings with the claim.
         certificate: what a certificate of it holds beside the verdict, of ``"degree"`` and ``"spaces"``
             (tangent spaces of all strata); ``None`` if the checker knows no proof of it.
+        beyond: whether what the tasks find is a fact about the architecture where the hypotheses fail, too,
+            such as its dimension, and is shown there; not so if it is about random weights.
     """
 
     id: str
@@ -105,6 +107,7 @@ class Claim(Generic[A]):
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
     certificate: tuple[str, ...] | None = None
+    beyond: bool = True
 
     @property
     def about(self) -> type[A]:
@@ -123,22 +126,30 @@ class Claim(Generic[A]):
         """The hypotheses that do not hold for an architecture."""
         return [h.text for h in self.hypotheses if not h.holds(architecture)]
 
+    def needed(self, architecture: A) -> tuple[Task[A], ...]:
+        """The tasks; none where the claim does not apply and nothing would be shown."""
+        return self.tasks if self.beyond or not self.failing_hypotheses(architecture) else ()
+
     def verdict(self, architecture: A, findings: Findings) -> Verdict:
         """Judge the claim by what has been found out.
 
-        Outside the hypotheses the verdict is *inapplicable* and the computed value is shown all the same.
+        Outside the hypotheses the verdict is *inapplicable*: the witness says which of them fail, and after
+        that what is true instead or why that is not known, if the claim shows such things (``beyond``).
         """
         failing = self.failing_hypotheses(architecture)
         mine = Findings(findings.found, findings.missing)
-        try:
-            outcome, used = self.judge(architecture, mine), mine.used
-        except UndecidedError as undecided:
-            outcome, used = Outcome(None, None, str(undecided)), []
+        outcome, used = Outcome(None, None, ""), []
+        if self.needed(architecture):
+            try:
+                outcome, used = self.judge(architecture, mine), mine.used
+            except UndecidedError as undecided:
+                outcome = Outcome(None, None, str(undecided))
         status = Status.CONFIRMED if outcome.holds else Status.REFUTED
         if failing:
             status = Status.INAPPLICABLE
         elif outcome.holds is None:
             status = Status.UNDECIDED
+        assumed = f"it assumes {' and '.join(failing)}." if failing else ""
         return Verdict(
             claim=self.id,
             status=status,
@@ -146,7 +157,7 @@ class Claim(Generic[A]):
             predicted=None if failing else self.predict(architecture),
             computed=outcome.computed,
             evidence=weakest(finding.evidence for finding in used) if used else None,
-            witness=f"it assumes {' and '.join(failing)}. {outcome.witness}" if failing else outcome.witness,
+            witness=" ".join(filter(None, (assumed, outcome.witness))),
             engine=", ".join(_once(finding.engines for finding in used))
             or ("none" if outcome.computed is None else "native"),
             seconds=sum(finding.seconds for finding in mine.used),

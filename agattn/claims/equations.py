@@ -41,8 +41,9 @@ def outputs_are_products(layer: SingleLayer) -> bool:
 
 
 PRODUCTS = Task(
-    "products", "the coefficients of φ", SingleLayer, lambda layer, seed: outputs_are_products(layer)
-)
+    "products", "the coefficients of φ", SingleLayer, lambda layer, seed: outputs_are_products(layer),
+    infeasible=lambda layer: "" if layer.has_orbits else "at t = 1 each output is one cubic form",
+)  # fmt: skip
 
 
 def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:

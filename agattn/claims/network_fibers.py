@@ -73,6 +73,7 @@ CLAIMS = (
         (LOCAL_FIBER, COMPONENTS),
         _predict_fiber,
         _judge_fiber,
+        beyond=False,
     ),
     Claim(
         "theorem-3.9",
@@ -83,5 +84,6 @@ CLAIMS = (
         (RECOVERY,),
         lambda network: "(A, V)",
         _judge_recovery,
+        beyond=False,
     ),
 )

@@ -215,6 +215,7 @@ CLAIMS = (
         (BASIS_CHANGE, BASIS_FIBER),
         _predict_basis,
         _judge_basis,
+        beyond=False,
     ),
     Claim(
         "lemma-3.6",
@@ -225,6 +226,7 @@ CLAIMS = (
         (RECURSION,),
         lambda network: "identity",
         _judge_identity(RECURSION),
+        beyond=False,
     ),
     Claim(
         "equation-12",
@@ -235,5 +237,6 @@ CLAIMS = (
         (UNROLLED,),
         lambda network: "identity",
         _judge_identity(UNROLLED),
+        beyond=False,
     ),
 )

@@ -191,11 +191,11 @@ def _counterexamples(layer: SingleLayer, missed: dict[Stratum, StratumFacts]) ->
         alike = "so it is" if all(f.singular for f in missed.values()) else "likewise"
         found += f"; {alike} at {shown}"
     rests = (
-        "This reads the theorem, as stated in version 2 of the paper, as meant for every a, as Corollary 3.3 "
-        "and Proposition A.5 are, and for d ≥ 2: one condition of Section 3.2 could not be read in the copy "
-        "used here"
+        ". This reads the theorem, as stated in version 2 of the paper, as meant for every a, as Corollary "
+        "3.3 and Proposition A.5 are, and for d ≥ 2: one condition of Section 3.2 could not be read in the "
+        "copy used here"
     )
-    return f"{point}, {found}. {rests}"
+    return f"{point}, {found}{rests if all(h.holds(layer) for h in SECTION_3_2) else ''}"
 
 
 # Tangent dimensions, and the closure of the points with rk A, rk V ≤ 1 -------------------------------------

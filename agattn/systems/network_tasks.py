@@ -107,7 +107,7 @@ def _components_do_not_finish(network: DeepNetwork) -> str:
     if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
         return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
-        return "the fiber is larger than rescalings where some M_i has rank 1, and engines were not asked"
+        return "engines were not asked where some M_i has rank 1, which Theorem 3.7 excludes"
     return "" if network.value_rank is None else _ANY_RANK
 
 

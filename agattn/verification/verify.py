@@ -143,11 +143,13 @@ def verify(
         check_size(layer)
     work = _Work(layer, settings, progress)
     if settings.engine != "auto":
-        work.do(_tasks(chosen), natively=settings.engine == "native")
+        work.do(_tasks(chosen, layer), natively=settings.engine == "native")
     else:
-        work.do([task for task in _tasks(chosen) if task.native], natively=True)
+        work.do([task for task in _tasks(chosen, layer) if task.native], natively=True)
         open_ = [claim for claim in chosen if _is_open(claim.verdict(layer, work.findings))]
-        work.do([t for t in _tasks(open_) if t.results and t not in work.findings.found], natively=False)
+        work.do(
+            [t for t in _tasks(open_, layer) if t.results and t not in work.findings.found], natively=False
+        )
     return Report(
         layer,
         tuple(work.judge(claim) for claim in chosen),
@@ -158,9 +160,9 @@ def verify(
     )
 
 
-def _tasks(claims: Iterable[Claim[Any]]) -> list[Task[Any]]:
-    """The tasks of some claims, each once, in the order in which they first occur."""
-    return list(dict.fromkeys(task for claim in claims for task in claim.tasks))
+def _tasks(claims: Iterable[Claim[Any]], layer: Architecture) -> list[Task[Any]]:
+    """The tasks that some claims need, each once, in the order in which they first occur."""
+    return list(dict.fromkeys(task for claim in claims for task in claim.needed(layer)))
 
 
 def _is_open(verdict: Verdict) -> bool:

@@ -374,6 +374,7 @@ def test_inapplicable_shows_the_computed_value():
     assert "it assumes a > 1 or d' > 1" in found.witness
     found = verdict("theorem-3.4.singular", layer, values)
     assert (found.status, found.computed) == (INAPPLICABLE, (ZERO,))
+    assert "This reads the theorem" not in found.witness  # no reading makes it about this layer
     # Theorem 3.2, the degree and the corrected statement speak about this layer too.
     for claim in ("theorem-3.2", "agattn.degree", "agattn.singular-locus"):
         assert verdict(claim, layer, values).status is CONFIRMED
@@ -390,6 +391,8 @@ def test_one_token_is_never_judged(claim):
     layer = SingleLayer(2, 1, t=1)
     found = verdict(claim, layer, {GENERIC_RANK: 4, IDEAL: ideal(4, 1, {}, {}, layer)})
     assert found.status is INAPPLICABLE and "t ≥ 2" in found.witness
+    if claim == "proposition-A.5":
+        assert found.computed is None and "one cubic form" in PRODUCTS.infeasible(layer)
     if claim == "corollary-3.3":
         assert found.computed == 4
 
