@@ -1,8 +1,14 @@
 """agattn: the algebraic geometry of lightning self-attention.
 
->>> from agattn import DeepNetwork, SingleLayer
->>> print(SingleLayer(d=3, d_out=2, a=2))
+``dir(agattn)`` is the table of contents: architectures, and what can be asked about them. Each name is
+imported when it is first used.
+
+>>> import agattn as ag
+>>> layer = ag.SingleLayer(d=3, d_out=2, a=2)
+>>> print(layer)
 M(3,2,2): expected dim 13 in ℝ³⁶, t ≥ 2
+>>> ag.strata(layer)[2, 1, 2].tangent.singular
+True
 """
 
 from importlib import import_module
@@ -12,14 +18,42 @@ from agattn._version import __version__
 
 if TYPE_CHECKING:
     from agattn.architectures import DeepNetwork, SingleLayer
+    from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
-
-__all__ = ["DeepNetwork", "Evidence", "SingleLayer", "Status", "Verdict", "__version__"]
+    from agattn.geometry.strata.strata import Stratum
+    from agattn.library import (
+        certificate,
+        check,
+        classify,
+        dimension,
+        equivalent,
+        fiber,
+        ideal,
+        identify,
+        run,
+        script,
+        strata,
+        tangent_space,
+        verify,
+        weights,
+    )
 
 _HOMES = {
     "agattn.architectures": ("DeepNetwork", "SingleLayer"),
+    "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
-}
+    "agattn.geometry.strata.strata": ("Stratum",),
+    "agattn.library": (
+        "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify", "run",
+        "script", "strata", "tangent_space", "verify", "weights",
+    ),
+}  # fmt: skip
+
+__all__ = [
+    "AgattnError", "DeepNetwork", "Evidence", "InputError", "SingleLayer", "Status", "Stratum", "Verdict",
+    "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
+    "identify", "run", "script", "strata", "tangent_space", "verify", "weights",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
@@ -28,3 +62,7 @@ def __getattr__(name: str) -> object:
         if name in names:
             return getattr(import_module(home), name)
     raise AttributeError(f"module 'agattn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

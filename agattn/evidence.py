@@ -59,7 +59,16 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
 
 
 class Shown:
-    """A result that notebooks show as tables; ``agattn.display`` knows which."""
+    """A result that prints as a summary and that notebooks show as tables; ``agattn.display`` knows both.
+
+    One that says itself in a line defines ``__str__``. Data classes among them need ``repr=False``.
+    """
+
+    def __str__(self) -> str:
+        return str(importlib.import_module("agattn.display.text").text(self))
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return str(importlib.import_module("agattn.display").html(self))
@@ -105,7 +114,7 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict(Shown):
     """The status of one claim for one architecture, with everything needed to doubt it.
 

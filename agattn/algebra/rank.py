@@ -88,7 +88,7 @@ class RandomRows:
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankResult(Shown):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 

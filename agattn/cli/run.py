@@ -33,26 +33,10 @@ def command(
     installation = locate(engine_named(engine_name))
     with progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}"):
         done = run(problem, installation, Limits(timeout, memory), keep)
-    document = {
-        "task": problem.task,
-        "engine": {"name": installation.engine.name, "version": installation.version},
-        "architecture": problem.architecture.as_json(),
-        "answer": done.answer.as_json(),
-        "evidence": "modular" if problem.characteristic else "proved",
-        "seconds": round(done.seconds, 3),
-        "script_sha256": done.script_sha256,
-    }
     if keep is not None:
-        write_json(keep / f"{problem.task}-{installation.engine.name}.json", document)
+        write_json(keep / f"{problem.task}-{installation.engine.name}.json", done.as_json())
     if as_json:
-        print_json(document)
+        print_json(done.as_json())
         return
-    click.echo(f"{problem.title}, over {problem.field_name}")
-    for name, value in done.answer.as_json().items():
-        if isinstance(value, list):
-            click.echo(f"{name}: {len(value)}")
-            for polynomial in value:
-                click.echo(f"  {polynomial}")
-        elif name != "field":
-            click.echo(f"{name}: {value}")
+    click.echo(str(done))
     click.echo(f"{installation.engine.title} {installation.version}, {done.seconds:.2f} s", err=True)

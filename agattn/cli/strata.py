@@ -13,7 +13,7 @@ from agattn.cli.options import file_option, force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
 
 if TYPE_CHECKING:
-    from agattn.verification.strata_table import StrataTable
+    pass
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")
@@ -46,34 +46,6 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     if as_json:
         print_json(found.as_json())
     else:
-        _print_table(found)
+        from agattn.display.text import show
 
-
-def _print_table(found: StrataTable) -> None:
-    from agattn.display.table import Cell, Table
-
-    console = output.console(soft_wrap=True)
-    headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
-    rows: list[tuple[Cell, ...]] = []
-    for row in found.rows:
-        cells = row.cells("-", "..")
-        if row.tangent.fiber is not None:
-            longest = max(p.length or 0 for p in row.tangent.fiber.points)
-            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
-        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
-        rows.append((*cells.values(), row.local_type.name))
-    console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n")
-    Table("", headings, tuple(rows)).print(console, rule=True)
-    console.print(
-        "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
-        "Zariski tangent space; HMK: singular by Theorem 3.4."
-    )
-    if found.outside is not None:
-        console.print(
-            f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
-            f"Q a definite form of rank 2; dim {found.outside['dimension']}."
-        )
-    if any(row.contradicts_paper for row in found.rows):
-        console.print(
-            "! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular."
-        )
+        show(found, output.console())

@@ -15,6 +15,7 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
+from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.ideal.equations import EquationModule
@@ -24,6 +25,8 @@ from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.strata.tangent import TangentBounds
+from agattn.heads.head_geometry import HeadGeometry, HeadTable
+from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
@@ -268,6 +271,67 @@ def _identification(found: Identification) -> list[Table]:
     if found.violation is not None:
         rows.append((Wide("violated equation"), str(found.violation)))
     return [Table(str(found.layer), (), tuple(rows))]
+
+
+@tables.register
+def _heads(found: HeadTable) -> list[Table]:
+    names = ("layer", "head", "stratum", "evidence", "singular", "boundary", "distance to the singular locus",
+             "stable rank of A", "stable rank of V")  # fmt: skip
+    rows = tuple((layer, head, *_head(one)) for (layer, head), one in zip(found.places, found, strict=True))
+    caption = "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and distances relative to the head"
+    return [Table(caption, names, rows)]
+
+
+@tables.register
+def _head_table(head: HeadGeometry) -> list[Table]:
+    return _heads(HeadTable((head,), ((0, 0),)))
+
+
+def _head(head: HeadGeometry) -> tuple[Cell, ...]:
+    far = "–" if head.distance is None else f"{head.distance:.3g}"
+    if head.distance_upper != head.distance:
+        far += f" to {head.distance_upper:.3g}"
+    return (
+        f"({head.r_v},{head.r_a},{head.r})", str(head.evidence), _YES[head.singular], _YES[head.boundary],
+        far, f"{head.stable_rank_a:.3g}", f"{head.stable_rank_v:.3g}",
+    )  # fmt: skip
+
+
+@tables.register
+def _run(done: Run) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+    for name, value in done.answer.as_json().items():
+        lines = value if isinstance(value, list) else [value]
+        shown = Lines(tuple(map(str, lines[:_MOST_MODULES])))
+        rows.append((name, shown if len(lines) > 1 else str(lines[0]) if lines else "none"))
+        if len(lines) > _MOST_MODULES:
+            rows.append(("", f"and {len(lines) - _MOST_MODULES} more"))
+    caption = (
+        f"{done.problem.title}, over {done.problem.field_name}, by {done.installation} ({done.evidence})"
+    )
+    return [Table(caption, (), tuple(rows))]
+
+
+@tables.register
+def _certificate(document: Certificate) -> list[Table]:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            claim["id"],
+            Word(claim.get("verdict", "not certified")),
+            claim.get("reason") or " ".join(str(tuple(s)).replace(" ", "") for s in claim["fails_at"]),
+        )
+        for claim in document["claims"]
+    )
+    return [Table(str(document), ("claim", "verdict", Wide("fails at, or why not")), rows)]
+
+
+@tables.register
+def _checked(result: Checked) -> list[Table]:
+    words = {True: "valid", False: "not valid", None: "not certified"}
+    rows = tuple((c["id"], Word(words[c["valid"]]), c["reason"]) for c in result["claims"])
+    outcome = "The certificate is valid" if result["valid"] else f"Not valid: {result['flaw']}"
+    about = f", about {result['layer']}" if result["layer"] else ""
+    return [Table(f"{outcome}{about}", ("claim", "result", Wide("what it says")), rows)]
 
 
 @tables.register

@@ -12,6 +12,7 @@ from agattn.engines.locate import Installation
 from agattn.engines.process import Ended
 from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
+from agattn.evidence import Evidence, Shown
 from agattn.systems.base_locus import check_base_locus
 from agattn.systems.problem import Answer, Problem
 
@@ -44,8 +45,8 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
     problem: Problem
@@ -59,6 +60,32 @@ class Run:
     def script_sha256(self) -> str:
         """SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
+
+    @property
+    def evidence(self) -> Evidence:
+        """``proved`` over ℚ, ``modular`` over a finite field."""
+        return Evidence.MODULAR if self.problem.characteristic else Evidence.PROVED
+
+    def __str__(self) -> str:
+        lines = [f"{self.problem.title}, over {self.problem.field_name}"]
+        for name, value in self.answer.as_json().items():
+            if isinstance(value, list):
+                lines += [f"{name}: {len(value)}", *(f"  {polynomial}" for polynomial in value)]
+            elif name != "field":
+                lines.append(f"{name}: {value}")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, object]:
+        """The run with the keys of the command line's contract."""
+        return {
+            "task": self.problem.task,
+            "engine": {"name": self.installation.engine.name, "version": self.installation.version},
+            "architecture": self.problem.architecture.as_json(),
+            "answer": self.answer.as_json(),
+            "evidence": self.evidence.value,
+            "seconds": round(self.seconds, 3),
+            "script_sha256": self.script_sha256,
+        }
 
 
 def run(

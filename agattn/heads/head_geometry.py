@@ -23,14 +23,18 @@ True
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from agattn.algebra.scalars import TOLERANCE, Array, decide_from_singular_values, scaled
+from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.identifiability.gauge import canonical_factors
+from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
     gram_root,
@@ -40,9 +44,13 @@ from agattn.geometry.variety.coefficient_norm import (
     value_gram,
 )
 
+if TYPE_CHECKING:
+    from agattn.geometry.identifiability.equivalence import Network
+    from agattn.heads.checkpoints import Checkpoint
 
-@dataclass(frozen=True)
-class HeadGeometry:
+
+@dataclass(frozen=True, repr=False)
+class HeadGeometry(Shown):
     """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
     d: int  #: embedding dimension
@@ -51,7 +59,7 @@ class HeadGeometry:
     r_v: int  #: rank of V to the tolerance
     r_a: int  #: rank of A = KᵀQ, likewise
     r: int  #: rank of [V; Aᵀ], likewise, each block scaled to spectral norm 1
-    margin: float  #: the smallest factor by which one of the three decisions was safe
+    margin: float | None  #: the smallest factor by which one of the three was safe; None if they are exact
     singular: bool  #: whether the stratum (r_v, r_a, r) is singular on M̄
     boundary: bool  #: whether it is on the boundary of M in M̄(ℝ)
     critical: bool  #: whether (A, V) is a critical point of the parametrization
@@ -67,9 +75,94 @@ class HeadGeometry:
     #: of V. It is 0 where both have rank one (HMK, Theorem 3.2 (i)).
     swap_effect: float | None
 
+    @property
+    def evidence(self) -> Evidence:
+        """How the stratum is known; the distances are numerical."""
+        return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
+
+    def __str__(self) -> str:
+        where = [word for word in ("singular", "boundary", "critical") if getattr(self, word)]
+        far = (
+            "" if self.distance is None else f"; relative distance to the singular locus {self.distance:.3g}"
+        )
+        if self.distance_upper != self.distance:
+            far += f" to {self.distance_upper:.3g}"
+        return (
+            f"M({self.d},{self.d_out},{self.a}), stratum ({self.r_v},{self.r_a},{self.r}) ({self.evidence}): "
+            f"{', '.join(where) or 'smooth'}{far}"
+        )
+
     def as_json(self) -> dict[str, object]:
         """All attributes; an infinite margin becomes ``None``."""
-        return asdict(self) | {"margin": self.margin if np.isfinite(self.margin) else None}
+        finite = self.margin is not None and np.isfinite(self.margin)
+        return asdict(self) | {"margin": self.margin if finite else None}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeadTable(Shown, Sequence[HeadGeometry]):
+    """Heads in order, each with its place (layer, head), from 0."""
+
+    heads: tuple[HeadGeometry, ...]
+    places: tuple[tuple[int, int], ...]
+
+    @overload
+    def __getitem__(self, n: int) -> HeadGeometry: ...
+
+    @overload
+    def __getitem__(self, n: slice) -> tuple[HeadGeometry, ...]: ...
+
+    def __getitem__(self, n: int | slice) -> HeadGeometry | tuple[HeadGeometry, ...]:
+        return self.heads[n]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __str__(self) -> str:
+        if len(self) == 1:
+            return str(self[0])
+        singular = sum(head.singular for head in self)
+        near = [head.distance for head in self if head.distance is not None]
+        closest = (
+            f"; the nearest to the singular locus is at the relative distance {min(near):.3g}" if near else ""
+        )
+        return f"{len(self)} heads, {singular} of them singular points{closest}"
+
+
+def classify_checkpoint(checkpoint: Checkpoint, tolerance: float = TOLERANCE) -> HeadTable:
+    """The heads of a checkpoint.
+
+    Raises:
+        InputError: if a head has entries that are not finite.
+    """
+    found = []
+    for head in checkpoint:
+        try:
+            found.append(((head.layer, head.head), head_geometry(head.K, head.Q, head.V, tolerance)))
+        except InputError as error:
+            raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
+    return HeadTable(tuple(geometry for _, geometry in found), tuple(place for place, _ in found))
+
+
+def classify_weights(network: Network, tolerance: float = TOLERANCE) -> HeadTable:
+    """The heads of layers given by their weights; where these are exact, so are the ranks."""
+    places, found = [], []
+    for layer, heads in enumerate(network):
+        for head, w in enumerate(heads):
+            K, Q = (
+                (w.K, w.Q) if w.K is not None and w.Q is not None else canonical_factors(w.A, w.a, tolerance)
+            )
+            geometry = head_geometry(as_floats(K), as_floats(Q), as_floats(w.V), tolerance)
+            if w.is_exact:
+                at = stratum_of(w.A.tolist(), w.V.tolist())
+                degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
+                geometry = replace(
+                    geometry, r_v=at.r_v, r_a=at.r_a, r=at.r, margin=None,
+                    singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
+                    boundary=degenerate, critical=degenerate,
+                )  # fmt: skip
+            places.append((layer, head))
+            found.append(geometry)
+    return HeadTable(tuple(found), tuple(places))
 
 
 def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) -> HeadGeometry:

@@ -11,7 +11,7 @@ import numpy as np
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import fiber, rank_one, weights
+from agattn.geometry.identifiability.fibers import Weights, fiber, rank_one, weights
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
@@ -90,6 +90,21 @@ def read_point(path: Path, layer: SingleLayer) -> Point:
         raise InputError(
             f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
         )
+    return Point(A, V, known_preimages(A, V))
+
+
+def point_of(w: Weights) -> Point:
+    """Exact weights as a point.
+
+    Raises:
+        InputError: if they are in floating point.
+
+    >>> point_of(weights(A=[[2]], V=[[3]])).label
+    'point'
+    """
+    if not w.is_exact:
+        raise InputError('the weights are in floating point; an engine needs exact ones, such as 3 or "1/3"')
+    A, V = matrix(w.A.tolist()), matrix(w.V.tolist())
     return Point(A, V, known_preimages(A, V))
 
 

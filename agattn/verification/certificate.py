@@ -18,17 +18,18 @@ import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
+from pathlib import Path
 from typing import Any
 
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
 from agattn.architectures import SingleLayer
 from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import FORMAT, check
+from agattn.checker import FORMAT, check, described
 from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
-from agattn.evidence import Evidence, Status, Verdict
+from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
@@ -38,6 +39,28 @@ from agattn.verification.verify import Settings, verify
 
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
 Entry = list[int]
+
+
+class Certificate(Shown, dict[str, Any]):
+    """A certificate: a JSON document that prints as a summary."""
+
+    def __str__(self) -> str:
+        claims = self["claims"]
+        words = [claim["verdict"] for claim in claims if "verdict" in claim]
+        counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
+        about = self["about"].split(":")[0]
+        return f"Certificate of {about}, t ≥ 2: {len(claims)} claims, {len(words)} certified ({counts})"
+
+    def save(self, path: str | Path) -> None:
+        """Write the document into a file, for ``agattn check``."""
+        Path(path).write_text(dump(self) + "\n", encoding="utf-8")
+
+
+class Checked(Shown, dict[str, Any]):
+    """What the checker found: ``valid``, ``flaw``, ``layer``, ``claims``; prints as the command line does."""
+
+    def __str__(self) -> str:
+        return described(self)
 
 
 def make_certificate(

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +112,7 @@ class StratumRow:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StrataTable(Shown):
     """All strata of a layer, 0 first, one in each row; always proved."""
 
@@ -123,6 +124,19 @@ class StrataTable(Shown):
     def dimension(self) -> int:
         """The dimension of M̄."""
         return neuromanifold_dimension(self.layer)
+
+    def __iter__(self) -> Iterator[StratumRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, ranks: tuple[int, int, int]) -> StratumRow:
+        """The row of the stratum (r_V, r_A, r); KeyError with those there are."""
+        for row in self.rows:
+            if tuple(row.stratum.as_json()) == tuple(ranks):
+                return row
+        raise KeyError(f"no stratum {ranks}; there are {', '.join(str(row.stratum) for row in self.rows)}")
 
     @property
     def outside(self) -> dict[str, Any] | None:

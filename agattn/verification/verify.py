@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -33,6 +33,7 @@ from agattn.errors import (
     EngineError,
     EngineNotFoundError,
     EngineVariableError,
+    nearest,
 )
 from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.systems.catalogue import MODULAR_PRIME, build
@@ -72,9 +73,9 @@ class Settings:
     keep: Path | None = None
 
 
-@dataclass(frozen=True)
-class Report(Shown):
-    """The verdicts for one layer or network, the engine runs behind them, and what went wrong on the way."""
+@dataclass(frozen=True, repr=False)
+class Report(Shown, Mapping[str, Verdict]):
+    """The verdicts for one layer or network, by claim; the engine runs behind them, and what went wrong."""
 
     layer: Architecture
     verdicts: tuple[Verdict, ...]
@@ -82,6 +83,19 @@ class Report(Shown):
     troubles: tuple[str, ...]
     engine_failed: bool
     seconds: float
+
+    def __getitem__(self, claim: str) -> Verdict:
+        """The verdict on a claim; KeyError with the nearest one if there is none."""
+        for verdict in self.verdicts:
+            if verdict.claim == claim:
+                return verdict
+        raise KeyError(f"no claim {claim!r} in this report{nearest(claim, self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (verdict.claim for verdict in self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
 
     @property
     def exit_status(self) -> int:

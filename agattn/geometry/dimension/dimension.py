@@ -47,7 +47,7 @@ MAX_PARAMETERS = 20_000
 MAX_BALL_RANK = 800
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dimension(Shown):
     """What is known about the dimension of a neuromanifold.
 

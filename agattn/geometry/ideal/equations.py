@@ -187,7 +187,7 @@ class Equation:
         return str(self.polynomial())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EquationModule(Shown):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 

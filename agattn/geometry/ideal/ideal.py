@@ -291,8 +291,6 @@ class Ideal(Shown):
         known = f" to degree {self.max_degree}" if self.whole is None else ""
         return f"Ideal of {name}{known}: {', '.join(counts) or 'no equations'}"
 
-    __repr__ = __str__
-
 
 def _gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:
     """The rank of the Jacobian of some equations at a point, exactly."""

@@ -151,7 +151,7 @@ class Component:
         return self.weights.V
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fiber(Shown):
     """All weights with one function, over ℂ: what :func:`fiber` finds through weights, and
     :func:`~agattn.geometry.identifiability.preimages.preimages` over a point.
@@ -230,6 +230,15 @@ class Fiber(Shown):
         """``proved``, but ``numerical`` for floating weights."""
         exact = all(c.weights is None or c.weights.is_exact for c in self.components)
         return Evidence.PROVED if exact else Evidence.NUMERICAL
+
+    def __str__(self) -> str:
+        where = "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
+        names = "".join(f"{', ' * (n > 0)}{c.name}" for n, c in enumerate(self.components))
+        keys = self.dimension_with_keys
+        return (
+            f"{self.case} ({self.evidence}), {where}: components over ℂ {names or '–'}; dimension "
+            f"{self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
+        )
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.

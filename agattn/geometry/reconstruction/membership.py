@@ -66,7 +66,7 @@ RESIDUAL_TOLERANCE = 1e-8
 """Relative residual below which a floating-point tensor counts as a point of M, unless said otherwise."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identification(Shown):
     """What is known about a tensor.
 

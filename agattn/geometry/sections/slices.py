@@ -91,13 +91,16 @@ def standard_slice(layer: SingleLayer) -> Slice:
     return Slice(unit(1, 1, 1, 1), (unit(1, 2, 1, 2), unit(1, 2, 2, 2), unit(1, 1, 2, 2)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Section(Shown):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
     equation: Polynomial
     singular: tuple[Polynomial, ...]
+
+    def __str__(self) -> str:
+        return f"surface {self.equation} = 0, singular where {' = '.join(map(str, self.singular))} = 0"
 
     def line(self) -> tuple[Vector, Vector] | None:
         """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""

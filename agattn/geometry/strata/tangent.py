@@ -96,7 +96,7 @@ class Arc:
         return [(power, vector) for power, vector in enumerate(terms) if k <= power < 2 * k and vector]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TangentBounds(Shown):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 

@@ -1,0 +1,111 @@
+"""What results with several parts say in a terminal: a heading, a table, and what a reader must not miss.
+
+>>> from agattn import SingleLayer
+>>> from agattn.verification.strata_table import strata_table
+>>> for line in text(strata_table(SingleLayer(1, 1))).splitlines()[:5:2]:
+...     print(line)
+M(1,1,1): expected dim 1 in ℝ¹, t ≥ 2; strata (rk V, rk A, rk [V; Aᵀ])
+stratum dim fiber critical dim T singular HMK boundary near it
+(0,0,0) 0 - no 1 no - no smooth
+"""
+
+from __future__ import annotations
+
+import io
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from agattn.display.table import Cell, Table, Wide, Word
+from agattn.verification.strata_table import StrataTable
+from agattn.verification.verify import Report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def text(value: object) -> str:
+    """A value as plain text, at most 110 characters wide where its lines can be folded.
+
+    Raises:
+        TypeError: if nothing is known for values of its type.
+    """
+    from rich.console import Console
+
+    stream = io.StringIO()
+    show(value, Console(file=stream, width=110, highlight=False, color_system=None))
+    return stream.getvalue().rstrip("\n")
+
+
+@singledispatch
+def show(value: object, console: Console) -> None:
+    """Print a value.
+
+    Raises:
+        TypeError: if nothing is known for values of its type.
+    """
+    raise TypeError(f"a {type(value).__name__} has no text")
+
+
+@show.register(Report)
+def _report(report: Report, console: Console) -> None:
+    console.print(f"[bold]{report.layer}[/bold]")
+    rows = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in report.verdicts)
+    Table("", ("claim", "verdict", "evidence", Wide("computed")), rows).print(console)
+    if getattr(report.layer, "has_orbits", False):
+        legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
+        console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)
+    for line in _remarks(report):
+        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
+
+
+def _remarks(report: Report) -> list[str]:
+    """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    silent: dict[tuple[str, ...], list[str]] = {}
+    for verdict in report.verdicts:
+        if verdict.status.value in ("refuted", "undecided"):
+            grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
+        if verdict.assumes:
+            silent.setdefault(verdict.assumes, []).append(verdict.claim)
+    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+    for hypotheses, ids in silent.items():
+        lines.append(f"\nInapplicable, assuming {' and '.join(hypotheses)}: {', '.join(ids)}.")
+    lines += [f"\n{v.claim}: checked {v.scope}." for v in report.verdicts if v.scope]
+    lines += [f"\ntrouble: {trouble}" for trouble in dict.fromkeys(report.troubles)]
+    installations = (run.installation for run in report.runs)
+    engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
+    lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
+    if engines:
+        lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
+    return lines
+
+
+@show.register(StrataTable)
+def _strata(found: StrataTable, console: Console) -> None:
+    headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows:
+        cells = row.cells("-", "..")
+        if row.tangent.fiber is not None:
+            longest = max(p.length or 0 for p in row.tangent.fiber.points)
+            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
+        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
+        rows.append((*cells.values(), row.local_type.name))
+    console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n", soft_wrap=True)
+    Table("", headings, tuple(rows)).print(console, rule=True)
+    console.print(
+        "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
+        "Zariski tangent space; HMK: singular by Theorem 3.4.",
+        soft_wrap=True,
+    )
+    if found.outside is not None:
+        console.print(
+            f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
+            f"Q a definite form of rank 2; dim {found.outside['dimension']}.",
+            soft_wrap=True,
+        )
+    if any(row.contradicts_paper for row in found.rows):
+        console.print(
+            "! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular.",
+            soft_wrap=True,
+        )

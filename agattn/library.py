@@ -1,0 +1,617 @@
+"""What agattn can be asked, as functions: the names that ``import agattn as ag`` offers.
+
+Each takes an architecture first, checks what it was given, and calls the room that knows. All results print
+as a summary, are shown as tables by notebooks, and say how they are known.
+
+>>> import agattn as ag
+>>> layer = ag.SingleLayer(3, 2, a=2)
+>>> ag.dimension(layer)
+M(3,2; 2), t = 2: dimension 13 (proved), expected 13
+>>> ag.tangent_space(layer, (2, 1, 2))
+dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above: one reduced preimage)
+>>> ag.verify(layer, "theorem-3.4.singular", engine="native")["theorem-3.4.singular"].status
+<Status.REFUTED: 'refuted'>
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from agattn.engines.locate import Installation
+    from agattn.engines.run import Run
+    from agattn.geometry.dimension.dimension import Dimension
+    from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.identifiability.equivalence import Equivalence
+    from agattn.geometry.identifiability.fibers import Fiber, Weights
+    from agattn.geometry.reconstruction.membership import Identification
+    from agattn.geometry.strata.tangent import TangentBounds
+    from agattn.heads.head_geometry import HeadTable
+    from agattn.systems.problem import Problem
+    from agattn.verification.certificate import Certificate, Checked
+    from agattn.verification.strata_table import StrataTable
+    from agattn.verification.verify import Report
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ENGINES = ("macaulay2", "singular")
+
+#: What messages call by its option, as it is called here.
+_IN_PYTHON = {
+    "--force": "force=True",
+    "-d and -o": "ag.SingleLayer(d, d_out)",
+    "--dims and --ranks": "ag.DeepNetwork(dims, ranks)",
+    "--point FILE": "point=...",
+    "--point": "point=...",
+    "--slice": "slice=...",
+    "--max-degree": "max_degree",
+    "--prime": "prime",
+    "--memory": "memory",
+    "--timeout": "timeout",
+    "--kv-heads": "kv_heads",
+    "--heads": "heads",
+    "`agattn strata`": "ag.strata(layer)",
+}
+_OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))))
+
+
+def _verb(function: Callable[P, T]) -> Callable[P, T]:
+    """A function whose errors about what was given name arguments, where the rooms name options."""
+
+    @functools.wraps(function)
+    def called(*args: P.args, **named: P.kwargs) -> T:
+        try:
+            return function(*args, **named)
+        except InputError as error:
+            message = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], str(error))
+            raise type(error)(message) from error.__cause__
+
+    return called
+
+
+def _architecture(given: object, verb: str) -> Architecture:
+    """An architecture, or an InputError that says how to write one."""
+    if isinstance(given, type) or not all(hasattr(given, name) for name in ("shapes", "evaluate", "t")):
+        raise InputError(
+            f"ag.{verb} takes an architecture first, such as ag.SingleLayer(d=3, d_out=2, a=2); "
+            f"it was given {_shown(given)}"
+        )
+    return given  # type: ignore[return-value]
+
+
+def _layer(given: object, verb: str, plural: str, instead: str) -> SingleLayer:
+    """A single layer; for a network an InputError that names what to call instead."""
+    if isinstance(given, SingleLayer):
+        return given
+    name = _architecture(given, verb)
+    raise InputError(f"{plural} are those of one layer, and {name} is a network; {instead}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _one_of(name: str, choices: Iterable[str], what: str) -> str:
+    """A name in lower case, or an InputError with the nearest one there is."""
+    known = list(choices)
+    if not isinstance(name, str) or name.lower() not in known:
+        listed = f"; there are {', '.join(known)}"
+        hint = nearest(name, known, listed) if isinstance(name, str) else listed
+        raise InputError(f"there is no {what} {name!r}{hint}")
+    return name.lower()
+
+
+def _installed(name: str) -> Installation:
+    from agattn.engines.engine import engine_named
+    from agattn.engines.locate import locate
+
+    return locate(engine_named(_one_of(name, ENGINES, "engine")))
+
+
+@_verb
+def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False) -> Dimension:
+    """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
+
+    Args:
+        architecture: a layer, a network, or anything with the members of
+            :class:`agattn.architectures.Architecture`.
+        seed: of all random choices.
+        force: attempt architectures beyond the limits too.
+
+    Raises:
+        InputError: if it is no architecture, or is beyond the limits.
+
+    >>> import agattn as ag
+    >>> ag.dimension(ag.DeepNetwork(dims=(3, 3, 3), ranks=(1, 2), t=3))
+    M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
+    """
+    from agattn.architectures.network import check_tokens
+    from agattn.geometry.dimension import dimension as room
+
+    known = _architecture(architecture, "dimension")
+    if isinstance(known, SingleLayer):
+        known = known.as_network()
+    if isinstance(known, DeepNetwork) and not force:
+        check_tokens(known)
+    return room.dimension(known, seed, force=force)
+
+
+@_verb
+def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
+    """Every point of the neuromanifold of a layer, by its stratum: the orbit (rk V, rk A, rk [V; Aᵀ]).
+
+    Each row has the dimension, the preimages, the tangent space, what M̄ looks like nearby, and the boundary;
+    all of it is proved.
+
+    Raises:
+        InputError: for a network, for t = 1, or beyond the limits on sizes.
+
+    >>> import agattn as ag
+    >>> table = ag.strata(ag.SingleLayer(3, 2, a=2))
+    >>> [str(row.stratum) for row in table if row.contradicts_paper]
+    ['(2,1,2)', '(2,1,3)']
+    """
+    from agattn.systems.sizes import check_size
+    from agattn.verification.strata_table import strata_table
+
+    one = _layer(layer, "strata", "strata", "for a network use ag.dimension or ag.verify")
+    if not force:
+        check_size(one)
+    return strata_table(one)
+
+
+@_verb
+def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
+    """The Zariski tangent space of M̄ at the points of a stratum, with both bounds on its dimension proved.
+
+    Args:
+        layer: one layer with t ≥ 2.
+        stratum: three ranks (r_V, r_A, r), such as ``(2, 1, 2)``; or exact weights, whose stratum is taken.
+
+    Raises:
+        InputError: for a network, or if the layer has no such stratum.
+
+    >>> import agattn as ag
+    >>> at = ag.tangent_space(ag.SingleLayer(2, 1), ag.weights(A=[[1, 2], [2, 4]], V=[[1, 3]]))
+    >>> str(at.stratum), at.value, at.singular
+    ('(1,1,2)', 6, True)
+    """
+    from agattn.geometry.identifiability.fibers import Weights
+    from agattn.geometry.strata import strata as known
+    from agattn.geometry.strata.tangent import tangent_bounds
+
+    one = _layer(layer, "tangent_space", "tangent spaces", "for a network use ag.dimension")
+    if isinstance(stratum, (Weights, Mapping)):
+        w = _weights(one, stratum)
+        if not w.is_exact:
+            raise InputError("the weights are in floating point, where ranks are a choice; give the ranks")
+        return tangent_bounds(one, known.stratum_of(w.A.tolist(), w.V.tolist()))
+    ranks = (stratum.r_v, stratum.r_a, stratum.r) if isinstance(stratum, known.Stratum) else stratum
+    try:
+        r_v, r_a, r = (int(rank) for rank in ranks)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the stratum is {_shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
+        ) from None
+    return tangent_bounds(one, known.Stratum(r_v, r_a, r))
+
+
+@_verb
+def ideal(
+    layer: SingleLayer,
+    max_degree: int = 4,
+    engine: str = "native",
+    *,
+    workers: int = 1,
+    seed: int = 0,
+    characteristic: int = 0,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    force: bool = False,
+) -> Ideal:
+    """The equations of M̄ up to a degree, with their symmetry; or all of them, by elimination in an engine.
+
+    Args:
+        layer: one layer.
+        max_degree: the last degree.
+        engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
+        workers, seed: of the native computation.
+        characteristic: of an engine's field: 0 for ℚ, or a prime.
+        timeout, memory: limits of the engine, in seconds and MiB.
+        force: go beyond the limits on sizes.
+
+    Raises:
+        InputError: for a network, for an unknown engine, or beyond the limits on sizes.
+        EngineError: if the engine is missing or fails.
+
+    >>> import agattn as ag
+    >>> ag.ideal(ag.SingleLayer(3, 1), max_degree=3)
+    Ideal of M(3,1,3) to degree 3: 20 cubics
+    """
+    one = _layer(layer, "ideal", "equations", "for a network use ag.dimension")
+    if _one_of(engine, ("native", *ENGINES), "engine") == "native":
+        from agattn.geometry.ideal.ideal import compute_ideal
+
+        return compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
+    from agattn.engines.elimination import eliminate
+    from agattn.engines.run import Limits
+
+    return eliminate(
+        one, max_degree, _installed(engine),
+        characteristic=characteristic, limits=Limits(timeout, memory), force=force,
+    )  # fmt: skip
+
+
+def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
+    """Weights of one layer, from A and V or from K, Q and V; integers and rationals are exact.
+
+    Args:
+        V: d' × d.
+        A: d × d, of rank at most ``a``.
+        K, Q: a × d instead, with A = KᵀQ.
+        a: the attention dimension, if it is less than d.
+
+    Raises:
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers.
+
+    >>> import agattn as ag
+    >>> ag.weights(K=[[1, "1/2"]], Q=[[0, 1]], V=[[1, 0]]).A.tolist()[0]
+    [Fraction(0, 1), Fraction(1, 1)]
+    """
+    from agattn.geometry.identifiability import fibers
+
+    return fibers.weights(V=V, A=A, K=K, Q=Q, a=a)
+
+
+def _weights(layer: SingleLayer, given: Any) -> Weights:
+    """The weights of one head, which must be those of the layer."""
+    from agattn.geometry.identifiability.equivalence import layers_of
+
+    layers = layers_of(given)
+    if len(layers) > 1 or len(layers[0]) > 1:
+        raise InputError("the weights have several heads or layers; a layer has one of each here")
+    w = layers[0][0]
+    if (len(w.A), len(w.V)) != (layer.d, layer.d_out):
+        raise InputError(f"the weights have d = {len(w.A)} and d' = {len(w.V)}, which is not {layer}")
+    if w.K is None and w.a != layer.a:
+        return weights(A=w.A, V=w.V, a=layer.a)
+    if w.a != layer.a:
+        raise InputError(f"K and Q have {w.a} rows, and a is {layer.a}")
+    return w
+
+
+@_verb
+def fiber(layer: SingleLayer, weights: Any, *, tolerance: float = 1e-9) -> Fiber:
+    """All weights that compute the same function as these, for t ≥ 2.
+
+    Args:
+        layer: one layer.
+        weights: from :func:`weights`, or a mapping with V and A, or K, Q and V.
+        tolerance: relative, below which singular values count as zero in floating point.
+
+    Raises:
+        InputError: for a network or for t = 1, or if the weights are not those of the layer.
+
+    >>> import agattn as ag
+    >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> through
+    two lines (proved), in M: components over ℂ rescaling, swapped; dimension 1 in (A, V), 2 in (K, Q, V)
+    """
+    from agattn.geometry.identifiability import fibers
+
+    one = _layer(layer, "fiber", "fibers", "two networks are compared by ag.equivalent")
+    if not one.has_orbits:
+        raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
+    return fibers.fiber(_weights(one, weights), tolerance)
+
+
+@_verb
+def equivalent(w1: Any, w2: Any, *, tolerance: float = 1e-9) -> Equivalence:
+    """Whether two sets of weights are the same function for every t ≥ 2, and by which symmetry.
+
+    Args:
+        w1: from :func:`weights`; or a mapping with V and A, or K, Q and V, where each may be a stack with one
+            matrix for each head; or for several layers a list of those, or names such as K_1, Q_1, V_1, K_2.
+        w2: the same, with the same d_0 and d_l.
+        tolerance: relative, below which differences count as zero in floating point.
+
+    Raises:
+        InputError: if the weights do not fit, or have other inputs or outputs.
+
+    >>> import agattn as ag
+    >>> one = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    >>> ag.equivalent(one, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
+    equal (proved): A' = sA, V' = V/s with s = 2
+    """
+    from agattn.geometry.identifiability import equivalence
+
+    return equivalence.equivalent(w1, w2, tolerance)
+
+
+@_verb
+def identify(
+    layer: SingleLayer, tensor_or_function: Any, *, tolerance: float = 1e-8, nearest: bool = True
+) -> Identification:
+    """The weights behind a coefficient tensor or a function, or the reason why there are none.
+
+    Args:
+        layer: one layer.
+        tensor_or_function: the N compact coefficients, the full tensor d' × t × C(dt+2, 3), or a function
+            from d × t arrays to d' × t arrays.
+        tolerance: the relative residual up to which floating-point coefficients count as those of M.
+        nearest: whether to look for the nearest point of M where the tensor is not in it.
+
+    Raises:
+        InputError: for a network, or if the tensor or the outputs have another shape.
+
+    >>> import agattn as ag
+    >>> ag.identify(ag.SingleLayer(2, 1), [1, 0, 1, 0, 0, 0])
+    not in M, but in its Zariski closure: h ⊗ q ⊗ Q with Q definite
+    >>> w = ag.weights(A=[[1, 2], [3, 4]], V=[[5, 7]])
+    >>> ag.identify(ag.SingleLayer(2, 1), w).V.tolist()[0]
+    [Fraction(5, 1), Fraction(7, 1)]
+    """
+    from agattn.geometry.reconstruction import from_values, membership
+
+    one = _layer(layer, "identify", "coefficient tensors", "two networks are compared by ag.equivalent")
+    if callable(tensor_or_function):
+        return from_values.identify_function(one, tensor_or_function, tolerance)
+    return membership.identify(one, tensor_or_function, tolerance, nearest)
+
+
+@_verb
+def classify(
+    weights: Any, *, heads: int | None = None, kv_heads: int | None = None, tolerance: float = 1e-6
+) -> HeadTable:
+    """Where heads lie on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
+
+    Args:
+        weights: as for :func:`equivalent`; or the path of a checkpoint, or of several files of one.
+        heads: heads in each layer of a checkpoint without ``config.json``.
+        kv_heads: heads of keys and values, if they are shared.
+        tolerance: relative, below which singular values count as zero; exact weights have exact ranks.
+
+    Raises:
+        InputError: if the weights do not fit or a file cannot be read.
+
+    >>> import agattn as ag
+    >>> [head] = ag.classify({"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
+    >>> head
+    M(2,1,1), stratum (1,1,2) (proved): smooth; relative distance to the singular locus 1
+    """
+    from agattn.heads import head_geometry
+
+    if isinstance(weights, (str, Path)):
+        weights = [weights]
+    if isinstance(weights, Sequence) and weights and all(isinstance(p, (str, Path)) for p in weights):
+        from agattn.heads.checkpoints import Checkpoint
+        from agattn.heads.weight_files import WeightFile
+
+        checkpoint = Checkpoint(WeightFile(list(weights)), heads, kv_heads)
+        return head_geometry.classify_checkpoint(checkpoint, tolerance)
+    from agattn.geometry.identifiability.equivalence import layers_of
+
+    return head_geometry.classify_weights(layers_of(weights), tolerance)
+
+
+@_verb
+def verify(
+    architecture: Architecture,
+    claims: str | Sequence[str] = (),
+    engine: str = "auto",
+    *,
+    characteristic: int | None = None,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    eliminate: bool = False,
+    seed: int = 0,
+    force: bool = False,
+    keep: str | Path | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Report:
+    """Every claim of the paper, and of this project, put to the test: the verdicts, by claim.
+
+    Args:
+        architecture: a layer or a network.
+        claims: ids, or beginnings or numbers of some, such as ``"theorem-3.4"``; none for all.
+        engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"all"``.
+        characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
+        timeout, memory: limits of each engine process, in seconds and MiB.
+        eliminate: try elimination also where it is not expected to finish.
+        seed: of all random choices.
+        force: start however large the systems are.
+        keep: a folder for scripts and transcripts.
+        progress: called with a line about each step.
+
+    Raises:
+        InputError: if there is no such claim or engine, or beyond the limits on sizes.
+        EngineNotFoundError: if an engine asked for by name is missing.
+        DisagreementError: if two independent computations differ.
+
+    >>> import agattn as ag
+    >>> report = ag.verify(ag.SingleLayer(3, 2, a=2), ["3.4.singular", "corollary-3.3"], engine="native")
+    >>> {claim: str(verdict.status) for claim, verdict in report.items()}
+    {'theorem-3.4.singular': 'refuted', 'corollary-3.3': 'confirmed'}
+    >>> ag.verify(ag.SingleLayer(2, 1), "theorm-3.2")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no claim 'theorm-3.2'; did you mean 'theorem-3.2'?
+    """
+    from agattn.engines.run import Limits
+    from agattn.verification.verify import CHOICES, Settings
+    from agattn.verification.verify import verify as judge
+
+    known = _architecture(architecture, "verify")
+    settings = Settings(
+        _one_of(engine, CHOICES, "engine"), characteristic, Limits(timeout, memory), eliminate, seed, force,
+        None if keep is None else Path(keep),
+    )  # fmt: skip
+    return judge(known, (claims,) if isinstance(claims, str) else claims, settings, progress)
+
+
+@_verb
+def certificate(layer: SingleLayer, claims: str | Sequence[str] = ()) -> Certificate:
+    """Integers that prove the verdicts on a layer to anyone: a JSON document that :func:`check` verifies.
+
+    Args:
+        layer: one layer with t ≥ 2.
+        claims: their ids; none for all.
+
+    Raises:
+        InputError: for a network, for t = 1, or if there is no such claim.
+
+    >>> import agattn as ag
+    >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
+    Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
+    """
+    from agattn.verification.certificate import Certificate, make_certificate
+
+    one = _layer(layer, "certificate", "certificates", "the verdicts on a network come from ag.verify")
+    return Certificate(make_certificate(one, (claims,) if isinstance(claims, str) else claims))
+
+
+@_verb
+def check(document: Any) -> Checked:
+    """Verify a certificate again, with nothing but Python's integers.
+
+    Args:
+        document: what :func:`certificate` returns, a mapping, or the path of a JSON file.
+
+    Raises:
+        InputError: if it is no certificate.
+
+    >>> import agattn as ag
+    >>> ag.check(ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4"))["valid"]
+    True
+    """
+    from agattn import checker
+    from agattn.verification.certificate import Checked
+
+    try:
+        if isinstance(document, (str, Path)):
+            document = checker.load(Path(document).read_text(encoding="utf-8-sig"))
+        return Checked(checker.check(document))
+    except (checker.UnreadableError, OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"{_shown(document)} is not a certificate: {reason}") from error
+
+
+class Script(str):
+    """A script for an engine: text that shows itself as it stands.
+
+    Attributes:
+        engine: ``"macaulay2"`` or ``"singular"``.
+        task: what it computes.
+    """
+
+    engine: str
+    task: str
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the script into a file."""
+        Path(path).write_text(self, encoding="utf-8")
+
+
+def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]) -> Problem:
+    """The problem that a task puts to engines."""
+    from agattn.geometry.identifiability.fibers import Weights
+    from agattn.geometry.reconstruction.membership import compact
+    from agattn.geometry.variety.coordinates import coefficients
+    from agattn.systems.catalogue import TASKS, build
+    from agattn.systems.points import point_of
+
+    known = _architecture(architecture, verb)
+    if not isinstance(task, str):
+        raise InputError(f"the task is {_shown(task)}; ag.{verb} takes the architecture, then a task's name")
+    name = _one_of(task, TASKS, "task")
+    for option in options:
+        _one_of(
+            option, ("characteristic", "seed", "force", "point", "max_degree", "prime", "slice"), "option"
+        )
+    given = dict(options)
+    point = given.pop("point", None)
+    if point is not None and isinstance(known, SingleLayer):
+        if "target" not in TASKS[name].takes:
+            given["points"] = (point_of(_weights(known, point)),)
+        elif isinstance(point, (Weights, Mapping)):
+            w = point_of(_weights(known, point))
+            given["target"] = tuple(coefficients(known, w.A, w.V))
+        else:
+            given["target"] = tuple(compact(known, point).tolist())
+    return build(name, known, **given)
+
+
+@_verb
+def script(architecture: Architecture, task: str, engine: str = "macaulay2", **options: Any) -> Script:
+    """The Macaulay2 or Singular script that computes a task; it stands alone and can be run by hand.
+
+    Args:
+        architecture: a layer or a network.
+        task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
+        engine: ``"macaulay2"`` or ``"singular"``.
+        options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
+            or for membership also N coordinates), ``max_degree``, ``prime``, ``slice``.
+
+    Raises:
+        InputError: if there is no such task or engine, or the task is not about this architecture.
+
+    >>> import agattn as ag
+    >>> print(ag.script(ag.SingleLayer(2, 1), "implicit-ideal").splitlines()[0])
+    -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> ag.script(ag.SingleLayer(2, 1), "implicit-ideals")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
+    """
+    from agattn.engines.emit import emit
+    from agattn.engines.engine import engine_named
+
+    problem = _problem("script", architecture, task, options)
+    written = Script(emit(problem, engine_named(_one_of(engine, ENGINES, "engine"))))
+    written.engine, written.task = engine.lower(), problem.task
+    return written
+
+
+@_verb
+def run(
+    architecture: Architecture,
+    task: str,
+    engine: str = "macaulay2",
+    *,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    keep: str | Path | None = None,
+    **options: Any,
+) -> Run:
+    """The same script run by its engine, and the answer read back exactly.
+
+    Args:
+        architecture, task, engine, options: as for :func:`script`.
+        timeout, memory: limits of the engine, in seconds and MiB.
+        keep: a folder for the script and the transcript.
+
+    Raises:
+        InputError: as for :func:`script`.
+        EngineError: if the engine is missing, fails, or reaches a limit.
+    """
+    from agattn.engines import run as room
+
+    problem = _problem("run", architecture, task, options)
+    limits = room.Limits(timeout, memory)
+    return room.run(problem, _installed(engine), limits, None if keep is None else Path(keep))
