@@ -1,0 +1,1 @@
+"""What singular learning theory sees: learning coefficients."""

@@ -1,0 +1,559 @@
+r"""Learning coefficients of one attention layer, exactly: λ and its multiplicity m at every weight.
+
+The *local learning coefficient* at weights w₀ is the real log canonical threshold λ of
+‖φ(w) − φ(w₀)‖² there, with multiplicity m: the volume of {‖φ(w) − φ(w₀)‖² < ε} near w₀ is of the order of
+ε^λ (log 1/ε)^(m−1), and the free energy of singular learning theory is nS_n + λ log n − (m − 1) log log n
+(Watanabe). For one layer, lightning or softmax, both depend on a few ranks alone. The page on learning
+coefficients has the theorem with its proof; here are the formulas, each summand with its reason.
+
+A matrix that is free has 2λ = number of its entries. One that is a product P·Q of inner width h₀, at factors
+of ranks κ and ρ, has, with p = rows − κ, n = columns − ρ and h = h₀ − κ − ρ + rk PQ,
+
+.. math:: R = \text{rows}·\text{columns} − pn + \min_{0 ≤ s ≤ \min(h,n)} \bigl((h−s)(n−s) + ps\bigr),
+
+and m is the number of minimizing s.
+
+>>> from agattn import SingleLayer
+>>> from agattn.geometry.strata.strata import Stratum
+>>> layer = SingleLayer(3, 2, 2)
+>>> boundary = layer_coefficient(layer, Stratum(1, 1, 1), rank_k=1, rank_q=1)
+>>> print(boundary)
+λ = 11/2, m = 2 (proved)
+>>> for term in boundary.terms:
+...     print(term)
+3: the 2·3 entries of V
+5/2: A = KᵀQ: 5 entries are free
+1: A = KᵀQ: a (2×1)(1×2) product at zero; the least of (1−s)(2−s) + 2s is 2, at s = 0, 1
+-1/2: (sA, V/s) is the same function
+-1/2: d − 1 = 2 coordinates enter by their products alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError, UndecidedError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.identifiability.fibers import Weights, weights
+from agattn.geometry.strata.strata import ZERO, Stratum
+
+#: Tables list no more points than this; larger layers have their least coefficients alone.
+MOST_POINTS = 20_000
+
+
+class Term(NamedTuple):
+    """A summand of λ and its reason."""
+
+    value: Fraction
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.value}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class LearningCoefficient(Shown):
+    """λ and m at one point; the terms add up to λ."""
+
+    terms: tuple[Term, ...]
+    multiplicity: int
+    evidence: Evidence = Evidence.PROVED
+
+    @property
+    def value(self) -> Fraction:
+        """The learning coefficient λ."""
+        return sum((term.value for term in self.terms), Fraction(0))
+
+    def as_json(self) -> dict[str, object]:
+        """λ as text, such as ``"9/4"``, the multiplicity, and the terms."""
+        return {
+            "lambda": str(self.value),
+            "multiplicity": self.multiplicity,
+            "evidence": self.evidence.value,
+            "terms": [{"value": str(term.value), "reason": term.reason} for term in self.terms],
+        }
+
+    def __str__(self) -> str:
+        return f"λ = {self.value}, m = {self.multiplicity} ({self.evidence})"
+
+
+class ProductAtZero(NamedTuple):
+    """2Λ₀ of a product (p×h)(h×n) at zero factors, and the s at which the least competitor is attained."""
+
+    twice: int
+    least_at: tuple[int, ...]
+
+    @property
+    def multiplicity(self) -> int:
+        """The number of least competitors, 1 or 2."""
+        return len(self.least_at)
+
+
+def product_at_zero(p: int, n: int, h: int) -> ProductAtZero:
+    """The learning coefficient of ‖BC‖² at B = 0 (p × h), C = 0 (h × n), for p, n, h ≥ 0.
+
+    2Λ₀ is the least of (h−s)(n−s) + ps over 0 ≤ s ≤ min(h, n), the number of singular values of C that stay
+    away from zero. It is convex in s, so two neighbours of its real minimum are looked at. Equal to Aoyagi
+    and Watanabe, *Stochastic complexities of reduced rank regression in Bayesian estimation* (2005), at true
+    rank 0; the page on learning coefficients has a proof.
+
+    >>> product_at_zero(2, 2, 1)
+    ProductAtZero(twice=2, least_at=(0, 1))
+    >>> product_at_zero(3, 0, 2).twice
+    0
+    """
+    middle = min(max((h + n - p) // 2, 0), min(h, n))
+    values = {s: (h - s) * (n - s) + p * s for s in range(middle, min(middle + 1, h, n) + 1)}
+    least = min(values.values())
+    return ProductAtZero(least, tuple(s for s, value in values.items() if value == least))
+
+
+class Factorization(NamedTuple):
+    """A matrix that is a product of two, by its sizes and the ranks of both factors and of the product."""
+
+    rows: int
+    columns: int
+    inner: int
+    left: int
+    right: int
+    rank: int
+
+    @property
+    def product(self) -> tuple[int, int, int]:
+        """(p, n, h): the sizes of the product at zero which is left when free coordinates are split off."""
+        spare = self.inner - self.left - self.right + self.rank
+        return self.rows - self.left, self.columns - self.right, spare
+
+
+class _Block(NamedTuple):
+    """The germ of one matrix at its value: terms of λ, and m."""
+
+    terms: tuple[Term, ...]
+    multiplicity: int
+
+    @property
+    def value(self) -> Fraction:
+        return sum((term.value for term in self.terms), Fraction(0))
+
+
+def _free(name: str, rows: int, columns: int) -> _Block:
+    return _Block((Term(Fraction(rows * columns, 2), f"the {rows}·{columns} entries of {name}"),), 1)
+
+
+def _factored(name: str, f: Factorization) -> _Block:
+    """The germ of a product of two matrices."""
+    p, n, h = f.product
+    if min(p, n, h, f.rank, f.left - f.rank, f.right - f.rank) < 0:
+        raise InputError(
+            f"there are no factors {f.rows} × {f.inner} and {f.inner} × {f.columns} of ranks {f.left} and"
+            f" {f.right} with a product of rank {f.rank}"
+        )
+    free = f.rows * f.columns - p * n
+    terms = [Term(Fraction(free, 2), f"{name}: {free} entries are free")] if free else []
+    found = product_at_zero(p, n, h)
+    if p * n:
+        if h:
+            least = ", ".join(map(str, found.least_at))
+            at = f"the least of ({h}−s)({n}−s) + {p}s is {found.twice}, at s = {least}"
+            reason = f"a ({p}×{h})({h}×{n}) product at zero; {at}"
+        else:
+            reason = f"the other {p}·{n} vanish, as the inner dimension is used up"
+        terms.append(Term(Fraction(found.twice, 2), f"{name}: {reason}"))
+    return _Block(tuple(terms), found.multiplicity)
+
+
+def _together(blocks: list[_Block], *more: Term, evidence: Evidence = Evidence.PROVED) -> LearningCoefficient:
+    """Ideals in different variables, added: λ adds up, and so does m − 1."""
+    terms = tuple(term for block in blocks for term in block.terms)
+    return LearningCoefficient((*terms, *more), 1 + sum(b.multiplicity - 1 for b in blocks), evidence)
+
+
+def _product(A: _Block, V: _Block, evidence: Evidence) -> LearningCoefficient:
+    """Ideals in different variables, multiplied: the smaller λ; where they are equal the m add up."""
+    equal, less = A.value == V.value, min(A, V, key=lambda block: block.value)
+    m = A.multiplicity + V.multiplicity if equal else less.multiplicity
+    which = "which are equal" if equal else f"that of {'A' if less is A else 'V'}"
+    reason = f"‖φ‖ is comparable with ‖V‖·‖A‖: the smaller of {A.value} for A and {V.value} for V, {which}"
+    return LearningCoefficient((*less.terms, Term(Fraction(0), reason)), m, evidence)
+
+
+def layer_coefficient(
+    layer: SingleLayer,
+    orbit: Stratum,
+    rank_k: int | None = None,
+    rank_q: int | None = None,
+    *,
+    values: Factorization | None = None,
+    softmax: bool = False,
+    evidence: Evidence = Evidence.PROVED,
+) -> LearningCoefficient:
+    """λ and m at weights with these ranks, t ≥ 2.
+
+    Args:
+        layer: the layer; its d, d' and a.
+        orbit: (rk V, rk A, rk [V; Aᵀ]), where also A or V may be 0.
+        rank_k, rank_q: the ranks κ of K and ρ of Q, A = KᵀQ; without them A itself is the parameter.
+        values: the factorization V = W_O W_V; without it V itself is the parameter.
+        softmax: for one softmax head instead of a lightning one.
+        evidence: how the ranks are known.
+
+    Raises:
+        InputError: if t = 1, or there are no weights with these ranks.
+
+    >>> str(layer_coefficient(SingleLayer(2, 1, 2), Stratum(1, 1, 1), 1, 1))
+    'λ = 9/4, m = 2 (proved)'
+    >>> str(layer_coefficient(SingleLayer(3, 2, 2), Stratum(2, 2, 3), 2, 2, softmax=True))
+    'λ = 7, m = 1 (proved)'
+    """
+    if not layer.has_orbits:
+        raise InputError(
+            "t is 1; for one token give weights: λ depends there on more than the ranks of K, Q, A and V"
+        )
+    d, d_out, (r_v, r_a, r) = layer.d, layer.d_out, orbit.as_json()
+    if not (0 <= r_v <= min(d, d_out) and 0 <= r_a <= d and max(r_v, r_a) <= r <= min(d, r_v + r_a)):
+        raise InputError(f"there are no V ({d_out} × {d}) and A ({d} × {d}) with the ranks {orbit}")
+    if rank_k is None or rank_q is None:
+        A = _free("A", d, d)
+    else:
+        A = _factored("A = KᵀQ", Factorization(d, d, layer.a, rank_k, rank_q, r_a))
+    V = _free("V", d_out, d) if values is None else _factored("V = W_O W_V", values)
+    if softmax:
+        return _together([V, A] if r_v else [V], evidence=evidence)
+    if not r_v or not r_a:
+        if r_v or r_a:
+            return _together([A if r_v else V], evidence=evidence)
+        return _product(A, V, evidence)
+    terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
+    if r == 1 < d:
+        reason = f"d − 1 = {d - 1} coordinates enter by their products alone"
+        terms.append(Term(Fraction(1 - d, 4), reason))
+    return _together([V, A], *terms, evidence=evidence)
+
+
+class Point(NamedTuple):
+    """Weights by their ranks, and the learning coefficient there; ``None`` where there is no such factor."""
+
+    orbit: Stratum
+    rank_k: int | None
+    rank_q: int | None
+    coefficient: LearningCoefficient
+
+    def as_json(self) -> dict[str, object]:
+        """The point with the keys of the command line's contract."""
+        ranks = dict(zip(("r_v", "r_a", "r"), self.orbit.as_json(), strict=True))
+        return {**ranks, "rank_k": self.rank_k, "rank_q": self.rank_q, **self.coefficient.as_json()}
+
+
+def _joint_ranks(layer: SingleLayer, r_v: int, r_a: int) -> range:
+    """The ranks that [V; Aᵀ] can have."""
+    return range(max(r_v, r_a), min(layer.d, r_v + r_a) + 1)
+
+
+def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
+    """The ranks that K and Q can have where KᵀQ has rank r_A."""
+    for rank_k in range(r_a, layer.alpha + 1):
+        for rank_q in range(r_a, min(layer.alpha, layer.a - rank_k + r_a) + 1):
+            yield rank_k, rank_q
+
+
+def points(layer: SingleLayer, softmax: bool = False) -> Iterator[Point]:
+    """All kinds of weights of a layer, t ≥ 2: the orbits of (V, A) times the ranks of K and Q.
+
+    >>> [str(point.coefficient.value) for point in points(SingleLayer(1, 2))]
+    ['1/2', '1/2', '1/2', '1', '1/2', '1/2', '1/2', '1']
+    """
+    for r_v in range(min(layer.d_out, layer.d) + 1):
+        for r_a in range(layer.alpha + 1):
+            for orbit in (Stratum(r_v, r_a, r) for r in _joint_ranks(layer, r_v, r_a)):
+                for ranks in _factor_ranks(layer, r_a):
+                    yield Point(orbit, *ranks, layer_coefficient(layer, orbit, *ranks, softmax=softmax))
+
+
+def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Point:
+    """The weights with the least λ, and then the greatest m, among all that have a given function, t ≥ 2.
+
+    Args:
+        truth: the stratum of the function, where (0,0,0) is the function 0. A softmax head determines (A, V)
+            wherever V ≠ 0, so there r_A = 0 is a stratum too.
+
+    >>> point = least_point(SingleLayer(3, 2, 2), Stratum(0, 0, 0))
+    >>> str(point.orbit), str(point.coefficient)
+    ('(0,0,0)', 'λ = 5/2, m = 1 (proved)')
+    """
+    if not truth.is_zero or (softmax and truth.r_v):
+        orbits = [truth]
+    else:  # one orbit for each pair of ranks: λ does not depend on r where φ = 0
+        value_ranks = [0] if softmax else [0, 1]
+        orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
+    ranks = [(orbit, *pair) for orbit in orbits for pair in _factor_ranks(layer, orbit.r_a)]
+    found = (Point(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
+    return min(found, key=lambda point: (point.coefficient.value, -point.coefficient.multiplicity))
+
+
+@dataclass(frozen=True)
+class LearningCoefficients(Shown):
+    """The learning coefficients of a layer.
+
+    Attributes:
+        layer: the layer, t ≥ 2.
+        softmax: whether it is a softmax head.
+        points: all kinds of weights; empty for layers that have more than :data:`MOST_POINTS`.
+        least: the stratum of each function with its weights of least λ. Layers without points have one
+            stratum for each kind: λ depends on r_V and r only through V = 0 and (1,1,1).
+    """
+
+    layer: SingleLayer
+    softmax: bool
+    points: tuple[Point, ...]
+    least: tuple[tuple[Stratum, Point], ...]
+
+    def as_json(self) -> dict[str, object]:
+        """The coefficients with the keys of the command line's contract."""
+        least = [
+            dict(zip(("r_v", "r_a", "r"), truth.as_json(), strict=True))
+            | {"lambda": str(point.coefficient.value), "multiplicity": point.coefficient.multiplicity}
+            for truth, point in self.least
+        ]
+        return {
+            "architecture": self.layer.as_json() | {"normalization": "softmax" if self.softmax else "none"},
+            "points": [point.as_json() for point in self.points],
+            "global": least,
+        }
+
+    def __str__(self) -> str:
+        values = sorted({point.coefficient.value for _, point in self.least})
+        return f"{self.layer}: {len(self.least)} strata, λ from {values[0]} to {values[-1]} (proved)"
+
+
+def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> LearningCoefficients:
+    """λ and m at all kinds of weights of a layer, t ≥ 2, and the least ones for each function.
+
+    Raises:
+        InputError: if t = 1, where the ranks do not determine λ.
+
+    >>> found = learning_coefficients(SingleLayer(2, 1, 2))
+    >>> for truth, point in found.least:
+    ...     print(truth, point.coefficient)
+    (0,0,0) λ = 1, m = 1 (proved)
+    (1,1,1) λ = 9/4, m = 2 (proved)
+    (1,1,2) λ = 5/2, m = 2 (proved)
+    (1,2,2) λ = 5/2, m = 1 (proved)
+    >>> len(found.points)
+    23
+    """
+    values = range(min(layer.d_out, layer.d) + 1)
+    attention = range(layer.alpha + 1)
+    joint = {(r_v, r_a): _joint_ranks(layer, r_v, r_a) for r_v in values for r_a in attention}
+    factors = [sum(1 for _ in _factor_ranks(layer, r_a)) for r_a in attention]
+    listed = sum(len(ranks) * factors[r_a] for (_, r_a), ranks in joint.items()) <= MOST_POINTS
+    truths = [ZERO]
+    for (r_v, r_a), ranks in joint.items():
+        if r_v and (r_a or softmax):
+            if listed:
+                truths += [Stratum(r_v, r_a, r) for r in ranks]
+            elif r_v == values[-1] or (r_v == r_a == 1 and not softmax):
+                truths += [Stratum(r_v, r_a, r) for r in {ranks[0], ranks[-1]} if r == ranks[-1] or r_v == 1]
+    least = tuple((truth, least_point(layer, truth, softmax)) for truth in truths)
+    return LearningCoefficients(layer, softmax, tuple(points(layer, softmax)) if listed else (), least)
+
+
+class Parameters(NamedTuple):
+    """Weights of one layer as the parameters that they are: A or (K, Q), and V or (W_O, W_V)."""
+
+    weights: Weights
+    output: tuple[Array, Array] | None = None
+
+    @property
+    def layer(self) -> SingleLayer:
+        """The layer, for t ≥ 2."""
+        return SingleLayer(len(self.weights.A), len(self.weights.V), self.weights.a)
+
+
+def parameters(*, V: Any = None, W_O: Any = None, W_V: Any = None, **attention: Any) -> Parameters:
+    """Parameters from arrays K, Q (a × d) or A (d × d), and V (d' × d) or W_O (d' × b), W_V (b × d).
+
+    Raises:
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers.
+
+    >>> parameters(A=[[1, 0], [0, 1]], W_O=[[1]], W_V=[[1, 2]]).weights.V.tolist()
+    [[Fraction(1, 1), Fraction(2, 1)]]
+    """
+    if (W_O is None) != (W_V is None) or (V is None) == (W_O is None):
+        raise InputError("the value matrix is either V, or W_O and W_V with V = W_O W_V")
+    if V is not None:
+        return Parameters(weights(V=V, **attention))
+    W_O, W_V = matrix(W_O, "W_O"), matrix(W_V, "W_V")
+    if W_O.shape[1] != len(W_V):
+        shapes = [f"{len(M)} × {M.shape[1]}" for M in (W_O, W_V)]
+        raise InputError(f"W_O is {shapes[0]} and W_V is {shapes[1]}; they must be d' × b and b × d")
+    if not is_exact(W_O, W_V):
+        W_O, W_V = as_floats(W_O), as_floats(W_V)
+    return Parameters(weights(V=W_O @ W_V, **attention), (W_O, W_V))
+
+
+Spectra = Mapping[str, Array]
+
+
+def spectra(given: Parameters) -> Spectra:
+    """The singular values, relative to the largest, of K, Q, A, W_O, W_V, V and [V; Aᵀ] (its blocks scaled).
+
+    An A or V that is a product is reduced by isometries to its inner width first.
+
+    >>> {name: values.tolist() for name, values in spectra(parameters(A=[[2.0]], V=[[0.5]])).items()}
+    {'A': [1.0], 'V': [1.0], 'joint': [1.0]}
+    """
+    w = given.weights
+    found = {name: _relative(M) for name, M in (("K", w.K), ("Q", w.Q)) if M is not None}
+    A, V = as_floats(w.A), as_floats(w.V)
+    if w.K is not None and w.Q is not None:
+        K, Q = (scaled(as_floats(M))[0] for M in (w.K, w.Q))
+        A = (np.linalg.qr(Q.T, mode="r") @ K).T  # up to an isometry of the columns
+    if given.output is not None:
+        W_O, W_V = (scaled(as_floats(M))[0] for M in given.output)
+        found |= {"W_O": _relative(W_O), "W_V": _relative(W_V)}
+        V = np.linalg.qr(W_O, mode="r") @ W_V
+    sizes = [np.linalg.norm(M, 2) or 1.0 for M in (V, A)]
+    both = np.concatenate([V / sizes[0], A.T / sizes[1]])
+    return found | {"A": _relative(A), "V": _relative(V), "joint": _relative(both)}
+
+
+def _relative(M: Array) -> Array:
+    sigma: Array = np.linalg.svd(scaled(as_floats(M))[0], compute_uv=False)
+    return sigma / (sigma[0] or 1.0)
+
+
+def weights_coefficient(
+    given: Parameters,
+    *,
+    t: int = 2,
+    softmax: bool = False,
+    tolerance: float = TOLERANCE,
+    known: Spectra | None = None,
+) -> Point:
+    """λ and m at given weights.
+
+    Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
+    singular values above the tolerance, relative to the largest, and λ is numerical.
+
+    Args:
+        given: the parameters; see :func:`parameters`.
+        t: 1 for one token; otherwise every t ≥ 2 is the same.
+        softmax: for a softmax head, t ≥ 2.
+        tolerance: of the decisions for floats, above 0 and below 1.
+        known: the spectra, if they are known.
+
+    Raises:
+        InputError: if the tolerance makes no sense, or the ranks at this tolerance fit no weights.
+        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ.
+
+    >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
+    >>> print(point.orbit, point.coefficient)
+    (1,1,1) λ = 7/4, m = 1 (proved)
+    >>> print(weights_coefficient(parameters(A=[[1, 2], [2, 3]], V=[[1, 0]]), t=1).coefficient)
+    λ = 2, m = 1 (proved)
+    """
+    if not 0 < tolerance < 1:
+        raise InputError(f"the tolerance is {tolerance}; it must be above 0 and below 1")
+    if softmax and t == 1:
+        raise InputError("with one token softmax is 1 and the layer is V x; give t ≥ 2")
+    w, output, layer = given.weights, given.output, given.layer
+    exact = w.is_exact
+    evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
+    if exact:
+        stratum = {"V": w.V, "A": w.A, "joint": np.concatenate([w.V, w.A.T]), "K": w.K, "Q": w.Q}
+        stratum |= dict(zip(("W_O", "W_V"), output or (), strict=False))
+        ranks = {name: decide_rank(M).rank for name, M in stratum.items() if M is not None}
+    else:
+        known = spectra(given) if known is None else known
+        ranks = {name: int((sigma > tolerance).sum()) for name, sigma in known.items()}
+        if not (ranks["V"] and ranks["A"]):
+            ranks["joint"] = ranks["V"] + ranks["A"]
+    orbit = Stratum(ranks["V"], ranks["A"], ranks["joint"])
+    rank_k, rank_q = ranks.get("K"), ranks.get("Q")
+    values = None
+    if output is not None:
+        sizes = (layer.d_out, layer.d, len(output[1]))
+        values = Factorization(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
+    try:
+        if t == 1:
+            coefficient = _one_token(w, ranks, values, tolerance, evidence)
+        else:
+            at = (layer, orbit, rank_k, rank_q)
+            coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
+    except InputError as error:
+        raise InputError(f"at the tolerance {tolerance:g} {error}; give another --tolerance") from None
+    return Point(orbit, rank_k, rank_q, coefficient)
+
+
+def _one_token(
+    w: Weights, ranks: Mapping[str, int], values: Factorization | None, tolerance: float, evidence: Evidence
+) -> LearningCoefficient:
+    """λ and m at t = 1, where φ = V·S with the quadratic form S = xᵀAx, and S is free near the weights."""
+    d = len(w.A)
+    if w.K is not None and w.Q is not None:
+        both = [M if is_exact(M) else scaled(M)[0] for M in (w.K, w.Q)]
+        spanned = decide_rank(np.concatenate(both), tolerance).rank
+        if spanned < d:
+            raise UndecidedError(
+                f"the rows of K and Q span {spanned} of {d} dimensions, so A + Aᵀ is not free near them;"
+                " λ of one token is not known there"
+            )
+    S = w.A + w.A.T
+    rank_s = decide_rank(S, tolerance).rank
+    A = _Block((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
+    V = _free("V", len(w.V), d) if values is None else _factored("V = W_O W_V", values)
+    if not ranks["V"] or not rank_s:
+        if ranks["V"] or rank_s:
+            return _together([A if ranks["V"] else V], evidence=evidence)
+        return _product(A, V, evidence)
+    terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
+    if d > 1 and ranks["V"] == 1 and _divides(w.V, S, tolerance):
+        power, name = (3, "cubes") if rank_s == 1 else (2, "products")
+        lost = Fraction(1 - d, 2) * (1 - Fraction(1, power))
+        form = "S = cV²" if rank_s == 1 else "S = V·g"
+        terms.append(Term(lost, f"{form}: d − 1 = {d - 1} coordinates enter by their {name} alone"))
+    return _together([V, A], *terms, evidence=evidence)
+
+
+def _divides(V: Array, S: Array, tolerance: float) -> bool:
+    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where the form is."""
+    row = max(V.tolist(), key=lambda row: max(map(abs, row)))
+    pivot = max(range(len(row)), key=lambda i: abs(row[i]))
+    kernel = [
+        [int(i == j) - (row[i] / row[pivot]) * (j == pivot) for j in range(len(row))] for i in range(len(row))
+    ]
+    basis = np.array([vector for i, vector in enumerate(kernel) if i != pivot], dtype=S.dtype)
+    restricted = basis @ S @ basis.T
+    return not restricted.any() if is_exact(S) else np.abs(restricted).max() <= tolerance * np.abs(S).max()
+
+
+def tolerance_curve(
+    given: Parameters, *, softmax: bool = False, least: float = 1e-12, most: float = 0.5
+) -> list[tuple[float, Point | None]]:
+    """λ of floating weights at every tolerance, t ≥ 2: the point from each tolerance on, up to the next one.
+
+    Between two neighbours the ranks do not change; ``None`` stands where they fit no weights.
+
+    >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
+    >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given) if point]
+    [('1e-12', '5/2'), ('1e-03', '5/2'), ('5e-03', '9/4')]
+    """
+    known = spectra(given)
+    values = np.concatenate(list(known.values()))
+    starts = [least, *np.unique(values[(values > least) & (values < most)]).tolist()]
+    curve: list[tuple[float, Point | None]] = []
+    for start in starts:
+        try:
+            point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
+        except InputError:
+            point = None
+        if not curve or (point and point[:3]) != (curve[-1][1] and curve[-1][1][:3]):
+            curve.append((start, point))
+    return curve

@@ -1,0 +1,239 @@
+"""Learning coefficients: the tables of the literature, bounds by other routes, and invariance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agattn import SingleLayer
+from agattn.errors import InputError, UndecidedError
+from agattn.geometry.singularities.learning_coefficients import (
+    Factorization,
+    layer_coefficient,
+    learning_coefficients,
+    least_point,
+    parameters,
+    points,
+    product_at_zero,
+    tolerance_curve,
+    weights_coefficient,
+)
+from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
+
+
+def aoyagi_watanabe(M: int, N: int, H: int) -> tuple[Fraction, int]:
+    """Reduced rank regression with M inputs, N outputs, H hidden units and true rank 0 (2005, Theorem 1)."""
+    if M + H < N:
+        return Fraction(H * M, 2), 1
+    if N + H < M:
+        return Fraction(H * N, 2), 1
+    if M + N < H:
+        return Fraction(M * N, 2), 1
+    value = -(H**2) - M**2 - N**2 + 2 * H * M + 2 * H * N + 2 * M * N
+    return (Fraction(value, 8), 1) if (M + H + N) % 2 == 0 else (Fraction(value + 1, 8), 2)
+
+
+def test_the_product_is_that_of_aoyagi_and_watanabe() -> None:
+    for p in range(9):
+        for n in range(9):
+            for h in range(9):
+                found = product_at_zero(p, n, h)
+                competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
+                assert found.twice == min(competitors)
+                assert found.multiplicity == competitors.count(found.twice)
+                assert (Fraction(found.twice, 2), found.multiplicity) == aoyagi_watanabe(n, p, h)
+
+
+# Truth 0; (1,1,1); (1,1,2); r_V ≥ 2 with r_A = 1; generic. MATH of the learning coefficients, (K, Q, V).
+GLOBAL = {
+    (2, 1, 1): ((1, 3), ("7/4", 1), (2, 1), None, (2, 1)),
+    (2, 1, 2): ((1, 1), ("9/4", 2), ("5/2", 2), None, ("5/2", 1)),
+    (2, 2, 2): (("3/2", 1), ("13/4", 2), ("7/2", 2), ("7/2", 2), ("7/2", 1)),
+    (3, 1, 2): (("3/2", 1), (4, 2), ("9/2", 2), None, (5, 1)),
+    (3, 1, 3): (("3/2", 1), ("9/2", 1), (5, 1), None, ("11/2", 1)),
+    (3, 2, 2): (("5/2", 1), ("11/2", 2), (6, 2), (6, 2), ("13/2", 1)),
+    (3, 3, 3): (("7/2", 2), ("15/2", 1), (8, 1), (8, 1), ("17/2", 1)),
+    (768, 64, 64): ((24064, 1), ("195263/4", 2), ("98015/2", 2), ("98015/2", 2), ("143359/2", 1)),
+}
+
+
+@pytest.mark.parametrize("sizes", GLOBAL)
+def test_the_global_table(sizes: tuple[int, int, int]) -> None:
+    layer = SingleLayer(*sizes)
+    generic = Stratum(min(layer.d_out, layer.d), layer.alpha, min(layer.d, layer.d_out + layer.alpha))
+    truths = (ZERO, Stratum(1, 1, 1), Stratum(1, 1, 2), Stratum(2, 1, 2), generic)
+    for truth, expected in zip(truths, GLOBAL[sizes], strict=True):
+        if expected is not None:
+            found = least_point(layer, truth).coefficient
+            assert (found.value, found.multiplicity) == (Fraction(expected[0]), expected[1]), truth
+
+
+def factors(A: Any, rank_k: int, rank_q: int, a: int) -> tuple[Any, Any]:
+    """K and Q of these ranks with KᵀQ = A, for A with ones on a part of the diagonal and zeros elsewhere."""
+    d, r = len(A), sum(A[i][i] for i in range(len(A)))
+    K, Q = np.zeros((2, a, d), dtype=int)
+    for i in range(r):
+        K[i, i] = Q[i, i] = 1
+    for i in range(rank_k - r):
+        K[r + i, r + i] = 1
+    for i in range(rank_q - r):
+        Q[rank_k + i, r + i] = 1
+    return K, Q
+
+
+def jacobian_rank(K: Any, Q: Any, V: Any) -> int:
+    """The rank of the differential of (K, Q, V) ↦ y, by symbols."""
+    import sympy
+
+    a, d = K.shape
+    k, q = (sympy.Matrix(a, d, lambda i, j, x=x: sympy.Symbol(f"{x}{i}_{j}")) for x in "kq")
+    v = sympy.Matrix(len(V), d, lambda i, j: sympy.Symbol(f"v{i}_{j}"))
+    A = k.T * q
+    y = [
+        v[c, i] * A[e, b] + (v[c, e] * A[i, b] if i < e else 0)
+        for c in range(len(V)) for b in range(d) for i in range(d) for e in range(i, d)
+    ]  # fmt: skip
+    letters = [*k, *q, *v]
+    at = dict(zip(letters, [*K.ravel(), *Q.ravel(), *np.array(V).ravel()], strict=True))
+    return int(sympy.Matrix(y).jacobian(letters).subs(at).rank())
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 3), (3, 1, 2)])
+def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
+    sizes: tuple[int, int, int],
+) -> None:
+    layer = SingleLayer(*sizes)
+    for point in points(layer):
+        A, V = representative(layer, point.orbit)
+        K, Q = factors(A, point.rank_k or 0, point.rank_q or 0, layer.a)
+        assert (K.T @ Q).tolist() == [list(row) for row in A]
+        assert (np.linalg.matrix_rank(K), np.linalg.matrix_rank(Q)) == (point.rank_k, point.rank_q)
+        value = point.coefficient.value
+        assert Fraction(jacobian_rank(K, Q, V), 2) <= value <= Fraction(layer.parameters, 2)
+        assert value == sum(term.value for term in point.coefficient.terms)
+        found = weights_coefficient(parameters(K=K, Q=Q, V=V))
+        assert found == point
+        floats = weights_coefficient(parameters(K=K * 0.5, Q=Q * 3.0, V=np.array(V) * 1e-3))
+        assert (floats.orbit if not point.orbit.is_zero else None, floats.coefficient.value) == (
+            point.orbit if not point.orbit.is_zero else None, value,
+        )  # fmt: skip
+        assert str(floats.coefficient.evidence) == "numerical"
+
+
+def test_a_point_with_the_full_differential_is_regular() -> None:
+    for sizes in ((2, 1, 2), (3, 2, 2), (3, 2, 3)):
+        layer = SingleLayer(*sizes)
+        generic = strata(layer)[-1]
+        found = layer_coefficient(layer, generic, layer.alpha, layer.alpha)
+        assert (2 * found.value, found.multiplicity) == (layer.expected_dimension, 1)
+
+
+@given(st.data())
+def test_invariance_under_the_groups(data: st.DataObject) -> None:
+    d, d_out, a, b = (data.draw(st.integers(1, 3)) for _ in range(4))
+    entries = st.integers(-1, 1)
+
+    def draw(rows: int, columns: int) -> Any:
+        flat = data.draw(st.lists(entries, min_size=rows * columns, max_size=rows * columns))
+        return np.array(flat).reshape(rows, columns)
+
+    K, Q, W_O, W_V = draw(a, d), draw(a, d), draw(d_out, b), draw(b, d)
+    before = weights_coefficient(parameters(K=K, Q=Q, W_O=W_O, W_V=W_V))
+    g, h, o, c = (np.tril(draw(n, n), -1) + np.eye(n, dtype=int) for n in (d, d, d_out, b))
+    g, h, o = g @ g.T, h.T, o.T @ o
+    inverse = np.round(np.linalg.inv(c)).astype(int)
+    after = weights_coefficient(parameters(K=K @ g, Q=Q @ h, W_O=o @ W_O @ c, W_V=inverse @ W_V @ g))
+    assert after == before
+    swapped = weights_coefficient(parameters(K=Q, Q=K, W_O=W_O, W_V=W_V), softmax=True)
+    # Keys and queries play the same part in A; only r differs.
+    other = weights_coefficient(parameters(K=K, Q=Q, W_O=W_O, W_V=W_V), softmax=True)
+    assert (swapped.coefficient.value, swapped.coefficient.multiplicity) == (
+        other.coefficient.value, other.coefficient.multiplicity,
+    )  # fmt: skip
+
+
+def test_a_factored_value_matrix() -> None:
+    K, Q, V = [[1, 0, 2]], [[0, 1, 1]], [[1, 2, 0], [0, 1, 1]]
+    plain = weights_coefficient(parameters(K=K, Q=Q, V=V)).coefficient
+    wide = weights_coefficient(parameters(K=K, Q=Q, W_O=[[1, 0], [0, 1]], W_V=V)).coefficient
+    assert (wide.value, wide.multiplicity) == (plain.value, plain.multiplicity)  # W_O is invertible
+    dead = weights_coefficient(parameters(K=K, Q=Q, W_O=[[0], [0]], W_V=[[0, 0, 0]])).coefficient
+    zero = product_at_zero(2, 3, 1)
+    assert (dead.value, dead.multiplicity) == (Fraction(zero.twice, 2), zero.multiplicity)
+    with pytest.raises(InputError, match=r"W_O is 1 × 2 and W_V is 1 × 3; they must be d' × b and b × d"):
+        parameters(K=K, Q=Q, W_O=[[1, 2]], W_V=[[1, 2, 3]])
+
+
+ONE_TOKEN = [  # V, S at d = 2, d' = 1 or 2 and (2λ, m): D = 4 or 6
+    ([[1, 0]], [[0, 0], [0, 1]], Fraction(4), 1),
+    ([[1, 0]], [[0, 1], [1, 0]], Fraction(7, 2), 1),
+    ([[1, 2]], [[2, 4], [4, 8]], Fraction(10, 3), 1),
+    ([[1, 0], [0, 1]], [[0, 1], [1, 0]], Fraction(6), 1),
+    ([[1, 0], [2, 0]], [[1, 1], [1, 0]], Fraction(11, 2), 1),
+    ([[1, 0]], [[0, 0], [0, 0]], Fraction(3), 1),
+    ([[0, 0]], [[1, 0], [0, 0]], Fraction(2), 1),
+    ([[0, 0]], [[0, 0], [0, 0]], Fraction(2), 1),
+]
+
+
+@pytest.mark.parametrize(("V", "S", "twice", "m"), ONE_TOKEN)
+def test_one_token(V: Any, S: Any, twice: Fraction, m: int) -> None:
+    skew = np.array([[0, 5], [-5, 0]])
+    for A in (np.array(S), np.array(S) + skew):
+        found = weights_coefficient(parameters(A=A, V=V), t=1).coefficient
+        assert (2 * found.value, found.multiplicity) == (twice, m)
+        floats = weights_coefficient(parameters(A=A * 0.1, V=np.array(V) * 0.7), t=1).coefficient
+        assert (2 * floats.value, floats.multiplicity) == (twice, m)
+
+
+def test_one_token_where_it_is_not_known() -> None:
+    with pytest.raises(UndecidedError, match="span 1 of 2 dimensions"):
+        weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]]), t=1)
+    with pytest.raises(InputError, match="t ≥ 2"):
+        weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]]), t=1, softmax=True)
+
+
+def test_softmax_sees_all_of_a_and_v() -> None:
+    layer = SingleLayer(2, 1, 2)
+    for point in points(layer, softmax=True):
+        regular = layer_coefficient(layer, point.orbit, softmax=True)
+        assert regular.value == (Fraction(layer.d * layer.d_out + layer.d**2, 2) if point.orbit.r_v else 1)
+    table = learning_coefficients(layer, softmax=True)
+    assert [str(truth) for truth, _ in table.least] == [
+        "(0,0,0)", "(1,0,1)", "(1,1,1)", "(1,1,2)", "(1,2,2)",
+    ]  # fmt: skip
+
+
+def test_ranks_that_nothing_has() -> None:
+    layer = SingleLayer(3, 1, 2)
+    with pytest.raises(InputError, match="no factors"):
+        layer_coefficient(layer, Stratum(1, 1, 1), 2, 2, values=None)
+    with pytest.raises(InputError, match="no V"):
+        layer_coefficient(layer, Stratum(2, 1, 2))
+    with pytest.raises(InputError, match="no factors"):
+        layer_coefficient(layer, Stratum(1, 1, 1), 1, 1, values=Factorization(1, 3, 1, 0, 1, 1))
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, 1, float("nan")])
+def test_a_tolerance_that_makes_no_sense(tolerance: float) -> None:
+    with pytest.raises(InputError, match="the tolerance is"):
+        weights_coefficient(parameters(A=[[1.0]], V=[[1.0]]), tolerance=tolerance)
+
+
+def test_the_curve_falls_with_the_ranks() -> None:
+    rng = np.random.default_rng(1)
+    K, Q = rng.standard_normal((2, 3, 3)) * np.array([[1], [1e-2], [1e-4]])
+    given = parameters(K=K, Q=Q, V=rng.standard_normal((2, 3)))
+    curve = tolerance_curve(given)
+    ranks = [point.orbit.r_a for _, point in curve if point is not None]
+    assert ranks == sorted(ranks, reverse=True) and set(ranks) == {1, 2, 3}
+    for (start, point), (end, _) in pairwise(curve):
+        middle = (start * end) ** 0.5
+        if point is not None:
+            assert weights_coefficient(given, tolerance=middle) == point
