@@ -414,6 +414,52 @@ class Rank(Record):
     gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
 
 
+class Rlct(Record):
+    class Point(Struct, rename={"value": "lambda"}):
+        class Term(Record):
+            value: Key[str, "A fraction; the values of all terms add up to λ."]
+            reason: Key[str, "Where the term comes from."]
+
+        r_v: Key[Count, "The rank of V."]
+        r_a: Key[Count, "The rank of A."]
+        r: Key[Count, "The rank of [V; Aᵀ]."]
+        rank_k: Key[Count | None, "The rank of K; null where A itself is the parameter."]
+        rank_q: Key[Count | None, "The rank of Q; null where A itself is the parameter."]
+        value: Key[str, "The learning coefficient λ, a fraction such as `9/4`."]
+        multiplicity: Key[Positive, "The multiplicity m of λ."]
+        evidence: Exactness
+        terms: Key[list[Term], "The summands of λ."]
+
+    class Least(Record, rename={"value": "lambda"}):
+        r_v: Key[Count, "The rank of V; 0 for the function 0."]
+        r_a: Key[Count, "The rank of A."]
+        r: Key[Count, "The rank of [V; Aᵀ]."]
+        value: Key[str, "The least learning coefficient over all weights with this function."]
+        multiplicity: Key[Positive, "The greatest multiplicity where λ is least."]
+
+    class Weights(Point):
+        class Step(Record, rename={"value": "lambda"}):
+            tolerance: Key[Number, "From this tolerance on, up to that of the next step."]
+            value: Key[str | None, "λ, or null where the ranks fit no weights."]
+
+        deficit: Key[str, "Half the number of parameters less λ."]
+        curve: Key[list[Step] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
+
+    class Head(Weights, kw_only=True):
+        layer: Key[Count, "The layer of the checkpoint, from 0."]
+        head: Key[Count, "The head of the layer, from 0."]
+
+    architecture: Key[Layer | UnsetType, "The layer; not for a checkpoint."] = UNSET
+    normalization: Key[Literal["none", "softmax"] | UnsetType, "Of a layer's head."] = UNSET
+    points: Key[list[Point] | UnsetType, "All kinds of weights; empty for layers with very many."] = UNSET
+    least: Key[list[Least] | UnsetType, "The least λ of the functions of each stratum."] = msgspec.field(
+        default=UNSET, name="global"
+    )
+    weights: Key[Weights | UnsetType, "λ at the weights in FILE."] = UNSET
+    tolerance: Key[Number | UnsetType, "With which the ranks of a checkpoint were decided."] = UNSET
+    heads: Key[list[Head] | UnsetType, "λ of each head of a checkpoint."] = UNSET
+
+
 class Run(Struct):
     class Program(Struct):
         name: Key[Engine, "Its name."]
@@ -580,7 +626,8 @@ def _either(*keys: str) -> Meta:
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "check": Check, "classify": Classify, "dimension": Dimension,
     "doctor": Doctor, "emit": Emit, "fiber": Fiber, "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal,
-    "identify": Identify, "rank": Rank, "report": Annotated[Report, _either("claims", "study")], "run": Run,
+    "identify": Identify, "rank": Rank, "report": Annotated[Report, _either("claims", "study")],
+    "rlct": Rlct, "run": Run,
     "strata": Strata, "study": Annotated[Study, _either("result", "error")], "verify": Verify,
 }  # fmt: skip
 

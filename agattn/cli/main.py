@@ -35,6 +35,7 @@ COMMANDS = {
     "identify": "Recover weights from a coefficient tensor, or say why there are none.",
     "rank": "Find the rank of a matrix, and say how it is known.",
     "report": "Write everything about one architecture, or a study, as one document.",
+    "rlct": "Compute learning coefficients of one layer, exactly.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",

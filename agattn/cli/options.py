@@ -65,7 +65,7 @@ def layer_or_network(command: Command, instead: str = "", described: dict[str, A
     @wraps(command)
     def wrapped(**given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
-        absent = given.get(instead) is not None
+        absent = bool(given.get(instead))
         return command(architecture=None if absent else _architecture(own), **given)
 
     for name, (flags, shown, _, text) in reversed(described.items()):

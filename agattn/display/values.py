@@ -24,6 +24,7 @@ from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
+from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.verification.certificate import Certificate, Checked
@@ -344,6 +345,30 @@ def _tangent(bounds: TangentBounds) -> list[Table]:
     )
     name = str(bounds.layer).split(":")[0]
     return [Table(f"Tangent space of {name} at {bounds.stratum} ({bounds.evidence})", (), rows)]
+
+
+@tables.register
+def _coefficient(found: LearningCoefficient) -> list[Table]:
+    rows: tuple[tuple[Cell, ...], ...] = tuple((str(term.value), term.reason) for term in found.terms)
+    return [Table(str(found), ("part of λ", Wide("why")), rows)]
+
+
+@tables.register
+def _coefficients(found: LearningCoefficients) -> list[Table]:
+    least: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            str(truth),
+            str(p.coefficient.value),
+            p.coefficient.multiplicity,
+            str(p.orbit),
+            p.rank_k or 0,
+            p.rank_q or 0,
+        )
+        for truth, p in found.least
+    )
+    headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
+    caption = f"Least learning coefficient of each function of {found.layer}"
+    return [Table(caption, headings, least)]
 
 
 @tables.register

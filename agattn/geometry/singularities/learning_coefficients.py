@@ -322,7 +322,8 @@ class LearningCoefficients(Shown):
             for truth, point in self.least
         ]
         return {
-            "architecture": self.layer.as_json() | {"normalization": "softmax" if self.softmax else "none"},
+            "architecture": self.layer.as_json(),
+            "normalization": "softmax" if self.softmax else "none",
             "points": [point.as_json() for point in self.points],
             "global": least,
         }
@@ -374,6 +375,13 @@ class Parameters(NamedTuple):
     def layer(self) -> SingleLayer:
         """The layer, for t ≥ 2."""
         return SingleLayer(len(self.weights.A), len(self.weights.V), self.weights.a)
+
+    @property
+    def number(self) -> int:
+        """The number of parameters."""
+        w = self.weights
+        arrays = [*((w.A,) if w.K is None else (w.K, w.Q)), *(self.output or (w.V,))]
+        return sum(M.size for M in arrays if M is not None)
 
 
 def parameters(*, V: Any = None, W_O: Any = None, W_V: Any = None, **attention: Any) -> Parameters:
@@ -535,7 +543,12 @@ def _divides(V: Array, S: Array, tolerance: float) -> bool:
 
 
 def tolerance_curve(
-    given: Parameters, *, softmax: bool = False, least: float = 1e-12, most: float = 0.5
+    given: Parameters,
+    *,
+    softmax: bool = False,
+    known: Spectra | None = None,
+    least: float = 1e-12,
+    most: float = 0.5,
 ) -> list[tuple[float, Point | None]]:
     """λ of floating weights at every tolerance, t ≥ 2: the point from each tolerance on, up to the next one.
 
@@ -545,7 +558,7 @@ def tolerance_curve(
     >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given) if point]
     [('1e-12', '5/2'), ('1e-03', '5/2'), ('5e-03', '9/4')]
     """
-    known = spectra(given)
+    known = spectra(given) if known is None else known
     values = np.concatenate(list(known.values()))
     starts = [least, *np.unique(values[(values > least) & (values < most)]).tolist()]
     curve: list[tuple[float, Point | None]] = []

@@ -1,0 +1,177 @@
+"""``agattn rlct``: learning coefficients of one layer, of its strata or at given weights."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agattn.architectures import SingleLayer, positive_integer
+from agattn.cli import output
+from agattn.cli.options import file_option, json_flag, leave_out, single_layer, tolerance_option, whole_number
+from agattn.cli.output import check_destination, print_json, progress, write_json
+
+if TYPE_CHECKING:
+    from agattn.display.table import Cell
+    from agattn.geometry.singularities.learning_coefficients import LearningCoefficients, Point
+
+NOT_MINIMIZERS = (
+    "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
+    " loss: λ is that of the truth whose weights have these ranks."
+)
+
+
+@click.command(
+    epilog="Examples: agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors"
+)
+@click.argument("files", nargs=-1, metavar="[FILE...]", type=click.Path(path_type=Path))
+@partial(single_layer, instead="files")
+@click.option("--softmax", is_flag=True, help="For a softmax head instead of a lightning one.")
+@tolerance_option(1e-6)
+@click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
+@click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
+@click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
+@file_option("-O", "--output", "destination", "Write the JSON document.")
+@json_flag
+def command(
+    files: tuple[Path, ...], architecture: SingleLayer | None, softmax: bool, tolerance: float, curve: bool,
+    heads: int | None, kv_heads: int | None, destination: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
+
+    For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
+    for each function the least one over all weights that compute it. For weights in FILE (.npz, .json,
+    .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K, Q or A, with V
+    or W_O, W_V; or it is a checkpoint, and every head is placed. With -t 1 and FILE: for one token.
+    """
+    from agattn.geometry.singularities.learning_coefficients import learning_coefficients
+
+    if destination is not None:
+        check_destination(destination, (".json",))
+    if architecture is not None:
+        leave_out("is for weights in FILE", "tolerance", "curve", "heads", "kv_heads")
+        found = learning_coefficients(architecture, softmax)
+        document = found.as_json()
+        if not as_json:
+            _print_table(found)
+    else:
+        leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
+        document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), not as_json)
+    if destination is not None:
+        write_json(destination, document)
+        click.echo(f"wrote {destination}", err=True)
+    if as_json:
+        print_json(document)
+
+
+def _print_table(found: LearningCoefficients) -> None:
+    from agattn.display.table import Table
+
+    console = output.console(soft_wrap=True)
+    head = "softmax head" if found.softmax else "lightning layer"
+    console.print(f"{found.layer}; {head}, {found.layer.parameters} parameters in (K, Q, V)\n")
+    if found.points:
+        rows = tuple((*_ranks(point), *_value(point)) for point in found.points)
+        Table("", ("stratum", "rk K", "rk Q", "λ", "m"), rows).print(console, rule=True)
+        console.print()
+    least: tuple[tuple[Cell, ...], ...] = tuple(
+        (str(truth), *_value(point), *_ranks(point)) for truth, point in found.least
+    )
+    headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
+    Table("", headings, least).print(console, rule=True)
+    console.print(
+        "\nstratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
+        " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
+        " learning coefficients for the theorem."
+    )
+    if not found.points:
+        console.print(
+            "One stratum for each kind is shown: λ depends on rk V and r only through V = 0 and (1,1,1)."
+        )
+
+
+def _ranks(point: Point) -> tuple[Cell, ...]:
+    return str(point.orbit), *("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
+
+
+def _value(point: Point) -> tuple[Cell, ...]:
+    return str(point.coefficient.value), point.coefficient.multiplicity
+
+
+def _at_weights(
+    files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any, say: bool
+) -> dict[str, object]:
+    """λ at the weights in files, or at every head of a checkpoint; printed where that is asked."""
+    from agattn.geometry.singularities.learning_coefficients import (
+        parameters,
+        spectra,
+        tolerance_curve,
+        weights_coefficient,
+    )
+    from agattn.heads.checkpoints import Checkpoint
+    from agattn.heads.weight_files import WeightFile
+
+    file = WeightFile(files)
+    t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
+    names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
+    single = {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names)
+    heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
+        (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
+    )  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    with progress("rlct") as show:
+        for layer, head, given in heads:
+            show(f"layer {layer}, head {head}")
+            known = None if given.weights.is_exact else spectra(given)
+            point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, known=known)
+            deficit = Fraction(given.number, 2) - point.coefficient.value
+            row = {"layer": layer, "head": head, **point.as_json(), "deficit": str(deficit)}
+            if curve:
+                steps = tolerance_curve(given, softmax=softmax, known=known)
+                row["curve"] = [
+                    {"tolerance": start, "lambda": at and str(at.coefficient.value)} for start, at in steps
+                ]
+            rows.append(row)
+            if say and single:
+                _print_point(given.layer, point, deficit)
+    if say:
+        if not single:
+            _print_heads(rows)
+        for row in rows if curve else ():
+            changes = "; ".join(
+                f"{step['lambda'] or 'none'} from {step['tolerance']:.2g}" for step in row["curve"]
+            )
+            click.echo(f"layer {row['layer']}, head {row['head']}: λ = {changes}")
+        if any(row["evidence"] == "numerical" for row in rows):
+            click.echo(NOT_MINIMIZERS)
+    if single:
+        (row,) = rows
+        del row["layer"], row["head"]
+        return {
+            "architecture": SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t).as_json(),
+            "weights": row,
+        }
+    return {"tolerance": tolerance, "heads": rows}
+
+
+def _print_point(layer: SingleLayer, point: Point, deficit: Fraction) -> None:
+    at = f"stratum {point.orbit}"
+    if point.rank_k is not None:
+        at += f", rk K = {point.rank_k}, rk Q = {point.rank_q}"
+    click.echo(f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}\n{point.coefficient}, of which")
+    for term in point.coefficient.terms:
+        click.echo(f"  {term.value!s:>6}  {term.reason}")
+    click.echo(f"{deficit} below half the number of parameters")
+
+
+def _print_heads(rows: list[dict[str, Any]]) -> None:
+    from agattn.display.table import Table
+
+    keys = ("layer", "head", "r_v", "r_a", "r", "rank_k", "rank_q", "lambda", "multiplicity", "deficit")
+    headings = ("layer", "head", "rk V", "rk A", "r", "rk K", "rk Q", "λ", "m", "params/2 − λ")
+    Table("", headings, tuple(tuple(row[key] for key in keys) for row in rows)).print(
+        output.console(soft_wrap=True), rule=True
+    )
