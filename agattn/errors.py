@@ -9,16 +9,27 @@ The message of each is one line that a user can act on: what was wrong, and what
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known name, or ``otherwise`` if none is near.
 
-    >>> nearest("verfy", ["verify", "emit"])
-    "; did you mean 'verify'?"
+    Near is what is spelled alike, else what contains the name; else, where ``known`` says in words what each
+    is, that which is described by a word that begins with it.
+
+    >>> nearest("verfy", ["verify", "emit"]), nearest("ideal", ["implicit-ideal", "fiber"])
+    ("; did you mean 'verify'?", "; did you mean 'implicit-ideal'?")
+    >>> nearest("dim", {"fiber": "all weights", "implicit-ideal": "generators and dimension"})
+    "; did you mean 'implicit-ideal'?"
     """
-    close = difflib.get_close_matches(name, list(known), n=1)
+    text = name.lower()
+    described = {key: str(known[key]) if isinstance(known, Mapping) else "" for key in known}
+    spelled = {key.lower(): key for key in described}
+    close = [spelled[key] for key in difflib.get_close_matches(text, list(spelled), n=1)]
+    if len(text) > 2:
+        close += [key for key in described if text in key.lower()]
+        close += [key for key, words in described.items() if f" {text}" in f" {words.lower()}"]
     return f"; did you mean {close[0]!r}?" if close else otherwise
 
 

@@ -372,7 +372,9 @@ class Ideal(Record):
         expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
         prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
         field: Key[str, "The field of the computation: `QQ` or `ZZ/p`."]
-        conclusion: Key[str, "What follows, in words."]
+        whole: Key[bool | None, "Whether the generators found generate all of the ideal; null if open."]
+        conclusion: Key[str, "The same in a sentence, with the reason."]
+        evidence: Key[Literal["proved", "modular"], "How the engine's values are known."]
         hilbert_function: Key[Values, "That of the ideal they generate; null where not finished."] = UNSET
         expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
 

@@ -17,7 +17,7 @@ from agattn.cli.output import check_destination, print_json, write_file
 @option(
     "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
 )
-@file_option("-O", "--output", "Write there.")
+@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]")
 @seed
 @json_flag
 def command(

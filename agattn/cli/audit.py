@@ -39,7 +39,6 @@ def command(
         table = audit(largest_d, largest_out, claims, update)
     if path is not None:
         write_file(path, audit_page(table))
-        click.echo(f"wrote {path}", err=True)
     if as_json:
         print_json(table.as_json())
     elif path is None:

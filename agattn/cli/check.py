@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from agattn.checker import UnreadableError, check, described, load
+from agattn.cli.options import INPUT
 from agattn.cli.output import print_json
 from agattn.errors import InputError
 
 
 @click.command(epilog="Example: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=INPUT)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(path: Path, as_json: bool) -> int:
     """Verify the certificate in FILE again: no engine, no FLINT, no sympy.

@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agattn.cli import options
-from agattn.cli.output import print_json, write_file
+from agattn.cli.output import STDOUT, as_text, check_destination, print_json, write_file
+from agattn.errors import EngineNotFoundError, InputError
 
 if TYPE_CHECKING:
+    from agattn.engines.engine import Engine
     from agattn.systems.problem import Problem
 
 
-@click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && M2 --script ideal.m2")
+@click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2")
 @options.problem
-@options.engine
-@options.file_option("-O", "--output", "Write to FILE.")
+@options.engine("The engine.  [default: by the ending of -O, else macaulay2]", default=None)
+@options.file_option(
+    "-O", "--output", "Write to FILE: .m2, .sing, or .json as with --json.  [default: stdout]"
+)
 @options.json_flag
-def command(problem: Problem, engine_name: str, output: Path | None, as_json: bool) -> None:
+def command(problem: Problem, engine_name: str | None, output: Path | None, as_json: bool) -> None:
     """Print a script that computes TASK for a layer or a network; it stands alone and can be run by hand.
 
     The script prints its results between two marks, one item a line, polynomials as exponent vectors.
     """
-    from agattn.engines.emit import emit
-    from agattn.engines.engine import engine_named
-
-    engine = engine_named(engine_name)
-    script = emit(problem, engine)
+    engine = options.engine_for(output, engine_name)
     if output is not None:
-        write_file(output, script)
-        click.echo(f"wrote {output}", err=True)
+        check_destination(output)
+        if (ending := output.suffix.lower()) in (".py", ".tex"):
+            raise InputError(
+                f"a script is no {ending} file; end {output} in .m2 or .sing, or see agattn ideal"
+            )
+    from agattn.engines.emit import emit
+
+    script = emit(problem, engine)
+    document = {"task": problem.task, "engine": engine.name, "script": script}
+    if output is not None:
+        is_json = output.suffix.lower() == ".json"
+        write_file(output, as_text(document) if is_json else script)
+        if output != STDOUT and not is_json:
+            by_hand = _how_to_run(engine, output)
+            click.echo(f"run it with: {shlex.join(['agattn', 'run', str(output)])}, or {by_hand}", err=True)
     if as_json:
-        print_json({"task": problem.task, "engine": engine.name, "script": script})
+        print_json(document)
     elif output is None:
         click.echo(script, nl=False)
+
+
+def _how_to_run(engine: Engine, script: Path) -> str:
+    """The command line that runs a script here, or says what is missing."""
+    from agattn.engines.locate import locate
+
+    try:
+        return shlex.join([str(locate(engine).path), *engine.arguments, str(script)])
+    except EngineNotFoundError as error:
+        return f"{shlex.join([engine.executable, *engine.arguments, str(script)])} ({error})"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agattn.cli.options import file_option, json_flag, tolerance_option
+from agattn.cli.options import INPUT, file_option, json_flag, tolerance_option
 from agattn.cli.output import plain, print_json
 from agattn.errors import InputError
 
@@ -26,11 +26,11 @@ def _read_weights(files: tuple[Path, ...], a: int | None) -> Any:
 
 
 @click.command(epilog="Example: agattn fiber weights.npz")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=INPUT)
 @click.option(
     "-a", "--attn-dim", "a", type=click.IntRange(min=1), help="For weights A, V: the largest rank of A."
 )
-@file_option("--other", "Other weights: decide whether they have the same function.")
+@file_option("--other", "Other weights: decide whether they have the same function.", read=True)
 @tolerance_option(1e-9)
 @json_flag
 def command(

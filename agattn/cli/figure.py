@@ -24,16 +24,13 @@ from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_
 @file_option(
     "--slice", "slice_file",
     "Figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`; its "
-    "points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]",
+    "points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]", read=True,
 )  # fmt: skip
 @click.option(
     "--radius", type=click.IntRange(1, 1000), default=1, show_default=True,
     help="Figure 1: draw coordinates from -R to R.", metavar="R",
 )  # fmt: skip
-@click.option(
-    "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
-    help="Figure 1: auto, macaulay2, singular or native.",
-)  # fmt: skip
+@options.engine("Figure 1: who eliminates.", "auto", "native")
 @click.option("--layers", type=click.IntRange(1, 4), default=2, show_default=True, help="Figure 2: l.")
 @options.limits
 @options.force
@@ -85,11 +82,10 @@ def _figure_1(
     sizes: tuple[str, str, str], slice_file: Path | None, output: Path | None, settings: dict[str, Any]
 ) -> Shown:
     from agattn.architectures import SingleLayer
-    from agattn.reports.figure1 import CHOICES, compute_figure_1, point_text
+    from agattn.reports.figure1 import compute_figure_1, point_text
     from agattn.systems.points import read_slice
     from agattn.systems.sizes import check_size
 
-    options.check_engine(settings["engine"], CHOICES)
     layer = SingleLayer(*map(options.whole_number, sizes))
     if not settings["force"]:
         check_size(layer)

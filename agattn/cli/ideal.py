@@ -10,82 +10,83 @@ import click
 from agattn.algebra.characters import module_name
 from agattn.architectures import SingleLayer
 from agattn.cli import options
-from agattn.cli.output import check_destination, print_json, progress, write_file
+from agattn.cli.output import STDOUT, check_destination, print_json, progress, write_file
+from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Limits
 
 
-@click.command(epilog="Example: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2 --format macaulay2")
+@click.command(
+    epilog="Examples: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
+    "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete"
+)
 @options.single_layer
 @options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
-@options.option(
-    "--method", type=click.Choice(["native", "macaulay2", "singular"]), default="native",
-    help="Modules by native linear algebra, or elimination in an engine.",
+@options.engine(
+    "Who finds the equations: modules by native linear algebra, or elimination in an engine. With --complete "
+    "the engine that is asked.  [default: native; for --complete one that is installed]",
+    "native", default=None,
 )  # fmt: skip
+@options.engine("", "native", default=None, flag="--method", hidden=True)  # the name in earlier versions
 @options.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes.")
-@options.file_option("-O", "--output", "Write all minimal generators found to FILE.")
-@options.option(
-    "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "json"]), default="macaulay2",
-    help="Format of FILE.",
+@options.file_option(
+    "-O", "--output", "Write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["sympy", "macaulay2", "singular", "latex", "json"]),
+    help="Format of FILE, or without -O of all generators on stdout.  [default: by the ending of FILE]",
 )  # fmt: skip
-@click.option("--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal.")
-@options.option(
-    "--engine", "engine_name", type=click.Choice(["macaulay2", "singular"]), default="macaulay2",
-    help="Engine for --complete.",
-)  # fmt: skip
+@click.option(
+    "--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal, in all degrees."
+)
 @options.field
 @options.limits
 @options.seed
 @options.force
 @options.json_flag
 def command(
-    architecture: SingleLayer, max_degree: int, method: str, workers: int, output: Path | None, form: str,
-    complete: bool, engine_name: str, field_name: str | None, timeout: float, memory: int, seed: int,
-    force: bool, as_json: bool,
-) -> None:  # fmt: skip
+    architecture: SingleLayer, max_degree: int, engine_name: str | None, method: str | None, workers: int,
+    output: Path | None, form: str | None, complete: bool, field_name: str | None, timeout: float,
+    memory: int, seed: int, force: bool, as_json: bool,
+) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
     Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
     index that V and A share. The field matters only to an engine; native results hold over ℚ.
     """
     characteristic = options.characteristic(field_name)
-    if method != "native":
-        reason = f"is for --method native; {method} finds the whole ideal itself"
-        options.leave_out(reason, "complete", "output", "form", "workers", "engine_name", "seed")
-    if output is None:
-        options.leave_out("is for the file that -O names", "form")
-    else:
+    engine_name = engine_name or method
+    if engine_name not in (None, "native") and not complete:
+        reason = f"is for native computation; {engine_name} finds the whole ideal itself"
+        options.leave_out(reason, "output", "form", "workers", "seed")
+        return _eliminated(
+            architecture, engine_name, max_degree, characteristic, timeout, memory, force, as_json
+        )
+    if complete and engine_name == "native":
+        raise InputError("--complete asks an engine; leave out --engine native, or name another")
+    if form is not None and output is None:
+        output = STDOUT
+    if output is not None:
+        form = form or _format_of(output)
         check_destination(output)
     if not complete:
-        options.leave_out("is for --complete", "engine_name")
-    if method == "native" and not complete:
-        options.leave_out("is for engines, with --complete or another --method", "timeout", "memory")
+        options.leave_out("is for engines, with --complete or another --engine", "timeout", "memory")
         if output is None:
             options.leave_out("is for engines and for -O; native results hold over QQ", "field_name")
-    if method != "native":
-        from agattn.engines.elimination import eliminate
-
-        installation, limits = _engine(method, timeout, memory)
-        with progress(f"{installation.engine.title}: elimination for {architecture}"):
-            ideal = eliminate(
-                architecture, max_degree, installation,
-                characteristic=characteristic, limits=limits, force=force,
-            )  # fmt: skip
-        _show(architecture, ideal.as_json(), as_json)
-        return
     options.one_blas_thread()
     from agattn.geometry.ideal.ideal import compute_ideal
 
+    found, text = None, ""
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
         ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
         document = ideal.as_json()
-        if output is not None:
+        if form is not None:
             from agattn.geometry.ideal.export import export
 
             step("writing out all equations")
-            write_file(output, export(ideal, form, characteristic))
+            text = export(ideal, form, characteristic)
         if complete:
             from agattn.engines.elimination import check_generators
 
@@ -93,16 +94,56 @@ def command(
             installation, limits = _engine(engine_name, timeout, memory)
             found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
             document["complete"] = found.as_json()
-    _show(architecture, document, as_json)
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        write_file(output, text)
+    if output != STDOUT:
+        _show(architecture, document, as_json)
+    if found is not None and not as_json:
+        told = found.as_json()
+        click.echo(f"\n{found.conclusion} (over {told['field']}: {told['evidence']})", err=output == STDOUT)
+    return 3 if found is not None and found.whole is None else 0
 
 
-def _engine(name: str, timeout: float, memory: int) -> tuple[Installation, Limits]:
-    from agattn.engines.engine import engine_named
-    from agattn.engines.locate import locate
+def _eliminated(
+    layer: SingleLayer, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
+    force: bool, as_json: bool,
+) -> int:  # fmt: skip
+    from agattn.engines.elimination import eliminate
+
+    installation, limits = _engine(name, timeout, memory)
+    with progress(f"{installation.engine.title}: elimination for {layer}"):
+        ideal = eliminate(
+            layer, max_degree, installation, characteristic=characteristic, limits=limits, force=force
+        )
+    _show(layer, ideal.as_json(), as_json)
+    if not as_json:
+        degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
+        over = f"ZZ/{characteristic}: modular" if characteristic else "QQ: proved"
+        click.echo(
+            f"\ncomplete: elimination finds all of I(M̄); generators: {degrees or 'none'} (over {over})"
+        )
+    return 0
+
+
+def _format_of(path: Path) -> str:
+    """The format that the ending of a file says; Macaulay2 on stdout."""
+    from agattn.geometry.ideal.export import ENDINGS
+
+    if path == STDOUT:
+        return "macaulay2"
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"cannot tell a format by {path}; end it in {', '.join(ENDINGS)}, or give --format")
+    return ENDINGS[path.suffix.lower()]
+
+
+def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation, Limits]:
+    """The engine of this name, or the first that is installed, and its limits."""
+    from agattn.engines.engine import ENGINES, engine_named
+    from agattn.engines.locate import candidates, locate
     from agattn.engines.run import Limits
 
+    if name is None:
+        name = next((engine.name for engine in ENGINES.values() if candidates(engine)), "macaulay2")
     return locate(engine_named(name)), Limits(timeout, memory)
 
 
@@ -135,5 +176,3 @@ def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
             click.echo(f"  {module['name']}")
         equation = module["equation"]
         click.echo(f"  {equation if len(equation) <= 1000 else equation[:1000] + ' ...'}")
-    if "complete" in document:
-        click.echo(f"\n{document['complete']['conclusion']} (over {document['complete']['field']})")

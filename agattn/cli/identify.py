@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from agattn.architectures import SingleLayer
-from agattn.cli.options import json_flag, single_layer, tolerance_option
+from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
 from agattn.cli.output import plain, print_json
 from agattn.errors import InputError
 
 
 @click.command(epilog="Example: agattn identify tensor.npy -d 2 -o 1")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=INPUT)
 @single_layer
 @tolerance_option(1e-8)
 @json_flag

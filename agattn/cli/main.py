@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import importlib
 import os
+import re
 import signal
 import sys
 import traceback
@@ -68,7 +69,7 @@ class LazyGroup(click.Group):
         """Resolve a command name, suggesting the nearest one where it is unknown."""
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in COMMANDS:
-            raise click.UsageError(f"there is no command {name!r}{nearest(name, COMMANDS)}", ctx)
+            raise click.UsageError(f"there is no command {name!r}{nearest(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -127,7 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         fail("interrupted; nothing was left behind", 130)
     except click.ClickException as error:
-        fail(error.format_message(), 2)
+        fail(explained(error), 2)
     except AgattnError as error:
         fail(str(error), error.exit_status)
     except BrokenPipeError:  # nobody reads the output any more, as with head or less
@@ -146,6 +147,30 @@ def main(arguments: list[str] | None = None) -> None:
         traceback.print_exc()
         said = "please report it with the lines above, and with the command line"
         fail(f"this is an error of agattn; {said}", 70)
+
+
+def explained(error: click.ClickException) -> str:
+    """What is wrong with a command line, what to type instead, and where to read more."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return f"{message}{'' if message.endswith('?') else '; see agattn --help'}"
+    stray = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message)
+    if stray and stray[1].replace(" ", "").isdigit():
+        given, numbers = context.params, stray[1].split()
+        if widths := given.get("dims"):
+            return f"numbers are joined by commas: type --dims {','.join([widths, *numbers])}"
+        sizes = [p for p in context.command.params if p.name in ("d", "d_out", "a", "t")]
+        if sizes:
+            free = (size.opts[0] for size in sizes if not given.get(size.name))
+            values = {size.opts[0]: given[size.name] for size in sizes if given.get(size.name)}
+            values |= dict(zip(free, numbers, strict=False))
+            typed = " ".join(
+                f"{flag} {number}" for flag, number in ({"-d": "D", "-o": "D'"} | values).items()
+            )
+            what = "".join(f" {given[name]}" for name in ("task", "file") if given.get(name))
+            return f"sizes are options: type {context.command_path}{what} {typed}"
+    return f"{message}; see {context.command_path} --help"
 
 
 def print_in_any_encoding() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,8 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
-from agattn.errors import InputError, nearest
+from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
+from agattn.errors import InputError
 
 Command = Callable[..., Any]
 
@@ -56,17 +60,20 @@ _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
 _KNOWN = {**_LAYER, **_NETWORK}
 
 
-def layer_or_network(command: Command, instead: str = "", described: dict[str, Any] = _KNOWN) -> Command:
+def layer_or_network(
+    command: Command,
+    instead: Callable[[Mapping[str, Any]], bool] = lambda _: False,
+    described: dict[str, Any] = _KNOWN,
+) -> Command:
     """Add the options of both kinds of architecture, and pass the command the ``architecture`` given.
 
-    ``instead`` is a parameter of the command that can stand in its place; the architecture is then ``None``.
+    ``instead`` tells of all parameters whether one stands in its place; the architecture is then ``None``.
     """
 
     @wraps(command)
     def wrapped(**given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
-        absent = bool(given.get(instead))
-        return command(architecture=None if absent else _architecture(own), **given)
+        return command(architecture=None if instead(given) else _architecture(own), **given)
 
     for name, (flags, shown, _, text) in reversed(described.items()):
         add = click.option(*flags.split(), name, metavar=shown, is_flag=not shown, default=None, help=text)
@@ -91,13 +98,24 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
         )
     for name in ("dims", "ranks") if of_network else ("d", "d_out"):
         if name not in given:
-            hint = "give the architecture" + ", or for a network --dims and --ranks" * (not of_network)
-            if of_layer or "dims" not in options:
-                hint = {"d": "give d with -d, such as -d 2", "d_out": "give d' with -o, such as -o 1"}[name]
-            raise click.UsageError(f"Missing option '{flag[name]}'; {hint}")
+            raise click.UsageError(f"Missing option '{flag[name]}': {_hint(name, given, 'dims' in options)}")
     if "temperature" in given and given.get("normalization") != "softmax":
         raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
+
+
+def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:
+    """What to type where the option of a size is missing."""
+    layer, network = "a layer, such as -d 2 -o 1", "a network, such as --dims 4,3,4 --ranks 2,2"
+    if missing == "dims":
+        widths = [*given.get("ranks", (2, 2))[:1], *given.get("ranks", (2, 2))]
+        return f"give all widths, such as --dims {','.join(map(str, widths))}"
+    if missing == "ranks":
+        ranks = ",".join(map(str, given["dims"][:-1])) or "2"
+        return f"give the attention dimension of each layer, such as --ranks {ranks}"
+    if given or not networks:
+        return {"d": "give d, such as -d 2", "d_out": "give d', such as -o 1"}[missing]
+    return f"give {layer}, or {network}"
 
 
 def leave_out(reason: str, *names: str) -> None:
@@ -110,12 +128,6 @@ def leave_out(reason: str, *names: str) -> None:
         given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
         if parameter.name in names and given:
             raise InputError(f"{parameter.opts[0]} {reason}; leave it out")
-
-
-def check_engine(name: str, choices: Sequence[str]) -> None:
-    """Refuse an engine that is not among the choices, naming the nearest."""
-    if name not in choices:
-        raise InputError(f"there is no engine {name!r}{nearest(name, choices)}; use {', '.join(choices)}")
 
 
 def one_blas_thread() -> None:
@@ -135,14 +147,65 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON
 force = click.option("--force", is_flag=True, help="Go beyond the limit on the size of systems.")
 seed = option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 field = click.option("--field", "field_name", metavar="QQ|P", help="Field: QQ for ℚ, or a prime p for 𝔽_p.")
-engine = option(
-    "--engine", "engine_name", default="macaulay2", metavar="macaulay2|singular", help="The engine."
-)
 
 
-def file_option(*names: Any, folder: bool = False, **more: Any) -> Callable[[Command], Command]:
-    """An option whose value is the path of a file, or of a folder; the last of ``names`` is its help."""
-    kind = click.Path(path_type=Path, dir_okay=folder, file_okay=not folder)
+def engine(
+    text: str, *others: str, default: str | None = "auto", flag: str = "--engine", **more: Any
+) -> Callable[[Command], Command]:
+    """Add ``--engine``, one of the engines or of ``others``, in any case; ``text`` is its help."""
+    choices = (*ENGINES, *others)
+
+    def chosen(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+        return None if value is None else engine_name(value, choices)
+
+    shown = "|".join(choices)
+    name = "engine_name" if flag == "--engine" else flag.strip("-")
+    return option(flag, name, default=default, metavar=shown, callback=chosen, help=text, **more)
+
+
+def engine_for(script: Path | None, given: str | None) -> Engine:
+    """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
+    ending = "" if script is None else script.suffix.lower()
+    by_ending = next((engine for engine in ENGINES.values() if ending == f".{engine.suffix}"), None)
+    if by_ending and given not in (None, by_ending.name):
+        raise InputError(f"{script} is a script for {by_ending.title}, and --engine is {given}; leave it out")
+    return by_ending or engine_named(given or "macaulay2")
+
+
+class InputFile(click.Path):
+    """The path of a file to be read; ``-`` is standard input, kept in a file whose ending says what it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if str(value) != "-" or ctx is None:
+            return super().convert(value, param, ctx)
+        data = sys.stdin.buffer.read()
+        if not data:
+            raise InputError("nothing came on standard input, which - stands for")
+        kinds = ((b"PK", ".npz"), (b"\x93NUMPY", ".npy"), (b"%%MatrixMarket", ".mtx"))
+        ending = next((ending for mark, ending in kinds if data.startswith(mark)), ".csv")
+        if data[8:9] == b"{" and b"\0" in data[:8]:
+            ending = ".safetensors"
+        elif data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{"):
+            ending = ".json"
+        folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="agattn-stdin-"))
+        path = Path(folder, f"stdin{ending}")
+        path.write_bytes(data)
+        return path
+
+
+#: What an argument or an option is that names a file to be read.
+INPUT = InputFile(path_type=Path)
+
+
+def file_option(
+    *names: Any, folder: bool = False, read: bool = False, **more: Any
+) -> Callable[[Command], Command]:
+    """An option whose value is the path of a file, or of a folder; the last of ``names`` is its help.
+
+    A file is written unless it is to be ``read``.
+    """
+    kind = INPUT if read else click.Path(path_type=Path, dir_okay=folder, file_okay=not folder)
     return click.option(*names[:-1], type=kind, metavar="DIR" if folder else "FILE", help=names[-1], **more)
 
 
@@ -173,8 +236,20 @@ def characteristic(field_name: str | None) -> int:
     raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
 
-def problem(command: Command) -> Command:
-    """Add what names a task's problem, and pass the command a ``problem``."""
+#: The options that go with a script as well as with a task.
+SCRIPT = ("engine_name", "timeout", "memory")
+
+
+def is_script(name: str) -> bool:
+    """Whether a word names a script to be run, rather than a task: by its ending, or ``-`` for stdin."""
+    return name == "-" or Path(name).suffix.lower() in {f".{engine.suffix}" for engine in ENGINES.values()}
+
+
+def problem(command: Command, run_script: Command | None = None) -> Command:
+    """Add what names a task's problem, and pass the command a ``problem``.
+
+    Where the word in place of the task is the name of a script, ``run_script`` gets its path.
+    """
 
     def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
@@ -184,19 +259,21 @@ def problem(command: Command) -> Command:
             click.echo("\n".join(f"{name:{width}}  {task.summary}" for name, task in TASKS.items()))
             ctx.exit()
 
-    @click.argument("task")
+    @click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
     @click.option(
         "--list", is_flag=True, is_eager=True, expose_value=False, callback=show_tasks, help="List the tasks."
     )
-    @layer_or_network
+    @partial(layer_or_network, instead=lambda given: bool(run_script) and is_script(given["task"]))
     @field
-    @file_option("--point", "JSON file with exact weights A (or K and Q) and V.  [default: all strata]")
+    @file_option(
+        "--point", "JSON file with exact weights A (or K and Q) and V.  [default: all strata]", read=True
+    )
     @click.option(
         "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
     )
     @file_option(
         "--slice", "slice_file",
-        "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]",
+        "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]", read=True,
     )  # fmt: skip
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @seed
@@ -206,6 +283,10 @@ def problem(command: Command) -> Command:
         task: str, architecture: Any, field_name: str | None, point: Path | None,
         max_degree: int | None, slice_file: Path | None, prime: bool, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
+        if run_script is not None and architecture is None:
+            names = {parameter.name or "" for parameter in click.get_current_context().command.params}
+            leave_out("is for a task; a script asks by itself", *names - {"task", *SCRIPT})
+            return run_script(INPUT(task, None, click.get_current_context()), **others)
         from agattn.systems.catalogue import build, task_named
         from agattn.systems.points import read_point, read_slice, read_target
 

@@ -20,14 +20,21 @@ from agattn.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: The name of a file that stands for stdout.
+STDOUT = Path("-")
 #: What pictures are written as.
 DRAWINGS = (".png", ".svg", ".pdf")
 
 
-def print_json(document: Mapping[str, object]) -> None:
+def print_json(document: Mapping[str, object], indent: int | None = 2) -> None:
     """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
+    click.echo(json.dumps(document, indent=indent, ensure_ascii=not is_utf8))
+
+
+def as_text(document: Mapping[str, object]) -> str:
+    """A JSON document as it stands in a file."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def plain(x: Any) -> Any:
@@ -57,13 +64,18 @@ def console(stderr: bool = False, **options: Any) -> Console:
     return Plain(stderr=stderr, highlight=False, **options)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file; an :class:`InputError` says why that cannot be."""
+def write_file(path: Path, text: str, *, tell: bool = True) -> None:
+    """Write a file, or print if its name is ``-``, and tell where; an :class:`InputError` says why not."""
+    if path == STDOUT:
+        click.echo(text, nl=False)
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
+    if tell:
+        click.echo(f"wrote {path}", err=True)
 
 
 def read_text(path: Path) -> str:
@@ -78,6 +90,11 @@ def read_text(path: Path) -> str:
 
 def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written or has none of these suffixes: before the work."""
+    if path == STDOUT and not suffixes and not folder:
+        context = click.get_current_context(silent=True)
+        if context is not None and context.params.get("as_json"):
+            raise InputError("-O - and --json both print on stdout; give one of them")
+        return
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {path}; its name must end in {' or '.join(suffixes)}")
     if path.exists() and path.is_dir() != folder:
@@ -104,8 +121,8 @@ def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) 
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Write a JSON document into a file."""
-    write_file(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    """Write a JSON document into a file, silently."""
+    write_file(path, as_text(document), tell=False)
 
 
 @contextlib.contextmanager

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from agattn.cli.options import file_option, json_flag, option, seed
+from agattn.cli.options import INPUT, file_option, json_flag, option, seed
 from agattn.cli.output import check_drawing, print_json
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=INPUT)
 @option(
     "--method", type=click.Choice(["auto", "rational", "modular", "ball", "mpmath"]), default="auto",
     help="Exact over the rationals, modulo primes, in balls, or by singular values.",
@@ -29,7 +29,7 @@ from agattn.cli.output import check_drawing, print_json
 @seed
 @json_flag
 def command(
-    file: str, method: str, precision: int, radius: str | None, plot: Path | None, seed: int, as_json: bool
+    file: Path, method: str, precision: int, radius: str | None, plot: Path | None, seed: int, as_json: bool
 ) -> int:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 

@@ -23,15 +23,12 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out deep"
 )
-@functools.partial(options.layer_or_network, instead="results")
+@functools.partial(options.layer_or_network, instead=lambda given: given["results"] is not None)
 @options.file_option(
     "--out", "folder",
     "Write report.html, report.md, figures, scripts and transcripts there.", folder=True, required=True,
 )  # fmt: skip
-@click.option(
-    "--engine", "engine_name", default="auto", show_default=True, metavar="NAME",
-    help="auto, macaulay2, singular, native or all: every engine, and they must agree.",
-)  # fmt: skip
+@options.engine("Who computes; all: every engine, and those that answer must agree.", "auto", "native", "all")
 @click.option(
     "--max-degree", type=click.IntRange(1, 8), default=3, show_default=True, metavar="N",
     help="Last degree of equations.",
@@ -39,8 +36,12 @@ if TYPE_CHECKING:
 @options.limits
 @options.force
 @options.seed
-@options.file_option("--study", "results", "Instead of an architecture: the lines that agattn study wrote.")
-@options.file_option("--grid", "With --study: the grid that asked for them, to be put beside the report.")
+@options.file_option(
+    "--study", "results", "Instead of an architecture: the lines that agattn study wrote.", read=True
+)
+@options.file_option(
+    "--grid", "With --study: the grid that asked for them, to be put beside the report.", read=True
+)
 @options.json_flag
 def command(
     architecture: Any | None, folder: Path, engine_name: str, max_degree: int, timeout: float,
@@ -59,9 +60,8 @@ def command(
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
     from agattn.engines.run import Limits
-    from agattn.verification.verify import CHOICES, Settings
+    from agattn.verification.verify import Settings
 
-    options.check_engine(engine_name, CHOICES)
     if isinstance(architecture, DeepNetwork):
         options.leave_out("is for single layers", "max_degree")
 

@@ -11,8 +11,16 @@ import click
 
 from agattn.architectures import SingleLayer, positive_integer
 from agattn.cli import output
-from agattn.cli.options import file_option, json_flag, leave_out, single_layer, tolerance_option, whole_number
-from agattn.cli.output import check_destination, print_json, progress, write_json
+from agattn.cli.options import (
+    INPUT,
+    file_option,
+    json_flag,
+    leave_out,
+    single_layer,
+    tolerance_option,
+    whole_number,
+)
+from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
 
 if TYPE_CHECKING:
     from agattn.display.table import Cell
@@ -27,8 +35,8 @@ NOT_MINIMIZERS = (
 @click.command(
     epilog="Examples: agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors"
 )
-@click.argument("files", nargs=-1, metavar="[FILE...]", type=click.Path(path_type=Path))
-@partial(single_layer, instead="files")
+@click.argument("files", nargs=-1, metavar="[FILE...]", type=INPUT)
+@partial(single_layer, instead=lambda given: bool(given["files"]))
 @click.option("--softmax", is_flag=True, help="For a softmax head instead of a lightning one.")
 @tolerance_option(1e-6)
 @click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
@@ -61,8 +69,7 @@ def command(
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
         document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), not as_json)
     if destination is not None:
-        write_json(destination, document)
-        click.echo(f"wrote {destination}", err=True)
+        write_file(destination, as_text(document))
     if as_json:
         print_json(document)
 

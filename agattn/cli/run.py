@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,28 +10,48 @@ import click
 
 from agattn.cli import options
 from agattn.cli.output import check_destination, print_json, progress, write_json
+from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.systems.problem import Problem
 
 
-@click.command(epilog="Example: agattn run implicit-ideal -d 2 -o 1 --engine singular --json")
-@options.problem
-@options.engine
+def _run_script(
+    script: Path, engine_name: str | None, timeout: float, memory: int, keep: Path | None, as_json: bool
+) -> None:
+    """Run a script in this folder, with no time limit but one that was given."""
+    from agattn.engines.locate import locate
+    from agattn.engines.run import MAX_TIMEOUT, Limits, run_script
+
+    if not script.is_file():
+        raise InputError(f"there is no script {script}; agattn emit TASK -O {script} writes one")
+    source = click.get_current_context().get_parameter_source("timeout")
+    limit = timeout if source is click.core.ParameterSource.COMMANDLINE else MAX_TIMEOUT
+    run_script(script, locate(options.engine_for(script, engine_name)), Limits(limit, memory))
+
+
+@click.command(
+    epilog="Examples: agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run ideal.m2"
+)
+@partial(options.problem, run_script=_run_script)
+@options.engine("The engine.  [default: macaulay2; of a script by its ending]", default=None)
 @options.limits
 @options.file_option("--keep", "Save the script, the transcript and the answer there.", folder=True)
 @options.json_flag
 def command(
-    problem: Problem, engine_name: str, timeout: float, memory: int, keep: Path | None, as_json: bool
+    problem: Problem, engine_name: str | None, timeout: float, memory: int, keep: Path | None, as_json: bool
 ) -> None:
-    """Run TASK for a layer or a network on an engine and print the answer, read back exactly."""
-    from agattn.engines.engine import engine_named
+    """Run TASK for a layer or a network on an engine and print the answer, read back exactly.
+
+    Or run SCRIPT, a file that ends in .m2 or .sing, or - for one on stdin: in this folder, with the engine
+    that agattn finds, and print what it prints. It has no time limit unless --timeout is given.
+    """
     from agattn.engines.locate import locate
     from agattn.engines.run import Limits, run
 
     if keep is not None:
         check_destination(keep, folder=True)
-    installation = locate(engine_named(engine_name))
+    installation = locate(options.engine_for(None, engine_name))
     with progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}"):
         done = run(problem, installation, Limits(timeout, memory), keep)
     if keep is not None:

@@ -20,4 +20,6 @@ def command(name: str | None) -> None:
     elif name in RECORDS:
         print_json({"description": COMMANDS[name], **schema(name)})
     else:
-        raise InputError(f"there is no schema {name!r}{nearest(name, RECORDS)}")
+        raise InputError(
+            f"there is no schema {name!r}{nearest(name, sorted(RECORDS), '; agattn schema lists them')}"
+        )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from agattn.cli import options
-from agattn.cli.output import check_destination, console, read_text
+from agattn.cli.output import STDOUT, check_destination, console, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.command(
     epilog="Examples: agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl"
 )
-@click.argument("grid", metavar="GRID.toml", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("grid", metavar="GRID.toml", type=options.INPUT)
 @click.option(
     "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
     help="Print a grid that works, with comments.",
@@ -70,6 +70,8 @@ def command(
     Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
     """
     options.one_blas_thread()
+    if output == STDOUT:
+        output = None
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
     if folder is not None and no_cache:

@@ -38,10 +38,7 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_claims, help="List the claims."
 )
-@options.option(
-    "--engine", "engine_name", default="auto", metavar="NAME",
-    help="auto, macaulay2, singular, native or all: every engine; those that answer must agree.",
-)  # fmt: skip
+@options.engine("Who computes; all: every engine, and those that answer must agree.", "auto", "native", "all")
 @options.field
 @options.limits
 @click.option("--eliminate", is_flag=True, help="Try elimination also where it is not expected to finish.")
@@ -59,9 +56,8 @@ def command(
     options.one_blas_thread()
     from agattn.engines.run import Limits
     from agattn.errors import InputError
-    from agattn.verification.verify import CHOICES, Settings, verify
+    from agattn.verification.verify import Settings, verify
 
-    options.check_engine(engine_name, CHOICES)
     characteristic = None if field_name is None else options.characteristic(field_name)
     limits = Limits(timeout, memory)
     settings = Settings(engine_name, characteristic, limits, eliminate, seed, force, keep=report)
@@ -75,13 +71,12 @@ def command(
         result = verify(architecture, claims, settings, update)
     if report is not None:
         write_json(report / "report.json", result.as_json())
-        write_file(report / "report.md", _text(result))
+        write_file(report / "report.md", _text(result), tell=False)
     if certificate is not None:
         from agattn.verification.certificate import dump, make_certificate
 
         ids = [verdict.claim for verdict in result.verdicts]
         write_file(certificate, dump(make_certificate(architecture, ids, result.verdicts)) + "\n")
-        click.echo(f"wrote {certificate}", err=True)
     if as_json:
         print_json(result.as_json())
     else:

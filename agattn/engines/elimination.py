@@ -66,29 +66,53 @@ class Completeness:
     expected_hilbert_function: tuple[int, ...] | None = None
 
     @property
-    def conclusion(self) -> str:
-        """The strongest statement that follows, in words.
+    def whole(self) -> bool | None:
+        """Whether the equations generate all of I(M̄), in every degree; None where that stayed open."""
+        return self._decided[0]
 
-        The equations hold on M̄, which is irreducible; so with the dimension and degree of M̄ they cut out
-        M̄ and possibly components of lower dimension, and a prime ideal of that dimension is the ideal of M̄.
+    @property
+    def conclusion(self) -> str:
+        """The same in a sentence, with the reason."""
+        whole, reason = self._decided
+        word = {True: "complete", False: "not complete", None: "not known to be complete"}[whole]
+        return f"{word}: {reason}"
+
+    @property
+    def _decided(self) -> tuple[bool | None, str]:
+        """Whether they are all, and why.
+
+        The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). If J is prime and of the
+        same dimension, it is I(M̄). If dimension, degree, Hilbert function or primality differ, it is not. If
+        none does, M̄ and what J cuts out differ at most in dimensions below that of M̄.
         """
         if self.dimension is None:
-            return "undecided: the engine did not finish"
+            return None, "the engine did not finish within its limits"
         if self.dimension != self.expected_dimension:
-            return f"not the whole ideal: they cut out a variety of dimension {self.dimension}"
+            cut = f"they cut out a variety of dimension {self.dimension}"
+            return False, f"{cut}, and M̄ has dimension {self.expected_dimension}"
         if self.prime:
-            return "the whole ideal: prime, and of the dimension of M̄"
-        if self.hilbert_function is not None and self.hilbert_function == self.expected_hilbert_function:
-            top = len(self.hilbert_function) - 1
-            return f"same Hilbert function up to degree {top}: they generate all equations of these degrees"
-        if self.degree == self.expected_degree:
-            return "same top-dimensional part: of the dimension and the degree of M̄"
-        return "same dimension as M̄"
+            return True, f"they generate a prime ideal of the dimension of M̄, {self.dimension}: all of I(M̄)"
+        if self.prime is False:
+            return False, "they generate an ideal that is not prime, and I(M̄) is"
+        same = [f"dimension {self.dimension}"]
+        if self.degree is not None and self.expected_degree is not None:
+            if self.degree != self.expected_degree:
+                cut = f"they cut out a variety of degree {self.degree}"
+                return False, f"{cut}, and M̄ has degree {self.expected_degree}"
+            same.append(f"degree {self.degree}")
+        if self.hilbert_function is not None and self.expected_hilbert_function is not None:
+            pairs = enumerate(zip(self.hilbert_function, self.expected_hilbert_function, strict=True))
+            wrong = next((n for n, (one, other) in pairs if one != other), None)
+            if wrong is not None:
+                return False, f"by the Hilbert function of M̄, equations of degree {wrong} are missing"
+            same.append(f"Hilbert function up to degree {len(self.hilbert_function) - 1}")
+        return None, f"{', '.join(same)} are those of M̄, but whether they generate a prime ideal stayed open"
 
     def as_json(self) -> dict[str, object]:
         """The findings as JSON-ready data."""
         known = {key: value for key, value in asdict(self).items() if key != "characteristic"}
         return known | {
+            "whole": self.whole,
             "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
             "conclusion": self.conclusion,
             "evidence": "modular" if self.characteristic else "proved",
@@ -100,12 +124,15 @@ def check_generators(
 ) -> Completeness:
     """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
 
-    For d = 2 also the Hilbert function, up to degree 8, where that of M̄ is known by a proof.
+    For d = 2 also the Hilbert function, up to degree 8, where that of M̄ is known by a proof. Where M̄ is the
+    whole space its ideal is 0, and nothing is asked.
 
     Raises:
         EngineError: if the engine crashes; running out of time or memory is an answer.
     """
     layer = ideal.layer
+    if layer.expected_dimension == layer.ambient_dimension:
+        return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
     dimension = degree = prime = hilbert = known = None
     ask = partial(_ask, ideal, installation, characteristic, limits)
     try:

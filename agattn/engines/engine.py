@@ -5,6 +5,7 @@ Adding an engine is one :class:`Engine` here and one template for each task.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from agattn.errors import InputError, nearest
@@ -55,12 +56,26 @@ SINGULAR = Engine(
 ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR)}
 
 
-def engine_named(name: str) -> Engine:
-    """The engine of this name.
+def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
+    """The one among ``choices`` that is meant: in any case, and by the name of the program too.
+
+    >>> engine_name("Macaulay2"), engine_name("M2"), engine_name("SINGULAR")
+    ('macaulay2', 'macaulay2', 'singular')
 
     Raises:
         InputError: if there is none.
     """
-    if name not in ENGINES:
-        raise InputError(f"there is no engine {name!r}{nearest(name, ENGINES)}; use {', '.join(ENGINES)}")
-    return ENGINES[name]
+    programs = {engine.executable.lower(): engine.name for engine in ENGINES.values()}
+    name = programs.get(text.lower(), text.lower())
+    if name not in choices:
+        raise InputError(f"there is no engine {text!r}{nearest(name, choices)}; use {', '.join(choices)}")
+    return name
+
+
+def engine_named(name: str) -> Engine:
+    """The engine that a name means, as :func:`engine_name` reads it.
+
+    Raises:
+        InputError: if there is none.
+    """
+    return ENGINES[engine_name(name)]

@@ -87,6 +87,7 @@ def run_program(
     timeout: float,
     memory: int,
     cancelled: threading.Event | None = None,
+    passed_through: bool = False,
 ) -> Ended:
     """Run a program to its end and return what it printed.
 
@@ -100,6 +101,8 @@ def run_program(
         timeout: wall-clock limit in seconds.
         memory: limit in MiB: of its address space, and of the memory that it and its descendants hold.
         cancelled: when this is set, from another thread, the program is killed.
+        passed_through: whether it works in the current directory and prints on our own stdout and stderr;
+            nothing of that is returned.
 
     Raises:
         EngineTimeoutError: if it was still running at the limit.
@@ -113,7 +116,9 @@ def run_program(
         try:
             process = subprocess.Popen(
                 ["/bin/sh", "-c", _LIMITS, "sh", *limits, *command],
-                cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True,
+                cwd=None if passed_through else folder, stdin=subprocess.DEVNULL,
+                stdout=None if passed_through else output, stderr=None if passed_through else errors,
+                start_new_session=True,
                 env={**os.environ, "HOME": str(folder), _TOKEN: mark.partition("=")[2]},
             )  # fmt: skip
         except OSError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agattn.engines.emit import emit
 from agattn.engines.locate import Installation
-from agattn.engines.process import Ended
+from agattn.engines.process import Ended, run_program, work_folder
 from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import Evidence, Shown
@@ -130,6 +130,28 @@ def run(
     except EngineError as error:
         raise type(error)(f"{name}: {error}") from error
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
+
+
+def run_script(script: Path, installation: Installation, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Run a script that somebody wrote, in the current folder; what it prints goes to our stdout and stderr.
+
+    Raises:
+        EngineTimeoutError: if the time limit was reached.
+        EngineMemoryError: if the engine held more memory than it may.
+        EngineCrashedError: if it ended with an error.
+    """
+    engine = installation.engine
+    command = [str(installation.path), *engine.arguments, str(script.absolute())]
+    try:
+        with work_folder() as folder:
+            ended = run_program(
+                command, folder, timeout=limits.timeout, memory=limits.memory, passed_through=True
+            )
+        if ended.status:
+            how = f"ended with exit status {ended.status}" if ended.status > 0 else "was killed by a signal"
+            raise EngineCrashedError(how)
+    except EngineError as error:
+        raise type(error)(f"{engine.title} ({installation.path}), {script.name}: {error}") from error
 
 
 def _save(path: Path, text: str) -> None:

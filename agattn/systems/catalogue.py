@@ -45,7 +45,10 @@ def task_named(name: str) -> Task[Any]:
         InputError: if there is none that engines can be asked; the nearest one is suggested.
     """
     if name not in TASKS:
-        raise InputError(f"there is no task {name!r}{nearest(name, TASKS)}")
+        described = {known: task.summary for known, task in TASKS.items()}
+        raise InputError(
+            f"there is no task {name!r}{nearest(name, described, '; agattn emit --list names them')}"
+        )
     return TASKS[name]
 
 

@@ -93,7 +93,7 @@ def _elimination_is_hopeless(layer: SingleLayer) -> str:
 IDEAL = Task(
     "implicit-ideal", "the ideal", SingleLayer,
     infeasible=_elimination_is_hopeless,
-    summary="generators, dimension and degree of the ideal of the neuromanifold",
+    summary="equations, dimension and degree of the neuromanifold: the ideal of its Zariski closure",
     title="Equations of the neuromanifold {M}, by elimination",
     reference="Section 3.2 and Proposition A.5",
     results=(

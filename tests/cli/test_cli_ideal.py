@@ -1,7 +1,12 @@
 """``agattn ideal``."""
 
+import re
+
 import pytest
+import sympy
 from command_line import call, document
+
+from agattn.geometry.ideal.export import ENDINGS
 
 
 @pytest.mark.parametrize(
@@ -23,16 +28,41 @@ def test_text_shows_the_resultant():
 
 def test_file_is_written(tmp_path):
     file = tmp_path / "equations.sing"
-    call("ideal", "-d", "2", "-o", "1", "-O", file, "--format", "singular")
+    assert call("ideal", "-d", "2", "-o", "1", "-O", file).err == f"wrote {file}\n"
     assert file.read_text().startswith("// Ideal of M(2,1,2) to degree 4: 1 quartic")
+    assert call("ideal", "-d", "2", "-o", "1", "--format", "singular").out == file.read_text()
+
+
+def test_the_ending_says_the_format(tmp_path):
+    layer = ["-d", "2", "-o", "2", "-a", "1"]
+    for ending, form in ENDINGS.items():
+        file = tmp_path / f"equations{ending}"
+        call("ideal", *layer, "-O", file)
+        assert file.read_text() == call("ideal", *layer, "--format", form, "-O", "-").out
+    names: dict = {}
+    exec((tmp_path / "equations.py").read_text(), names)
+    latex = (tmp_path / "equations.tex").read_text()
+    assert latex.count(" = 0") == len(names["equations"]) == 20
+    latex = latex[latex.index("  %") : latex.index("\\end")].replace(" \\\\\n  &\\quad ", " ")
+    latex = re.sub(r"y_\{(\d),(\d),(\d),(\d)\}", r"y_\1_\2_\3_\4", re.sub(r"\^\{(\d+)\}", r"**\1", latex))
+    shown = [line.strip(" &\\").removesuffix(" = 0") for line in latex.splitlines() if "&" in line]
+    read = [sympy.sympify(re.sub(r"(?<=\w) (?=\w)", "*", line)) for line in shown]
+    assert read == names["equations"]
 
 
 @pytest.mark.engine
 def test_engine_methods_fill_the_same_schema():
-    found = document("ideal", "-d", "2", "-o", "1", "--method", "macaulay2")
+    found = document("ideal", "-d", "2", "-o", "1", "--engine", "M2")
+    assert found == document("ideal", "-d", "2", "-o", "1", "--method", "macaulay2")  # the former name
     assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
 
 
 @pytest.mark.engine
 def test_completeness_is_reported():
-    assert document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]["prime"] is True
+    found = document("ideal", "-d", "2", "-o", "1", "--complete")["complete"]
+    assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
+    words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
+    assert "\ncomplete: they generate a prime ideal" in call(*words).out
+    assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
+    ended = call(*words, "--timeout", "0.01")
+    assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out

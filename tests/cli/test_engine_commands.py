@@ -6,7 +6,7 @@ import subprocess
 
 import jsonschema
 import pytest
-from command_line import call, document
+from command_line import ROOT, call, document, run
 from transcripts import end_mark
 
 import agattn.verification.verify
@@ -89,9 +89,15 @@ def test_emit(tmp_path, engine):
     script = emit(build("implicit-ideal", SingleLayer(2, 2)), ENGINES[engine])
     assert call(*arguments) == (0, script, "")
     assert document(*arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
-    file = tmp_path / "new" / "script"
-    assert call(*arguments, "-O", str(file)) == (0, "", f"wrote {file}\n")
-    assert file.read_text() == script
+    file = tmp_path / "new" / f"script.{ENGINES[engine].suffix}"
+    for words in (arguments, arguments[:-2]):  # the ending says the engine as well
+        status, out, err = call(*words, "-O", str(file))
+        told = f"wrote {file}\nrun it with: agattn run {file}, or "
+        assert (status, out) == (0, "") and err.startswith(told)
+        assert file.read_text() == script
+    assert call(*arguments, "-O", "-") == (0, script, "")
+    call(*arguments, "-O", tmp_path / "script.json")
+    assert json.loads((tmp_path / "script.json").read_text()) == document(*arguments)
 
 
 def test_emit_into_what_is_no_folder(tmp_path):
@@ -149,6 +155,41 @@ def test_run(by_singular, tmp_path):
         and "generators: 1" in out
         and f"Singular {by_singular.version}" in err
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_script_is_run_where_we_are(both_engines, engine, tmp_path):
+    installation = next(i for i in both_engines if i.engine.name == engine)
+    variable = {installation.engine.variable: str(installation.path)}
+    file = tmp_path / f"sum.{installation.engine.suffix}"
+    (tmp_path / "two").write_text("two = 2;\n" if engine == "macaulay2" else "int two = 2;\n")
+    load = 'load "two"; print(two + 40)' if engine == "macaulay2" else '< "two"; two + 40; quit;'
+    file.write_text(load + "\n")
+    ended = run("run", file, environment={**variable, "PYTHONPATH": str(ROOT)}, cwd=tmp_path)
+    assert (ended.status, ended.out.strip()) == (0, "42"), ended
+    with file.open() as stdin:
+        ended = run("run", "-", "--engine", engine.upper(), environment=variable, cwd=tmp_path, stdin=stdin)
+    assert (ended.status, ended.out.strip()) == (0, "42"), ended
+
+
+def test_a_script_that_fails(tmp_path):
+    (tmp_path / "x.m2").write_text("")
+    fake = tmp_path / "fake"
+    for does, words, status, told in (
+        ("exit 3", [], 4, "x.m2: ended with exit status 3"),
+        ("sleep 100", ["--timeout", "0.5"], 3, "x.m2: stopped after 0.5 s"),
+    ):
+        fake.write_text(f"#!/bin/sh\necho as far as this\n{does}\n")
+        fake.chmod(0o755)
+        ended = run("run", tmp_path / "x.m2", *words, environment={"AGATTN_M2": str(fake)})
+        assert (ended.status, ended.out) == (status, "as far as this\n")
+        assert told in ended.err and ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["M2", "m2", "Macaulay2", "MACAULAY2"])
+def test_engines_are_named_in_any_case(name):
+    words = ["emit", "fiber", "-d", "2", "-o", "1", "--engine"]
+    assert call(*words, name) == call(*words, "macaulay2")
 
 
 def test_run_over_a_finite_field(by_singular):

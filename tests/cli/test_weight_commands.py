@@ -1,3 +1,8 @@
+import io
+import json
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from command_line import call, document
@@ -76,6 +81,36 @@ def test_identify(tmp_path):
     Y = np.stack([phi([[1, 2], [3, 4]], [[5, 7]], x) for x in X]).astype(np.int64)
     np.savez(tmp_path / "table.npz", X=X, Y=Y)
     assert document("identify", tmp_path / "table.npz", "-d", 2, "-o", 1)["a"] == [["1", "2"], ["3", "4"]]
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors", "json"])
+def test_weights_on_standard_input(tmp_path, monkeypatch, kind):
+    arrays = {letter: np.random.default_rng(0).standard_normal((2, 5)) for letter in "KQV"}
+    file = tmp_path / f"w.{kind}"
+    if kind == "npz":
+        np.savez(file, **arrays)
+    elif kind == "json":
+        file.write_text("\ufeff" + json.dumps({k: M.tolist() for k, M in arrays.items()}), encoding="utf-8")
+    else:
+        pytest.importorskip("safetensors.numpy").save_file(arrays, file)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    before = set(Path(tempfile.gettempdir()).glob("agattn-stdin-*"))
+    assert document("fiber", "-") == document("fiber", file)
+    assert set(Path(tempfile.gettempdir()).glob("agattn-stdin-*")) <= before
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    assert call("fiber", "-").err == "agattn: nothing came on standard input, which - stands for\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "rank"),
+    [
+        (b"1,2\n2,4\n", 1), (b'[[1, "1/2"], [2, 3]]', 2),
+        (b"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 5\n", 1),
+    ],
+)  # fmt: skip
+def test_a_matrix_on_standard_input(monkeypatch, data, rank):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert document("rank", "-")["rank"] == rank
 
 
 class Malice:

@@ -36,7 +36,7 @@ def test_elimination_agrees_with_the_native_ideal(installation, layer):
 def test_the_whole_ideal_is_recognized(installation):
     complete = check_generators(compute_ideal(SingleLayer(2, 2, 1), 4), installation)
     assert complete.prime is True
-    assert complete.conclusion == "the whole ideal: prime, and of the dimension of M̄"
+    assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
 @pytest.mark.engine
@@ -48,12 +48,13 @@ def test_the_hilbert_function_tells_missing_generators(installation):
     part = check_generators(compute_ideal(layer, 2), installation)  # without the quartics
     assert part.hilbert_function[:4] == whole.hilbert_function[:4]
     assert part.hilbert_function[4] == whole.hilbert_function[4] + 5
+    assert (whole.whole, part.whole) == (True, False)
 
 
 @pytest.mark.engine
 def test_missing_equations_are_recognized(installation):
     complete = check_generators(compute_ideal(SingleLayer(2, 2, 1), 1), installation)
-    assert complete.conclusion.startswith("not the whole ideal")
+    assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
 @pytest.mark.engine
@@ -61,18 +62,28 @@ def test_out_of_time_is_undecided(installation):
     complete = check_generators(
         compute_ideal(SingleLayer(3, 2, 1), 4), installation, limits=Limits(timeout=0.05)
     )
-    assert complete.conclusion.startswith("undecided")
+    assert complete.whole is None and complete.conclusion.startswith("not known to be complete: the engine")
 
 
-def test_conclusions():
-    assert Completeness(7, 20, 6, 20, None, 0).conclusion.startswith("not the whole ideal")
-    assert Completeness(6, 20, 6, 20, True, 0).conclusion.startswith("the whole ideal")
-    same = Completeness(6, 20, 6, 20, None, 0)
-    assert same.conclusion.startswith("same top-dimensional part")
-    series = Completeness(6, 20, 6, 20, None, 0, (1, 12), (1, 12))
-    assert (
-        series.conclusion
-        == "same Hilbert function up to degree 1: they generate all equations of these degrees"
-    )
-    assert Completeness(6, 21, 6, 20, False, 0).conclusion == "same dimension as M̄"
+@pytest.mark.parametrize(
+    ("found", "whole", "reason"),
+    [
+        ((7, 20, 6, 20, None), False, "a variety of dimension 7, and M̄ has dimension 6"),
+        ((6, 20, 6, 20, True), True, "they generate a prime ideal of the dimension of M̄, 6: all of I(M̄)"),
+        ((6, 20, 6, 20, False), False, "an ideal that is not prime"),
+        ((6, 21, 6, 20, None), False, "a variety of degree 21, and M̄ has degree 20"),
+        ((6, 20, 6, 20, None), None, "dimension 6, degree 20 are those of M̄, but"),
+        ((6, 3, 6, None, None), None, "dimension 6 are those of M̄, but"),
+        ((6, 20, 6, 20, None, 0, (1, 12), (1, 12)), None, "Hilbert function up to degree 1 are those"),
+        ((6, 20, 6, 20, None, 0, (1, 12, 63), (1, 12, 61)), False, "equations of degree 2 are missing"),
+        ((None, None, 6, 20, None), None, "did not finish"),
+    ],
+)  # fmt: skip
+def test_conclusions(found, whole, reason):
+    complete = Completeness(*found) if len(found) > 5 else Completeness(*found, 0)
+    assert complete.whole is whole and reason in complete.conclusion
+    assert complete.as_json()["whole"] is whole
+
+
+def test_evidence_of_completeness():
     assert Completeness(6, 21, 6, 20, None, 32003).as_json()["evidence"] == "modular"

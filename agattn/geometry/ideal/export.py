@@ -16,6 +16,7 @@ I = ideal(
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from agattn.algebra.polynomial import Polynomial, Variable
@@ -30,7 +31,17 @@ FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], 
     "macaulay2": ("--", Variable.macaulay2, Polynomial.macaulay2, ", "),
     "singular": ("//", Variable.singular, Polynomial.singular, ","),
     "sympy": ("#", lambda variable: variable.name, Polynomial.python, ", "),
+    "latex": ("%", Variable.latex, lambda f: _display(f), ""),
 }
+#: The format that the ending of a file's name says.
+ENDINGS = {".m2": "macaulay2", ".sing": "singular", ".py": "sympy", ".tex": "latex", ".json": "json"}
+
+
+def _display(f: Polynomial) -> str:
+    """The equation f = 0 in LaTeX's ``align``, four terms on a line."""
+    terms = re.split(r" (?=[+-] )", f.latex())
+    rows = [" ".join(terms[n : n + 4]) for n in range(0, len(terms), 4)]
+    return "&" + " \\\\\n  &\\quad ".join(rows) + " = 0"
 
 
 def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
@@ -38,7 +49,8 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
 
     For Macaulay2 and Singular it is a script that defines a ring S, over ℚ or of a prime ``characteristic``,
     and the ideal I in it; for ``"sympy"`` a Python module with the lists ``symbols`` and ``equations``; for
-    ``"json"`` one document with exponents and coefficients of every term.
+    ``"latex"`` displayed equations for a paper that loads amsmath; for ``"json"`` one document with exponents
+    and coefficients of every term.
 
     Raises:
         InputError: if there is no such format.
@@ -71,17 +83,20 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     mark, name, show, separator = FORMATS[form]
     names = separator.join(map(name, ring.variables))
+    between = " \\\\\n" if form == "latex" else ",\n"
     pieces = []
     for module, members in polynomials:
         comment = f"  {mark} {module}" + (f": {module.name}" if module.name else "")
-        pieces.append(f"{comment}\n  " + ",\n  ".join(map(show, members)))
-    body = ",\n".join(pieces)
+        pieces.append(f"{comment}\n  " + f"{between}  ".join(map(show, members)))
+    body = between.join(pieces)
     if form == "macaulay2":
         field = f"ZZ/{characteristic}" if characteristic else "QQ"
         lines = [f"S = {field}[{names}]", f"I = ideal(\n{body})" if body else "I = ideal(0_S)"]
     elif form == "singular":
         defined = f"ideal I =\n{body};" if body else "ideal I = 0;"
         lines = [f"ring S = {characteristic},({names}),dp;", defined]
+    elif form == "latex":
+        lines = [r"\begin{align*}", body, r"\end{align*}"] if body else ["% none"]
     else:
         made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
         lines = ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
