@@ -55,6 +55,8 @@ class SingleLayer(Shown):
     a: int = None  # type: ignore[assignment]  # None stands for d until __post_init__
     t: int = 2
 
+    kind: ClassVar[str] = "layer"
+    options: ClassVar[str] = "-d and -o"
     #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.
     has_orbits: ClassVar[bool] = True
     #: The letter of the coordinates in print.
@@ -135,10 +137,15 @@ class SingleLayer(Shown):
         stacked = {f"{name}_1": parameters[name][..., None, :, :] for name in self.shapes}
         return self.as_network().evaluate(arithmetic, stacked, X)
 
+    @property
+    def name(self) -> str:
+        """The sizes, as in ``"M(3,2,2)"``."""
+        return f"M({self.d},{self.d_out},{self.a})"
+
     def __str__(self) -> str:
         ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
-        name, tokens = f"M({self.d},{self.d_out},{self.a})", "t ≥ 2" if self.has_orbits else "t = 1"
-        return f"{name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
+        tokens = "t ≥ 2" if self.has_orbits else "t = 1"
+        return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
     @property
     def arguments(self) -> str:

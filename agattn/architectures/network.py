@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.errors import InputError, TooLargeError
@@ -67,6 +67,9 @@ class DeepNetwork(Shown):
     normalization: Literal["none", "softmax"] = "none"
     temperature: float = 1.0
     value_rank: int | None = None
+
+    kind: ClassVar[str] = "network"
+    options: ClassVar[str] = "--dims and --ranks"
 
     def __post_init__(self) -> None:
         dims = tuple(positive_integer(f"d_{i}", d) for i, d in enumerate(self.dims))
@@ -138,6 +141,10 @@ class DeepNetwork(Shown):
     def output_shape(self) -> tuple[int, int]:
         """The shape (d_l, t) of φ(X)."""
         return self.dims[-1], self.t
+
+    @property
+    def ambient_dimension(self) -> None:
+        """``None``: a network is known by its values, not by coordinates."""
 
     @property
     def degree(self) -> int | None:
@@ -218,6 +225,11 @@ class DeepNetwork(Shown):
         """
         delta, *others = set(self.dims[1:-1]) or {min(self.dims)}
         return delta if not others and delta <= min(self.dims[0], self.dims[-1]) else None
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
 
     def __str__(self) -> str:
         parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]

@@ -17,12 +17,13 @@ import contextlib
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
+    from agattn.architectures.network import DeepNetwork
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,16 @@ class Symmetry:
 
 
 class Architecture(Protocol):
-    """A family of polynomial or normalized maps with parameters; ``str`` gives its name in print."""
+    """A family of polynomial or normalized maps with parameters; ``str`` says what it is in a line."""
+
+    #: What one of this kind is called, such as ``"layer"``.
+    kind: ClassVar[str]
+    #: The options of the command line that give one.
+    options: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """What tells it from others of its kind, such as ``"M(3,2,2)"``."""
 
     @property
     def t(self) -> int:
@@ -69,6 +79,10 @@ class Architecture(Protocol):
     @property
     def output_shape(self) -> tuple[int, int]:
         """The shape (d_l, t) of φ(X)."""
+
+    @property
+    def ambient_dimension(self) -> int | None:
+        """The number of coordinates of the neuromanifold; ``None`` where only values are worked with."""
 
     @property
     def degree(self) -> int | None:
@@ -93,6 +107,9 @@ class Architecture(Protocol):
         arithmetic's operations only sums, differences, ``swapaxes``, ``sum(axis)`` and indices may be used,
         as arrays may be traced (:mod:`agattn.geometry.dimension.jacobian`).
         """
+
+    def as_network(self) -> DeepNetwork | None:
+        """The same maps as a network of attention layers; ``None`` if there is none."""
 
     def as_json(self) -> Mapping[str, object]:
         """Everything that defines the architecture."""

@@ -1,11 +1,13 @@
 """What the paper says, and this project, as objects.
 
-Every module of this package may have a tuple ``CLAIMS``; all of them are found here, and nowhere else.
+Every module of this package may have a tuple ``CLAIMS``; all of them are found here, and nowhere else, when
+one of the three tables is first asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -13,28 +15,39 @@ from typing import Any
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim, select
 
+#: All claims by id: the paper's in its order, then this project's.
+CLAIMS: dict[str, Claim[Any]]
+LAYER_CLAIMS: dict[str, Claim[Any]]
+NETWORK_CLAIMS: dict[str, Claim[Any]]
+
 
 def _claims() -> Iterator[Claim[Any]]:
     for module in sorted(found.name for found in iter_modules(__path__)):
         yield from getattr(import_module(f"{__name__}.{module}"), "CLAIMS", ())
 
 
-#: All claims by id: the paper's in its order, then this project's.
-CLAIMS: dict[str, Claim[Any]] = {claim.id: claim for claim in sorted(_claims(), key=lambda c: c.place)}
+@cache
+def _tables() -> dict[str, dict[str, Claim[Any]]]:
+    found = {claim.id: claim for claim in sorted(_claims(), key=lambda claim: claim.place)}
+    tables = {"CLAIMS": found}
+    for table, about in (("LAYER_CLAIMS", SingleLayer), ("NETWORK_CLAIMS", DeepNetwork)):
+        tables[table] = {name: claim for name, claim in found.items() if claim.about is about}
+    return tables
 
-LAYER_CLAIMS = {name: claim for name, claim in CLAIMS.items() if claim.about is SingleLayer}
-NETWORK_CLAIMS = {name: claim for name, claim in CLAIMS.items() if claim.about is DeepNetwork}
+
+def __getattr__(name: str) -> dict[str, Claim[Any]]:
+    if name.endswith("CLAIMS") and name in _tables():
+        return _tables()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def claims_about(architecture: Architecture, ids: tuple[str, ...] = ()) -> list[Claim[Any]]:
     """The claims of these ids, or all claims about architectures of this kind.
 
     Raises:
-        InputError: if there is no such claim, or it is about the other kind.
+        InputError: if there is no such claim, or it is about another kind.
     """
-    if isinstance(architecture, DeepNetwork):
-        return select(
-            NETWORK_CLAIMS, ids, dict.fromkeys(LAYER_CLAIMS, "about a single layer; give -d and -o")
-        )
-    elsewhere = dict.fromkeys(NETWORK_CLAIMS, "about a network; give --dims and --ranks")
-    return select(LAYER_CLAIMS, ids, elsewhere)
+    claims = _tables()["CLAIMS"]
+    mine = {name: claim for name, claim in claims.items() if isinstance(architecture, claim.about)}
+    abouts = {name: claim.about for name, claim in claims.items() if name not in mine}
+    return select(mine, ids, {name: f"about a {x.kind}; give {x.options}" for name, x in abouts.items()})

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims.claim import Hypothesis
-from agattn.geometry.dimension.formulas import hypotheses_3_8
 
 TWO_TOKENS = Hypothesis[SingleLayer]("t ≥ 2", lambda layer: layer.has_orbits)
-NOT_A_PRODUCT = Hypothesis[SingleLayer](
-    "a > 1 or d' > 1", lambda layer: "a > 1 or d' > 1" not in hypotheses_3_8(layer.as_network())
-)
+NOT_A_PRODUCT = Hypothesis[SingleLayer]("a > 1 or d' > 1", lambda layer: layer.a > 1 or layer.d_out > 1)
 WIDE = Hypothesis[SingleLayer]("d ≥ 2", lambda layer: layer.d >= 2)
 SECTION_3_2 = (TWO_TOKENS, NOT_A_PRODUCT, WIDE)
 

@@ -8,6 +8,8 @@ as what it is, and decides nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from agattn.architectures import DeepNetwork
@@ -24,23 +26,91 @@ HEADS = Hypothesis[DeepNetwork](
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
 
 
-def _of_3_8(name: str) -> Hypothesis[DeepNetwork]:
-    return Hypothesis(name, lambda network: name not in formulas.hypotheses_3_8(network))
+def _where(text: str, kind: Callable[[DeepNetwork], bool], holds: Callable[[DeepNetwork], bool]) -> Any:
+    """What is assumed of networks of some kind; it holds for all others."""
+    return Hypothesis[DeepNetwork](text, lambda network: not kind(network) or holds(network))
 
 
-# "t ≥ 2" for a single layer and the others for several: those that do not concern a network hold for it.
-SECTION_3_3 = tuple(
-    _of_3_8(name)
-    for name in (
-        "one head",
-        "no skip connections",
-        "t ≥ 2",
-        "t ≥ 3",
-        "a_i ≥ 2",
-        "d_i = δ ≤ d_0, d_l",
-        "δ ≥ 2",
-    )
+def _is_layer(network: DeepNetwork) -> bool:
+    return network.layers == 1
+
+
+def _is_deep(network: DeepNetwork) -> bool:
+    return network.layers > 1
+
+
+# Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and the former another thing.
+SECTION_3_3 = (
+    ONE_HEAD, ANY_VALUES, NO_SKIP,
+    _where("t ≥ 2", _is_layer, lambda network: network.t >= 2),
+    _where("t ≥ 3", _is_deep, lambda network: network.t >= 3),
+    _where("a_i ≥ 2", _is_deep, lambda network: min(network.ranks) >= 2),
+    _where("d_i = δ ≤ d_0, d_l", _is_deep, lambda network: network.bottleneck is not None),
+    _where("δ ≥ 2", _is_deep, lambda network: network.bottleneck != 1),
+)  # fmt: skip
+NOT_A_PRODUCT = _where(
+    "a > 1 or d' > 1", _is_layer, lambda network: network.ranks[0] > 1 or network.dims[1] > 1
 )
+
+
+def equation_14(network: DeepNetwork) -> int:
+    """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
+
+    Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
+    Where the inner widths differ their common value δ is replaced by the count of the parameters in V
+    modulo GL(d_i).
+
+    >>> equation_14(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax"))
+    172
+    """
+    dims = network.dims
+    attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
+    values = sum(d * e for d, e in pairwise(dims)) - sum(d * d for d in dims[1:-1])
+    return attention + values - (network.layers if network.is_lightning else 0)
+
+
+@dataclass(frozen=True)
+class ByPaper:
+    """What HMK say about the dimension of a network.
+
+    Attributes:
+        equation: 14, or 16 with a normalization, or 7 for one layer.
+        value: by that equation, whether or not its hypotheses hold.
+        failing: the hypotheses that do not hold.
+        defect: how far the dimension lies below the value.
+    """
+
+    equation: str
+    value: int
+    failing: tuple[str, ...]
+    defect: int
+
+
+def by_paper(found: Dimension) -> ByPaper | None:
+    """What HMK say beside a dimension found; ``None`` where the architecture is no network of theirs.
+
+    >>> from agattn.geometry.dimension.dimension import dimension
+    >>> by_paper(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
+    ByPaper(equation='equation 14', value=20, failing=('a_i ≥ 2',), defect=2)
+    """
+    if (network := found.architecture.as_network()) is None:
+        return None
+    number = 16 if not network.is_lightning else 14 if network.layers > 1 else 7
+    claim, value = COROLLARY_3_8 if network.is_lightning else CONJECTURE_3_10, equation_14(network)
+    failing = tuple(claim.failing_hypotheses(network))
+    return ByPaper(f"equation {number}", value, failing, value - found.dimension)
+
+
+def document(found: Dimension) -> dict[str, object]:
+    """A dimension with what HMK say, as the command line prints it."""
+    paper = by_paper(found)
+    said = paper and {
+        "value": paper.value,
+        "hypotheses_hold": not paper.failing,
+        "failing": list(paper.failing),
+        "defect": paper.defect,
+    }
+    return found.as_json() | {"paper": said}
 
 
 def _judge(
@@ -74,7 +144,7 @@ def _judge(
 
 
 def _predict_3_8(network: DeepNetwork) -> int:
-    return formulas.corollary_3_8(network)
+    return equation_14(network)  # by name, as tests put another in its place
 
 
 def _predict_general(network: DeepNetwork) -> int:
@@ -90,29 +160,32 @@ LOCALLY = (
     "what holds at special points, is not checked"
 )
 
+COROLLARY_3_8 = Claim(
+    "corollary-3.8",
+    "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
+    "d_0 d_1 in place of the second term",
+    r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
+    "HMK, Corollary 3.8, equation 14",
+    (LIGHTNING, *SECTION_3_3, NOT_A_PRODUCT),
+    (DIMENSION,),
+    _predict_3_8,
+    _judge(_predict_3_8),
+)
+CONJECTURE_3_10 = Claim(
+    "conjecture-3.10",
+    "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation "
+    "14 plus l, equation 16",
+    r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
+    "HMK, Conjecture 3.10, equation 16",
+    (NORMALIZED, *SECTION_3_3),
+    (DIMENSION,),
+    _predict_3_8,
+    _judge(_predict_3_8, LOCALLY),
+)
+
 CLAIMS = (
-    Claim(
-        "corollary-3.8",
-        "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
-        "d_0 d_1 in place of the second term",
-        r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
-        "HMK, Corollary 3.8, equation 14",
-        (LIGHTNING, *SECTION_3_3, _of_3_8("a > 1 or d' > 1")),
-        (DIMENSION,),
-        _predict_3_8,
-        _judge(_predict_3_8),
-    ),
-    Claim(
-        "conjecture-3.10",
-        "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation "
-        "14 plus l, equation 16",
-        r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
-        "HMK, Conjecture 3.10, equation 16",
-        (NORMALIZED, *SECTION_3_3),
-        (DIMENSION,),
-        _predict_3_8,
-        _judge(_predict_3_8, LOCALLY),
-    ),
+    COROLLARY_3_8,
+    CONJECTURE_3_10,
     Claim(
         "agattn.network-dimension",
         "A network with one head in each layer, of any widths, ranks and t, has the dimension that counting "

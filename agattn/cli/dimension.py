@@ -23,6 +23,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """
     one_blas_thread()
     from agattn.architectures.network import check_tokens
+    from agattn.claims.network_dimension import by_paper, document
     from agattn.geometry.dimension.dimension import dimension
 
     network = architecture.as_network()
@@ -30,7 +31,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
         check_tokens(network)
     result = dimension(network, seed, force=force)
     if as_json:
-        print_json(result.as_json())
+        print_json(document(result))
         return
     click.echo(result)
     click.echo(f"  at least {result.lower_bound}: rank of a Jacobian of shape {result.jacobian_shape}")
@@ -40,9 +41,9 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
         click.echo(
             f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
         )
-    name = "equation 14" if network.is_lightning else "equation 16"
-    failing = result.paper_hypotheses_failing
-    hypotheses = f"does not apply (needs {', '.join(failing)})" if failing else "applies"
-    agreement = "agrees" if not result.defect else f"would give {result.paper}"
-    click.echo(f"  the paper's {name} {hypotheses}; it {agreement}")
+    if (paper := by_paper(result)) is not None:
+        name = "equation 14" if network.is_lightning else "equation 16"
+        hypotheses = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
+        agreement = "agrees" if not paper.defect else f"would give {paper.value}"
+        click.echo(f"  the paper's {name} {hypotheses}; it {agreement}")
     click.echo(f"  {result.parameters} parameters, {result.seconds:.2f} s")

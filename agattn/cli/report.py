@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from agattn.architectures import DeepNetwork
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -62,7 +61,7 @@ def command(
     from agattn.engines.run import Limits
     from agattn.verification.verify import Settings
 
-    if isinstance(architecture, DeepNetwork):
+    if architecture.ambient_dimension is None:
         options.leave_out("is for single layers", "max_degree")
 
     from agattn.reports.architecture_report import report, title

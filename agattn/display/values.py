@@ -14,6 +14,7 @@ from functools import singledispatch
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
@@ -130,16 +131,17 @@ def _rank(rank: RankResult) -> list[Table]:
 @tables.register
 def _dimension(found: Dimension) -> list[Table]:
     shape = " × ".join(map(str, found.jacobian_shape))
-    failing = found.paper_hypotheses_failing
-    hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
     bounds: list[tuple[Cell, ...]] = [
         ("dimension", found.dimension, Word(str(found.evidence)), "the bounds below, where they meet"),
         ("at least", found.lower_bound, Word("proved"), f"a nonzero minor of a Jacobian of shape {shape}"),
         ("at most", found.upper_bound, Word("proved"), found.upper_bound_reason),
     ]
-    if found.predicted is not None and found.paper is not None:
+    paper = by_paper(found)
+    if found.predicted is not None and paper is not None:
+        failing = paper.failing
+        hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
         bounds.append(("general formula", found.predicted, "", "the count of parameters less symmetries"))
-        bounds.append((f"HMK, {found.paper_equation}", found.paper, "", hypotheses))
+        bounds.append((f"HMK, {paper.equation}", paper.value, "", hypotheses))
     headings = ("what", "value", "evidence", Wide("why"))
     shown = [Table(f"Dimension of {found.architecture}", headings, tuple(bounds))]
     if found.ranks:
@@ -155,7 +157,7 @@ def _strata(strata: StrataTable) -> list[Table]:
     cells = [row.cells() for row in strata.rows]
     near = (Lines((row.local_type.description,)) for row in strata.rows)
     rows = tuple((*words.values(), last) for words, last in zip(cells, near, strict=True))
-    name = str(strata.layer).split(":")[0]
+    name = strata.layer.name
     caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata.dimension}"
     return [Table(f"{caption} ({strata.evidence})", (*cells[0], Wide("nearby")), rows)]
 
@@ -343,7 +345,7 @@ def _tangent(bounds: TangentBounds) -> list[Table]:
         (Math(r"\dim T_p \leq"), bounds.upper, bounds.how_upper),
         (Math(r"\dim \overline{\mathcal{M}}"), bounds.dimension, f"so the point is {word}"),
     )
-    name = str(bounds.layer).split(":")[0]
+    name = bounds.layer.name
     return [Table(f"Tangent space of {name} at {bounds.stratum} ({bounds.evidence})", (), rows)]
 
 

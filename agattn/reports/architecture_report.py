@@ -28,6 +28,7 @@ import flint
 from agattn._version import __version__
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
+from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.display.values import generators_tables, tables
 from agattn.engines.run import Run
@@ -108,9 +109,8 @@ def title(architecture: SingleLayer | DeepNetwork) -> str:
     >>> title(SingleLayer(2, 1)), title(DeepNetwork((2, 2), (1,)))
     ('Lightning self-attention M(2,1,2)', 'Self-attention network M(2,2; 1), t = 3')
     """
-    if isinstance(architecture, SingleLayer):
-        return f"Lightning self-attention {str(architecture).split(':')[0]}"
-    return f"Self-attention network {architecture}"
+    words = {"layer": "Lightning self-attention", "network": "Self-attention network"}[architecture.kind]
+    return f"{words} {architecture.name}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -303,7 +303,9 @@ def _dimension_in_words(found: Dimension) -> str:
     known = f"Dimension {found.dimension}, {found.evidence}"
     if found.evidence is not Evidence.PROVED:
         known += f"; proved between {found.lower_bound} and {found.upper_bound}"
-    said = f"{known}. {found.paper_equation.capitalize()} of HMK gives"
-    if failing := found.paper_hypotheses_failing:
-        return f"{said} {found.paper}, but its hypotheses do not hold: {'; '.join(failing)}."
-    return f"{said} {found.paper if found.defect else 'the same'}."
+    if (paper := by_paper(found)) is None:
+        return f"{known}."
+    said = f"{known}. {paper.equation.capitalize()} of HMK gives"
+    if paper.failing:
+        return f"{said} {paper.value}, but its hypotheses do not hold: {'; '.join(paper.failing)}."
+    return f"{said} {paper.value if paper.defect else 'the same'}."

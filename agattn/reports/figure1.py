@@ -159,7 +159,7 @@ class Figure1:
     @property
     def words(self) -> str:
         """The figure in words, for those who cannot see it."""
-        line, name = self.section.line(), str(self.layer).split(":")[0]
+        line, name = self.section.line(), self.layer.name
         text = f"The surface {pretty(str(self.section.equation))} = 0 in a three-dimensional slice of {name}."
         if line is not None:
             inside = sum(piece.in_m for piece in self.pieces)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
+from agattn.claims.network_dimension import equation_14
 from agattn.geometry.dimension.dimension import Dimension, dimension
-from agattn.geometry.dimension.formulas import corollary_3_8
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.reports.drawing import empty
 
@@ -58,7 +58,7 @@ def figure_3(sizes: Iterable[int] = SIZES, seed: int = 0) -> list[Figure3Row]:
     """Compute the figure's numbers."""
     networks = {delta: network(delta) for delta in sizes}
     return [
-        Figure3Row(delta, dimension(net, seed), corollary_3_8(net), float32_trial(net, seed))
+        Figure3Row(delta, dimension(net, seed), equation_14(net), float32_trial(net, seed))
         for delta, net in networks.items()
     ]
 

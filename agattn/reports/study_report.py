@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
@@ -53,9 +53,7 @@ def study_report(
     """
     entries = [Entry(line) for line in lines]
     ask = lines[0]["job"]["ask"]
-    layers = sum(isinstance(entry.architecture, SingleLayer) for entry in entries)
-    numbers = ((layers, "layer"), (len(entries) - layers, "network"))
-    subject = " and ".join(_count(number, noun) for number, noun in numbers if number)
+    subject = " and ".join(_count(len(those), kind) for kind, those in _by_kind(entries).items())
     settings = _values((line["job"] for line in lines), in_words)
     seeds = _values({"seed": line["job"]["seed"]} for line in lines if "seed" in line["job"])
     versions = _values(line["versions"] for line in lines)
@@ -88,12 +86,19 @@ def study_report(
     )  # fmt: skip
 
 
+def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The entries about each kind of architecture, in the order of the kinds' names."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.architecture.kind, []).append(entry)
+    return dict(sorted(found.items()))
+
+
 def _name(entry: Entry) -> str:
-    """The architecture in a few letters; t only where it is not 2, as every t ≥ 2 gives the same M."""
-    if isinstance(entry.architecture, DeepNetwork):
-        return str(entry.architecture)
-    t = entry.architecture.t
-    return str(entry.architecture).split(":")[0] + (f", t = {t}" if t != 2 else "")
+    """The architecture in a few letters; a layer's t where it is not 2, as every t ≥ 2 gives the same M."""
+    name: str = entry.architecture.name
+    tokens = f", t = {entry.architecture.t}"
+    return name if name.endswith(tokens) or tokens == ", t = 2" else name + tokens
 
 
 def _count(number: int, noun: str) -> str:
@@ -165,9 +170,10 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
             "How often each claim came out which way",
             ("claim", "statement", *_VERDICTS, "evidence of the decided"), counts,
         ),
-        "verdicts": (
-            *_verdicts([e for e in entries if isinstance(e.architecture, SingleLayer)], "layers", pictures),
-            *_verdicts([e for e in entries if isinstance(e.architecture, DeepNetwork)], "networks", pictures),
+        "verdicts": tuple(
+            block
+            for kind, those in _by_kind(entries).items()
+            for block in _verdicts(those, f"{kind}s", pictures)
         ),
         "undecided": _table(
             "Claims that stayed undecided", ("architecture", "claim", "reason"), undecided
@@ -177,11 +183,10 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
 
 def _where(failing: Sequence[Entry], holding: Sequence[Entry]) -> str:
     """The shortest condition on d, d', a that tells the layers where a claim fails from the others."""
-    inside = [e.architecture for e in failing if isinstance(e.architecture, SingleLayer)]
-    outside = [e.architecture for e in holding if isinstance(e.architecture, SingleLayer)]
+    inside, outside = ([entry.architecture for entry in those] for those in (failing, holding))
     layers = [*inside, *outside]
     if (
-        len(inside) < len(failing)
+        not all(isinstance(layer, SingleLayer) for layer in layers)
         or not outside
         or len(layers) > _MOST_DESCRIBED
         or max(max(layer.d, layer.d_out) for layer in layers) > _LARGEST_DESCRIBED

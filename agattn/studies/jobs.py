@@ -39,6 +39,8 @@ ASKS = {
     "dimension": ("seed",),
     "strata": (),
 }
+#: What some questions are asked about; the others about every architecture.
+ABOUT: dict[str, type[Any]] = {"dimension": DeepNetwork, "strata": SingleLayer}
 Versions = Mapping[str, str]
 Line = dict[str, Any]
 
@@ -190,7 +192,8 @@ def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status:
 
 def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], int, bool]:
     """The result of a job, its status, and whether an engine crashed."""
-    here, layer = versions_for(job.engine), job.architecture
+    here = versions_for(job.engine)
+    layer: Any = job.architecture
     for name in sorted({*versions, *here}):
         if versions.get(name) != here.get(name):
             what = "code of agattn" if name == "code" else name
@@ -205,14 +208,15 @@ def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], 
         # Engines run side by side; the order in which they complained is a matter of chance.
         document = report.as_json() | {"troubles": sorted(report.troubles)}
         return document, report.exit_status, report.engine_failed
-    if job.ask == "dimension" and isinstance(layer, DeepNetwork):
+    if not isinstance(layer, ABOUT[job.ask]):
+        raise InputError(f"{job.ask} is not asked about {layer}")
+    if job.ask == "dimension":
+        from agattn.claims.network_dimension import document as with_paper
         from agattn.geometry.dimension.dimension import dimension
 
         found = dimension(layer, job.seed, force=force)
-        return found.as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
-    if job.ask == "strata" and isinstance(layer, SingleLayer):
-        from agattn.verification.strata_table import strata_table
+        return with_paper(found), 0 if found.evidence is Evidence.PROVED else 3, False
+    from agattn.verification.strata_table import strata_table
 
-        table = strata_table(layer).as_json()
-        return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
-    raise InputError(f"{job.ask} is not asked about {layer}")
+    table = strata_table(layer).as_json()
+    return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False

@@ -12,12 +12,11 @@ template for each engine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.systems import layer_tasks, network_tasks
 from agattn.systems.problem import Problem
@@ -75,11 +74,7 @@ def build(
     task = task_named(name)
     given = {key: value for key, value in given.items() if value is not None}
     if not isinstance(architecture, task.about):
-        kinds = {
-            SingleLayer: "a single layer; give -d and -o",
-            DeepNetwork: "a network; give --dims and --ranks",
-        }
-        raise InputError(f"{name} is about {kinds[task.about]}")
+        raise InputError(f"{name} is about a {task.about.kind}; give {task.about.options}")
     if not task.one_token and architecture.t == 1:
         raise InputError(
             f"{name} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
@@ -95,7 +90,7 @@ def build(
     data = task.data(architecture, {"seed": seed, **given})
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    title = task.title.format(M=re.split("[:,] ", str(architecture))[0])
+    title = task.title.format(M=architecture.name)
     problem = Problem(
         name, title, f"{PAPER}, {task.reference}", architecture, results, "", data, characteristic
     )
@@ -105,10 +100,8 @@ def build(
                 f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
             )
     words = [f"agattn emit {name} --engine ENGINE {architecture.arguments}"]
-    if seed and isinstance(architecture, DeepNetwork):
-        words.append(f"--seed {seed}")
-    if characteristic:
-        words.append(f"--field {characteristic}")
+    words += [f"--seed {seed}"] if seed and "seed" in task.takes else []
+    words += [f"--field {characteristic}"] if characteristic else []
     words += ["--prime"] if data.get("prime") else []
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
     words += [f"{_OPTIONS[key]} FILE" for key in given if key in ("points", "target", "slice")]

@@ -131,7 +131,7 @@ COMPONENTS = Task(
         Result("component-dimension", "dimension of a component", per_item="components"),
         Result("rescaling", "1 if all its points are rescalings", per_item="components"),
     ),
-    data=_random_point, read=_read_components, too_large=_too_many_monomials,
+    data=_random_point, read=_read_components, too_large=_too_many_monomials, takes=("seed",),
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
 )  # fmt: skip
 

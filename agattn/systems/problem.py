@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer
@@ -89,14 +89,8 @@ class Problem:
 
     @property
     def layer(self) -> SingleLayer:
-        """The architecture, for tasks about a single layer.
-
-        Raises:
-            TypeError: if the task is about a network.
-        """
-        if not isinstance(self.architecture, SingleLayer):
-            raise TypeError(f"{self.task} is about the network {self.architecture}, not about a single layer")
-        return self.architecture
+        """The architecture, in tasks about a single layer."""
+        return cast(SingleLayer, self.architecture)
 
     @property
     def points(self) -> tuple[Point, ...]:

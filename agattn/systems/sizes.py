@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import Architecture
 from agattn.errors import TooLargeError
 
 #: Linear algebra in more coordinates would fill the memory.
@@ -15,11 +15,11 @@ def check_size(architecture: Architecture) -> None:
     """Refuse an architecture that is too large for what is computed natively.
 
     Raises:
-        TooLargeError: if a layer has more than 1000 coordinates, or a network more than 20,000 parameters or
-            100 tokens.
+        TooLargeError: if it has more than 1000 coordinates, or where it has none more than 20,000 parameters
+            or 100 tokens.
     """
-    if isinstance(architecture, SingleLayer):
-        sizes = [(architecture.ambient_dimension, MAX_LINEAR_COORDINATES, "coordinates")]
+    if (coordinates := architecture.ambient_dimension) is not None:
+        sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
     else:
         from agattn.geometry.dimension.dimension import MAX_PARAMETERS  # layers do without its imports
 

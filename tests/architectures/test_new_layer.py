@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 
@@ -37,4 +38,4 @@ def test_sums_of_powers(perceptron, n, s, r, value):
     assert found.dimension == value == found.lower_bound
     assert found.upper_bound == s * n  # one scaling for each neuron
     assert (found.evidence is Evidence.PROVED) == (value == s * n)
-    assert found.predicted is None and found.as_json()["paper"] is None
+    assert found.predicted is None and by_paper(found) is None

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims import LAYER_CLAIMS
+from agattn.claims import LAYER_CLAIMS, network_dimension
 from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import network_identities as identities
 from agattn.claims.claim import Finding, Findings
@@ -100,7 +100,7 @@ def test_equation_14_is_inapplicable_to_its_exceptions_and_their_dimension_is_sh
     found = verdict("corollary-3.8", network)
     assert (found.status, found.computed, found.evidence) == (INAPPLICABLE, true, PROVED)
     assert found.predicted is None and found.witness.startswith(f"it assumes {failing}.")
-    formula = formulas.corollary_3_8(network)
+    formula = network_dimension.equation_14(network)
     assert (f"the formula gives {formula}" in found.witness) == (formula != true)
     assert verdict("agattn.network-dimension", network).status is CONFIRMED
 
@@ -176,8 +176,8 @@ def test_what_is_shown_outside_the_hypotheses_does_not_depend_on_the_seed(sizes,
 @pytest.mark.parametrize("claim", ["corollary-3.8", "conjecture-3.10"])
 def test_a_wrong_formula_is_refuted(claim, monkeypatch):
     network = SOFTMAX if claim == "conjecture-3.10" else BOTTLENECK
-    right = formulas.corollary_3_8
-    monkeypatch.setattr(formulas, "corollary_3_8", lambda network: right(network) + 1)
+    right = network_dimension.equation_14
+    monkeypatch.setattr(network_dimension, "equation_14", lambda network: right(network) + 1)
     found = verdict(claim, network)
     assert (found.status, found.evidence) == (REFUTED, PROVED)
     assert found.predicted == found.computed + 1 and f"the formula gives {found.predicted}" in found.witness

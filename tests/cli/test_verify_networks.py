@@ -3,7 +3,7 @@
 import pytest
 from command_line import call, document
 
-from agattn.geometry.dimension import formulas
+from agattn.claims import network_dimension
 
 BOTTLENECK = ["verify", "--dims", "4,3,4", "--ranks", "2,2", "-t", "3", "--engine", "native"]
 
@@ -58,7 +58,7 @@ def test_both_engines_and_the_whole_fiber(both_engines):
 
 
 def test_a_refutation_is_status_1(monkeypatch):
-    monkeypatch.setattr(formulas, "corollary_3_8", lambda network: 34)
+    monkeypatch.setattr(network_dimension, "equation_14", lambda network: 34)
     result = document(*BOTTLENECK, "--claim", "corollary-3.8", status=1)
     assert result["claims"][0]["verdict"] == "refuted" and result["claims"][0]["computed"] == 33
     status, out, _ = call(*BOTTLENECK, "--claim", "corollary-3.8")
@@ -92,7 +92,7 @@ def test_softmax_heads_and_skips():
         (["-d", "2", "-o", "1", "--dims", "2,2"], "-d describes a single layer and --dims a network"),
         (["-d", "2", "-o", "1", "--heads", "2"], "-d describes a single layer and --heads a network"),
         (["--dims", "2,2", "--ranks", "2,2"], "2 ranks for 1 layer"),
-        (["--dims", "2,2", "--ranks", "2", "--claim", "theorem-3.2"], "theorem-3.2 is about a single layer"),
+        (["--dims", "2,2", "--ranks", "2", "--claim", "theorem-3.2"], "theorem-3.2 is about a layer"),
         (["-d", "2", "-o", "1", "--claim", "theorem-3.7"], "theorem-3.7 is about a network; give --dims"),
         (["--dims", "2,2", "--ranks", "2", "--claim", "corolary-3.8"], "did you mean 'corollary-3.8'"),
         (["-d", "2", "-o", "1", "--claim", "conjecture-3.1"], "did you mean 'conjecture-3.10'"),

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.network_dimension import document as with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.studies import jobs as jobs_module
@@ -109,7 +110,7 @@ def test_results_are_those_of_the_commands():
     expected = verify(SingleLayer(2, 1), (), Settings(engine="native")).as_json()
     assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
-    assert timeless(found.result) == json.loads(json.dumps(timeless(dimension(NETWORK, 4).as_json())))
+    assert timeless(found.result) == json.loads(json.dumps(timeless(with_paper(dimension(NETWORK, 4)))))
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
     assert (
         table.result == json.loads(json.dumps(strata_table(SingleLayer(3, 2, 2)).as_json()))

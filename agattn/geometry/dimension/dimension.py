@@ -34,10 +34,10 @@ from numpy.typing import NDArray
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, draw_parameters
+from agattn.architectures import Architecture, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
-from agattn.geometry.dimension.formulas import Bound, corollary_3_8, hypotheses_3_8, network_bound
+from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 
@@ -56,9 +56,6 @@ class Dimension(Shown):
         dimension: the dimension, or where it is not proved the rank observed.
         evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
         predicted: by :func:`agattn.geometry.dimension.formulas.network_dimension`; ``None`` for no network.
-        paper: HMK's equation 14 or 16, or 7 for one layer, whether or not its hypotheses hold; ``None`` for
-            an architecture that is not HMK's.
-        paper_hypotheses_failing: the hypotheses of that statement that do not hold.
         jacobian_shape: rows and columns of the matrix whose rank was taken.
         ranks: the rank at each point tried, with the primes (empty for normalized networks).
         precision_bits: precision of the balls (0 for lightning networks).
@@ -73,8 +70,6 @@ class Dimension(Shown):
     upper_bound: int
     upper_bound_reason: str
     predicted: int | None
-    paper: int | None
-    paper_hypotheses_failing: tuple[str, ...]
     jacobian_shape: tuple[int, int]
     ranks: tuple[Point, ...]
     precision_bits: int
@@ -86,18 +81,6 @@ class Dimension(Shown):
         """The number of parameters."""
         return self.architecture.parameters
 
-    @property
-    def paper_equation(self) -> str:
-        """The equation of HMK that gives a dimension for the network; empty where there is none."""
-        if not isinstance(network := self.architecture, DeepNetwork):
-            return ""
-        return f"equation {7 if network.layers == 1 else 14 if network.is_lightning else 16}"
-
-    @property
-    def defect(self) -> int:
-        """How far the dimension lies below the paper's equation; 0 where it holds, or says nothing."""
-        return 0 if self.paper is None else self.paper - self.dimension
-
     def __str__(self) -> str:
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
@@ -106,14 +89,7 @@ class Dimension(Shown):
         return f"{self.architecture}: dimension {self.dimension} ({known}){expected}"
 
     def as_json(self) -> dict[str, object]:
-        """Return the document that the command line prints."""
-        failing = list(self.paper_hypotheses_failing)
-        paper = {
-            "value": self.paper,
-            "hypotheses_hold": not failing,
-            "failing": failing,
-            "defect": self.defect,
-        }
+        """The dimension and how it is known, JSON-ready."""
         return {
             "architecture": self.architecture.as_json(),
             "dimension": self.dimension,
@@ -123,7 +99,6 @@ class Dimension(Shown):
             "lower_bound": self.lower_bound,
             "upper_bound": self.upper_bound,
             "upper_bound_reason": self.upper_bound_reason,
-            "paper": None if self.paper is None else paper,
             "jacobian_shape": list(self.jacobian_shape),
             "points": [{"rank": r.rank, "prime": r.prime, "rows": r.rows} for r in self.ranks],
             "precision_bits": self.precision_bits,
@@ -145,14 +120,13 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         TooLargeError: if the architecture is beyond :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`.
     """
     start = time.perf_counter()
-    if isinstance(architecture, SingleLayer):
-        architecture = architecture.as_network()
+    network = architecture.as_network()
+    architecture = network or architecture
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    network = architecture if isinstance(architecture, DeepNetwork) else None
     counted = network_bound(network) if network else symmetry_bound(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
@@ -171,8 +145,6 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         upper_bound=bound.value,
         upper_bound_reason=bound.reason,
         predicted=counted.value if network else None,
-        paper=corollary_3_8(network) if network else None,
-        paper_hypotheses_failing=tuple(hypotheses_3_8(network)) if network else (),
         jacobian_shape=found.shape,
         ranks=found.points,
         precision_bits=found.precision_bits or 0,
@@ -196,7 +168,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
         parameters = draw_parameters(architecture, random)
         columns = np.arange(architecture.parameters)
-        if isinstance(architecture, DeepNetwork):
+        if architecture.as_network() is not None:
             columns = np.setdiff1d(columns, gauge_columns(architecture, parameters, p))
 
         def draw(rows: int) -> Residues:

@@ -21,9 +21,8 @@ All these are upper bounds, proved by the arguments just given. That they are at
 network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
 
 >>> from agattn.architectures import DeepNetwork
->>> network = DeepNetwork((3, 3, 3), (1, 2), t=3)
->>> corollary_3_8(network), network_dimension(network)
-(20, 18)
+>>> network_dimension(DeepNetwork((3, 3, 3), (1, 2), t=3))
+18
 """
 
 from __future__ import annotations
@@ -44,47 +43,6 @@ class Bound(NamedTuple):
 
     value: int
     reason: str
-
-
-def corollary_3_8(network: DeepNetwork) -> int:
-    """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
-
-    Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
-    Where the inner widths differ their common value δ is replaced by the count of the parameters in V
-    modulo GL(d_i).
-
-    >>> corollary_3_8(DeepNetwork((10, 10, 10), (2, 2), 3, normalization="softmax"))
-    172
-    """
-    dims = network.dims
-    attention = sum(min(a, d) * (2 * d - min(a, d)) for a, d in zip(network.ranks, dims, strict=False))
-    values = sum(d * e for d, e in pairwise(dims)) - sum(d * d for d in dims[1:-1])
-    return attention + values - (network.layers if network.is_lightning else 0)
-
-
-def hypotheses_3_8(network: DeepNetwork) -> list[str]:
-    """The hypotheses of HMK's Corollary 3.8 (for a normalized network, of Conjecture 3.10) that fail.
-
-    >>> hypotheses_3_8(DeepNetwork((2, 3, 2), (2, 1), t=2))
-    ['t ≥ 3', 'a_i ≥ 2', 'd_i = δ ≤ d_0, d_l']
-    >>> hypotheses_3_8(DeepNetwork((3, 1), (1,), t=2))  # those of Corollary 3.3
-    ["a > 1 or d' > 1"]
-    """
-    conditions = {
-        "one head": set(network.heads_by_layer) == {1} and network.value_rank is None,
-        "no skip connections": not network.skip,
-    }
-    if network.layers == 1:  # Corollary 3.3, or Theorem 3.9, which assumes less
-        conditions["t ≥ 2"] = network.t >= 2
-        conditions["a > 1 or d' > 1"] = (
-            not network.is_lightning or network.ranks[0] > 1 or network.dims[1] > 1
-        )
-    else:
-        conditions["t ≥ 3"] = network.t >= 3
-        conditions["a_i ≥ 2"] = min(network.ranks) >= 2
-        conditions["d_i = δ ≤ d_0, d_l"] = network.bottleneck is not None
-        conditions["δ ≥ 2"] = network.bottleneck != 1
-    return [name for name, holds in conditions.items() if not holds]
 
 
 def single_layer_bounds(

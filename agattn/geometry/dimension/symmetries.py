@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
-from agattn.architectures import Acted, Architecture, DeepNetwork, draw_parameters
+from agattn.architectures import Acted, Architecture, draw_parameters
 from agattn.geometry.dimension.formulas import Bound
 
 _BLOCK = 512
@@ -67,7 +67,7 @@ def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
     return Bound(architecture.parameters - space.rank, reason)
 
 
-def gauge_columns(network: DeepNetwork, parameters: Parameters, p: int) -> np.ndarray:
+def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.ndarray:
     """Parameters that can be held fixed: the Jacobian modulo p has the same rank on the other columns.
 
     In each head the entries of min(a, d) independent columns of Q (gl(a) moves them at will), the same for

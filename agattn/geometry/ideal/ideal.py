@@ -287,7 +287,7 @@ class Ideal(Shown):
             f"{number} {_NAMES.get(n, f'equation of degree {n}')}{'s' * (number > 1 and n in _NAMES)}"
             for n, number in self.generators_by_degree.items()
         ]
-        name = str(self.layer).split(":")[0]
+        name = self.layer.name
         known = f" to degree {self.max_degree}" if self.whole is None else ""
         return f"Ideal of {name}{known}: {', '.join(counts) or 'no equations'}"
 

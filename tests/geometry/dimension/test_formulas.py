@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import DeepNetwork, SingleLayer
+from agattn.claims.network_dimension import COROLLARY_3_8, SECTION_3_3, equation_14
 from agattn.geometry.dimension.formulas import (
-    corollary_3_8,
-    hypotheses_3_8,
     network_dimension,
     reduced_widths,
     single_layer_bounds,
@@ -24,8 +23,8 @@ def test_one_layer_is_corollary_3_3(d, d_out, a, t):
     network, layer = DeepNetwork((d, d_out), (a,), t), SingleLayer(d, d_out, a, t)
     assert network_dimension(network) == layer.expected_dimension
     if t >= 2:
-        assert corollary_3_8(network) == layer.expected_dimension
-        assert hypotheses_3_8(network) == ([] if max(a, d_out) > 1 else ["a > 1 or d' > 1"])
+        assert equation_14(network) == layer.expected_dimension
+        assert COROLLARY_3_8.failing_hypotheses(network) == ([] if max(a, d_out) > 1 else ["a > 1 or d' > 1"])
 
 
 @settings(deadline=None)
@@ -39,8 +38,8 @@ def test_equation_14_and_16_under_their_hypotheses(delta, more, other, ranks, so
     for a, d in zip(ranks, dims, strict=False):
         alpha = min(a, d)
         expected += alpha * (2 * d - alpha)
-    assert hypotheses_3_8(network) == []
-    assert corollary_3_8(network) == network_dimension(network) == expected
+    assert all(hypothesis.holds(network) for hypothesis in SECTION_3_3)
+    assert equation_14(network) == network_dimension(network) == expected
 
 
 @settings(max_examples=25, deadline=None)
