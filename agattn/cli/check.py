@@ -1,32 +1,49 @@
-"""``agattn check``: verify a certificate with nothing but Python's integers."""
+"""``agattn check``: verify a certificate with nothing but Python's integers, or hand out what does."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import click
 
-from agattn.checker import UnreadableError, check, described, load
-from agattn.cli.options import INPUT
-from agattn.cli.output import print_json
+from agattn.check import UnreadableError, check
+from agattn.cli.output import check_destination, print_json, write_file
 from agattn.errors import InputError
 
 
-@click.command(epilog="Example: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json")
-@click.argument("path", metavar="FILE", type=INPUT)
+@click.command(
+    epilog="Examples: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json; "
+    "agattn check --write check.py; python3 check.py m322.json"
+)
+@click.argument("path", metavar="[FILE]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(path: Path, as_json: bool) -> int:
-    """Verify the certificate in FILE again: no engine, no FLINT, no sympy.
+@click.option(
+    "--write",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write the checker as one file of Python.",
+)
+def command(path: str | None, as_json: bool, write: Path | None) -> int:
+    """Verify the certificate in FILE (- is stdin) again: no engine, no FLINT, no sympy.
 
-    Exit status: 0 valid; 1 not valid; 2 no certificate.
+    The checker is one file of Python that needs nothing else; --write copies it, for whoever wants to read
+    it, or to use it where agattn is not installed.
+
+    Exit status: 0 valid; 1 not valid; 2 unreadable, malformed or too large.
     """
+    if (path is None) == (write is None):
+        raise InputError("name a certificate, or with --write a file for the checker: one of the two")
+    if write is not None:
+        check_destination(write)
+        write_file(write, files("agattn").joinpath("check.py").read_text(encoding="utf-8"))
+        return 0
     try:
-        result = check(load(path.read_text(encoding="utf-8-sig")))
-    except (UnreadableError, OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"{path} is not a certificate: {reason}") from error
+        result = check(path)
+    except UnreadableError as error:
+        raise InputError(f"{path} cannot be checked: {error}") from error
     if as_json:
         print_json(result)
     else:
-        click.echo(described(result))
+        click.echo(str(result))
     return 0 if result["valid"] else 1

@@ -1,7 +1,7 @@
 """Certificates: integers from which anyone can verify the verdicts about one layer again.
 
 A certificate always comes from the native computation, whatever engine decided first, and is checked by
-``agattn.checker`` before it is handed out.
+``agattn.check`` before it is handed out.
 
 >>> from agattn import SingleLayer
 >>> document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
@@ -24,9 +24,9 @@ from typing import Any
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
 from agattn.architectures import SingleLayer
-from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import FORMAT, check, described
-from agattn.checker import Layer as CheckedLayer
+from agattn.check import CLAIMS as CERTIFIABLE
+from agattn.check import FORMAT, LETTERS, UnreadableError, check
+from agattn.check import Layer as CheckedLayer
 from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict
@@ -74,7 +74,7 @@ def make_certificate(
         verdicts: those that were found already, with an engine perhaps: they must agree.
 
     Raises:
-        InputError: if there is no such claim, or if t = 1, where no claim applies.
+        InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
     if not layer.has_orbits:
@@ -92,9 +92,12 @@ def make_certificate(
         "strata": [_stratum(layer, s, with_spaces) for s in strata(layer) if not s.is_zero],
         "claims": [_claim(layer, verdict) for verdict in native],
     }
-    result = check(document)
-    if result["flaw"] and any("certificate" not in claim for claim in document["claims"]):
-        raise DisagreementError(f"{layer}: the checker rejects the certificate: {result['flaw']}")
+    try:
+        flaw = check(document)["flaw"]
+    except UnreadableError as error:
+        raise InputError(f"{layer} cannot be certified: {error}") from error
+    if flaw and any("certificate" not in claim for claim in document["claims"]):
+        raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
     return document
 
 
@@ -113,7 +116,7 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     holds = CLAIMS[verdict.claim].certificate
     reason = ""
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
-        reason = f"it is {verdict.status}: {verdict.witness}"
+        reason = f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
     elif holds is None:
         reason = "the checker knows no proof of it by finitely many integers"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):

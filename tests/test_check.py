@@ -1,0 +1,425 @@
+"""Certificates and their checker: what is true passes, and no single number can be changed."""
+
+import copy
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from command_line import call
+
+import agattn.check
+from agattn import SingleLayer, claims
+from agattn.check import CLAIMS, OTHERS, UnreadableError, check, load
+from agattn.verification.certificate import dump, make_certificate
+from tests.faults.certificates import at, places
+
+LIGHT = ("_version", "errors", "check", "cli", "cli.main", "cli.check", "cli.output")
+SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
+REFUTED = ["theorem-3.4.singular", "corollary-A.4"]
+
+
+def is_valid(document):
+    try:
+        return check(document)["valid"]
+    except UnreadableError:
+        return False
+
+
+def with_values(document, changes):
+    changed = copy.deepcopy(document)
+    for path, value in changes:
+        at(changed, path[:-1])[path[-1]] = value
+    return changed
+
+
+def mutants(document):
+    """The document with one number changed, or with two neighbouring different numbers swapped."""
+    found = [path for path in places(document) if type(at(document, path)) is int]
+    for path in found:
+        x = at(document, path)
+        for other in {x + 1, x - 1, -x, 0, 2 * x, x + 10**9} - {x}:
+            yield [(path, other)]
+    for one, other in itertools.pairwise(found):
+        x, z = at(document, one), at(document, other)
+        if x != z:
+            yield [(one, z), (other, x)]
+
+
+@pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2), (2, 2, 1)])
+def test_no_single_number_can_be_changed(shape):
+    document = make_certificate(SingleLayer(*shape))
+    assert check(document)["valid"]
+    survivors = [changes for changes in mutants(document) if is_valid(with_values(document, changes))]
+    assert survivors == []
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 2), (3, 1, 1), (4, 1, 3)])
+def test_no_single_number_can_be_changed_in_a_larger_one(shape):
+    document = make_certificate(SingleLayer(*shape))
+    sample = random.Random(0).sample(list(mutants(document)), 300)
+    survivors = [changes for changes in sample if is_valid(with_values(document, changes))]
+    assert survivors == []
+
+
+@pytest.mark.slow
+def test_every_small_verdict_has_a_certificate():
+    for d in (1, 2, 3):
+        for d_out in (1, 2, 3):
+            for a in range(1, d + 2):
+                layer = SingleLayer(d, d_out, a)
+                result = check(load(dump(make_certificate(layer))))
+                assert result["valid"], (layer, result)
+                valid = {claim["id"] for claim in result["claims"] if claim["valid"]}
+                if d >= 2 and (min(a, d), d_out) != (1, 1):
+                    assert valid >= set(CLAIMS) - {"lemma-3.1"}
+
+
+def test_the_counterexample():
+    document = make_certificate(SingleLayer(3, 2, 2))
+    claims = {claim["id"]: claim for claim in document["claims"]}
+    for name in REFUTED:
+        assert claims[name] == {"id": name, "verdict": "refuted", "fails_at": [[2, 1, 2], [2, 1, 3]]}
+    assert claims["agattn.singular-locus"]["verdict"] == "confirmed"
+    other = make_certificate(SingleLayer(3, 2, 2, t=5), ["agattn.degree"])
+    assert claims["agattn.degree"]["degree"] == other["claims"][0]["degree"]
+    [record] = [s for s in document["strata"] if s["ranks"] == [2, 1, 2]]
+    assert (record["tangent"], document["dimension"]) == (14, 13)
+
+
+def test_shipped_certificate_is_valid_and_current():
+    text = SHIPPED.read_text(encoding="utf-8")
+    result = check(load(text))
+    assert result["valid"] and result["layer"] == "M(3,2,2), t ≥ 2"
+    assert {claim["id"] for claim in result["claims"] if claim["valid"]} == set(CLAIMS)
+    current = make_certificate(SingleLayer(3, 2, 2))
+    stored = load(text)
+    assert {**stored, "about": ""} == {**current, "about": ""}
+
+
+def the_stratum(document, *ranks):
+    return next(stratum for stratum in document["strata"] if stratum["ranks"] == list(ranks))
+
+
+def split_a_row(arcs):
+    """Write k (q + εq')ᵀ, where it occurs, as k qᵀ + k (εq')ᵀ: true, but with a row number too many."""
+    arc = next(
+        arc
+        for arc in arcs
+        if len({row for row, *_ in arc["K"]}) == 1 and {power for *_, power, _ in arc["Q"]} == {0, 1}
+    )
+    arc["K"] += [[2, *rest] for _, *rest in arc["K"]]
+    arc["Q"] = sorted([1 + power, column, power, x] for _, column, power, x in arc["Q"])
+
+
+FORGERIES = {
+    "another verdict": lambda doc: doc["claims"][5].update(verdict="confirmed", fails_at=[]),
+    "a verdict without its witness": lambda doc: doc["claims"][5].update(fails_at=[[2, 1, 2]]),
+    "a stratum is left out": lambda doc: doc["strata"].remove(the_stratum(doc, 2, 1, 3)),
+    "a stratum twice": lambda doc: doc["strata"].append(the_stratum(doc, 2, 1, 3)),
+    "an unknown key": lambda doc: doc["strata"][0].update(proof="trust me"),
+    "a preimage is left out": lambda doc: the_stratum(doc, 1, 1, 2).pop("second"),
+    "no critical direction": lambda doc: the_stratum(doc, 1, 1, 1).pop("critical"),
+    "a critical direction at a regular point": lambda doc: the_stratum(doc, 1, 2, 2).update(
+        critical=the_stratum(doc, 1, 1, 1)["critical"]
+    ),
+    "the rescaling as critical direction": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        critical=[[[1, 1, 1]], [[1, 1, -1]]]
+    ),
+    "the same preimage twice": lambda doc: the_stratum(doc, 1, 1, 2).update(
+        second=[the_stratum(doc, 1, 1, 2)["A"], the_stratum(doc, 1, 1, 2)["V"]]
+    ),
+    "an arc is left out": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"].pop(),
+    "one arc many times": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        arcs=the_stratum(doc, 1, 1, 1)["arcs"][:1] * 24
+    ),
+    "arcs through another point": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        arcs=the_stratum(doc, 1, 1, 2)["arcs"], tangent=the_stratum(doc, 1, 1, 2)["tangent"]
+    ),
+    "a true but useless equation twice": lambda doc: the_stratum(doc, 1, 1, 1)["equations"].append(
+        the_stratum(doc, 1, 1, 1)["equations"][0]
+    ),
+    "the pair of another stratum": lambda doc: the_stratum(doc, 2, 1, 3).update(
+        {name: the_stratum(doc, 2, 1, 2)[name] for name in ("A", "V", "y", "arcs", "tangent")}
+    ),
+    "a second preimage where there is one": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        second=[[[1, 1, 1]], [[1, 1, 1]]]
+    ),
+    "a sequence to an inner point": lambda doc: the_stratum(doc, 1, 2, 2).update(approach=[[1, 1, 2, 2, 1]]),
+    "a tangent dimension without arcs": lambda doc: the_stratum(doc, 2, 1, 2).pop("arcs"),
+    "arcs without a tangent dimension": lambda doc: the_stratum(doc, 2, 1, 2).pop("tangent"),
+    "two rows where one would do": lambda doc: split_a_row(the_stratum(doc, 1, 1, 1)["arcs"]),
+    "a term 0": lambda doc: the_stratum(doc, 1, 1, 1)["equations"][0].append(
+        [0, [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3], [2, 3, 3, 3]]
+    ),
+    "terms out of order": lambda doc: the_stratum(doc, 1, 1, 1)["equations"][0].reverse(),
+    "a is 0": lambda doc: doc.update(a=0, strata=[]),
+    "a claim nobody made": lambda doc: doc["claims"].append(
+        {"id": "theorem-99", "verdict": "confirmed", "fails_at": []}
+    ),
+    "true for 1": lambda doc: doc["strata"][0]["A"].__setitem__(0, [True, 1, 1]),
+    "no claims": lambda doc: doc.update(claims=[]),
+    "claims of another type": lambda doc: doc.update(claims=5),
+    "strata of another type": lambda doc: doc.update(strata="none"),
+    "a stratum of another type": lambda doc: doc["strata"].__setitem__(0, []),
+    "the same claim twice": lambda doc: doc["claims"].append(doc["claims"][0]),
+}
+
+
+def put(**words):
+    """Say something else of the claim that is not certified."""
+    return lambda doc: next(c for c in doc["claims"] if c["id"] == "agattn.hilbert-function").update(**words)
+
+
+VERDICT = "theorem-3.4.singular  valid  confirmed: M is singular exactly at rk A ≤ 1, rk V ≤ 1."
+FORGERIES |= {
+    "a number that is not whole": lambda doc: doc.update(dimension=13.0),
+    "true for a": lambda doc: doc.update(a=True),
+    "sizes below 0": lambda doc: doc.update(d=-3, d_out=-2),
+    "another format": lambda doc: doc.update(format="agattn certificate 2"),
+    "for one token": lambda doc: doc.update(t=1),
+    "a layer beyond all bounds": lambda doc: doc.update(d=10**9, d_out=10**9, dimension=10**18),
+    "an integer beyond all bounds": lambda doc: doc["strata"][0]["A"].__setitem__(0, [1, 1, 10**4000]),
+    "a power of ε beyond all bounds": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"][0]["V"].append(
+        [2, 3, 10**9, 1]
+    ),
+    "a text that is a verdict": lambda doc: doc.update(about=f"M(3,2,2)\n{VERDICT}"),
+    "a text that goes back": lambda doc: doc.update(about="\x1b[1A\x1b[2K" + VERDICT),
+    "a text that goes leftwards": lambda doc: doc.update(about="\u202e" + VERDICT),
+    "half a character": lambda doc: doc.update(about="\ud800"),
+    "a text without end": lambda doc: doc.update(about="valid " * 10**5),
+    "an object for a text": lambda doc: doc.update(about={"valid": 1}),
+    "an id with a verdict in it": put(id=f"agattn.hilbert-function\n{VERDICT}"),
+    "an id that goes back": put(id="\x1b[2K\rtheorem-3.4.singular"),
+    "an id that looks like another": put(id="theorem\u20113.4.singular"),
+    "an id that nobody knows": put(id="agattn.riemann-hypothesis"),
+    "an id that is no text": put(id=34),
+    "a certificate of another kind": put(certificate="proved by the author"),
+    "a reason with a verdict in it": put(reason=f"none\n{VERDICT}"),
+    "a verdict on what cannot be certified": lambda doc: doc["claims"].append(
+        {"id": "theorem-3.9", "verdict": "confirmed", "fails_at": []}
+    ),
+    "a verdict beside the reason": put(verdict="confirmed"),
+    "a third verdict": lambda doc: doc["claims"][0].update(verdict="proved"),
+    "a degree of another": lambda doc: next(c for c in doc["claims"] if "degree" in c).update(degree=2377),
+    "a degree in another claim": lambda doc: doc["claims"][0].update(degree=2376),
+    "dependent equations": lambda doc: (eq := the_stratum(doc, 1, 1, 1)["equations"]).append(
+        [[2 * x, *names] for x, *names in eq[0]]
+    ),
+    "equations of other points": lambda doc: the_stratum(doc, 1, 1, 1).update(
+        equations=[[[1, [1, 1, 1, 1]]]]
+    ),
+    "an arc that stands still": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"][0].update(y=[]),
+    "an arc of too high a rank": lambda doc: the_stratum(doc, 1, 1, 1)["arcs"][0]["K"].append([3, 1, 0, 1]),
+    "the zero pair": lambda doc: doc["strata"][0].update(A=[], V=[], y=[]),
+    "no strata at all": lambda doc: doc.update(strata=[]),
+    "the strata of another layer": lambda doc: doc.update(strata=genuine(3, 3, 2)["strata"]),
+    "nothing but what is not certified": lambda doc: doc.update(
+        claims=[c for c in doc["claims"] if "certificate" in c]
+    ),
+}
+# Texts that are no certificate, or no JSON, made from one that is.
+GARBLED = {
+    "nothing": lambda text: "",
+    "a number": lambda text: "7",
+    "an array": lambda text: f"[{text}]",
+    "half of it": lambda text: text[: len(text) // 2],
+    "twice": lambda text: text * 2,
+    "not a number": lambda text: text.replace('"dimension": 13', '"dimension": NaN'),
+    "infinity": lambda text: text.replace('"dimension": 13', '"dimension": Infinity'),
+    "an exponent": lambda text: text.replace('"dimension": 13', '"dimension": 13e0'),
+    "two values for one key": lambda text: text.replace(
+        '"dimension": 13', '"dimension": 12, "dimension": 13'
+    ),
+    "two values for one key, inside": lambda text: text.replace('"id":', '"id": "theorem-3.2", "id":', 1),
+    "too many digits": lambda text: text.replace('"dimension": 13', '"dimension": ' + "9" * 10**5),
+    "brackets": lambda text: "[" * 10**5,
+    "braces": lambda text: '{"format": "agattn certificate 1", "claims": ' + '{"a":' * 10**5,
+    "a deep text": lambda text: text.replace('"about"', '"deep": ' + "[" * 900 + "]" * 900 + ', "about"'),
+    "a byte 0": lambda text: text + "\0",
+    "another encoding": lambda text: text.encode("utf-16"),
+    "no encoding": lambda text: b"\xff" + text.encode(),
+    "too long": lambda text: text + " " * agattn.check.BYTES,
+}
+
+
+@cache
+def genuine(*shape):
+    return make_certificate(SingleLayer(*shape))
+
+
+def forged(name):
+    """What is in a forged or garbled file."""
+    text = dump(genuine(3, 2, 2))
+    if name in GARBLED:
+        found = GARBLED[name](text)
+    else:
+        document = copy.deepcopy(genuine(3, 2, 2))
+        assert document["claims"][5]["id"] == "theorem-3.4.singular"
+        FORGERIES[name](document)
+        found = json.dumps(document)
+    assert found != text
+    return found if isinstance(found, bytes) else found.encode()
+
+
+@pytest.fixture(scope="module")
+def carried(tmp_path_factory):
+    """The checker as one file, alone in a folder."""
+    path = tmp_path_factory.mktemp("desk") / "checker.py"
+    assert call("check", "--write", path).status == 0
+    return path
+
+
+def referee(carried, *words, python=sys.executable, **options):
+    """Run the file that was carried away, without site-packages, environment, or the folder it is in."""
+    command = [python, "-I", "-S", carried.name, *words]
+    return subprocess.run(command, cwd=carried.parent, capture_output=True, check=False, **options)
+
+
+@pytest.mark.parametrize("name", [*FORGERIES, *GARBLED])
+def test_forgeries(name, carried):
+    """Each is refused in one line that none of its words gets into, by both commands alike."""
+    path = carried.with_name("forged.json")
+    path.write_bytes(forged(name))
+    ended = referee(carried, path.name)
+    assert ended.returncode in (1, 2)
+    said = (ended.stdout + ended.stderr).decode()
+    assert said.count("\n") == 1 and said.rstrip("\n").isprintable() and len(said) < 200, said
+    assert bool(ended.stdout) == (ended.returncode == 1)
+    assert "NOT VALID" in said or "cannot be checked" in said
+    assert not any(word in said for word in ("riemann", "author", "confirmed: ", "\u202e", "trust"))
+    status, out, err = call("check", path)
+    assert (status, out) == (ended.returncode, ended.stdout.decode())
+    assert said.partition(": ")[2] in (out + err)
+
+
+GENUINE = [(1, 1, 1), (1, 3, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 1), (3, 2, 2), (4, 1, 3)]
+
+
+@pytest.mark.parametrize("shape", GENUINE)
+def test_the_carried_checker_agrees(shape, carried):
+    document = genuine(*shape)
+    carried.with_name("certificate.json").write_text(dump(document), encoding="utf-8")
+    ended = referee(carried, "certificate.json")
+    status, out, _ = call("check", carried.with_name("certificate.json"))
+    assert (ended.returncode, ended.stdout.decode()) == (status, out) and status == 0
+    assert f"About M({','.join(map(str, shape))}), t ≥ 2" in out
+    assert out == f"{check(document)}\n" and out.endswith("The certificate is valid.\n")
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_carried_checker_on_other_pythons(version, carried):
+    python = shutil.which(f"python{version}")
+    if not python or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
+        pytest.skip(f"there is no Python {version} here")
+    text = SHIPPED.read_bytes()
+    ended = referee(carried, "-", python=python, input=text)
+    assert ended.returncode == 0 and b"fails at (2,1,2), (2,1,3)" in ended.stdout
+    for name in ("true for a", "brackets", "a text that goes back", "another verdict"):
+        ended = referee(carried, "-", python=python, input=forged(name))
+        assert ended.returncode in (1, 2) and (ended.stdout + ended.stderr).count(b"\n") == 1
+
+
+def test_the_carried_checker_alone(carried):
+    assert carried.read_bytes() == Path(agattn.check.__file__).read_bytes()
+    ended = referee(carried, "--help")
+    assert ended.returncode == 0 and b"Exit status" in ended.stdout
+    assert referee(carried).returncode == 2
+    assert (
+        referee(carried, "nowhere.json").stderr == b"this file cannot be checked: No such file or directory\n"
+    )
+    assert referee(carried, ".").returncode == 2
+    ended = referee(carried, "-", input=SHIPPED.read_bytes(), env={**os.environ, "LC_ALL": "C"})
+    assert ended.returncode == 0
+
+
+def test_the_verb_is_a_function_whatever_was_imported():
+    for code in ("import agattn.check", "from agattn import check", "from agattn.check import CLAIMS, load"):
+        code += f"; import agattn, json; r = agattn.check({str(SHIPPED)!r}); print(r['valid'])"
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert ended.stdout == "True\n", ended.stderr
+    assert agattn.check(genuine(2, 1, 2)) == check(genuine(2, 1, 2))
+    assert "<td>theorem-3.2</td><td>valid</td>" in check(genuine(2, 1, 2))._repr_html_()
+
+
+def test_the_claims_are_those_of_agattn():
+    """A new claim has its proof in the checker, or is named there as one that has none."""
+    assert set(claims.CLAIMS) == CLAIMS.keys() | OTHERS and not CLAIMS.keys() & OTHERS
+    assert {name for name, claim in claims.CLAIMS.items() if claim.certificate is not None} == CLAIMS.keys()
+
+
+def test_only_words_of_its_own_about_what_is_not_certified():
+    document = copy.deepcopy(genuine(3, 2, 2))
+    put(reason="it is proved elsewhere")(document)
+    said = str(check(document))
+    assert "elsewhere" not in said and "agattn.hilbert-function   not checked" in said
+    document["claims"] = document["claims"][:1]
+    assert "Nothing is said of agattn.degree, " in str(check(document))
+
+
+def test_work_is_bounded_before_it_is_done(monkeypatch):
+    document = copy.deepcopy(genuine(2, 1, 2))
+    names = [[1, b, i, k] for b in (1, 2) for i in (1, 2) for k in range(i, 3)]
+    document["strata"][0]["equations"] = [[[1, *sorted(names * 4)]]]  # 2²⁴ terms, in 200 bytes
+    with pytest.raises(UnreadableError, match="more than 200000 terms"):
+        check(document)
+    monkeypatch.setattr(agattn.check, "STEPS", 1000)
+    with pytest.raises(UnreadableError, match="more than 1000 steps"):
+        check(genuine(3, 2, 2))
+    monkeypatch.setattr(agattn.check, "STEPS", 10**9)
+    monkeypatch.setattr(agattn.check, "ENTRIES", 10)
+    with pytest.raises(UnreadableError, match="more than 10 entries"):
+        check(genuine(3, 2, 2))
+
+
+def test_one_architecture_cannot_pass_for_another():
+    """Not even where all three numbers fit another layer with the same strata."""
+    document = make_certificate(SingleLayer(3, 1, 1))
+    for change_of in ({"d": 4, "dimension": 10}, {"d_out": 2, "dimension": 10}, {"a": 2, "dimension": 10}):
+        assert not is_valid({**document, **change_of})
+
+
+def test_what_is_not_certified_does_not_count():
+    document = make_certificate(SingleLayer(2, 1, 1), ["theorem-3.4.singular"])
+    [claim] = document["claims"]
+    assert claim["certificate"] is None and "a > 1 or d' > 1" in claim["reason"]
+    result = check(document)
+    assert not result["valid"] and result["claims"][0]["valid"] is None
+    document = make_certificate(SingleLayer(2, 1, 1), ["theorem-3.4.singular", "agattn.degree"])
+    result = check(document)
+    assert result["valid"] and [claim["valid"] for claim in result["claims"]] == [None, True]
+
+
+@pytest.mark.parametrize("command", [["-m", "agattn", "check"], ["-m", "agattn.check"]])
+def test_the_checker_imports_nothing_heavy(command):
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", *command, str(SHIPPED)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    imported = {line.rsplit("|", 1)[-1].strip() for line in run.stderr.splitlines() if "|" in line}
+    heavy = {"numpy", "sympy", "flint", "networkx", "mpmath", "jinja2", "rich", "matplotlib", "jsonschema"}
+    assert heavy.isdisjoint(name.split(".")[0] for name in imported)
+    inside = {name for name in imported if name.startswith("agattn")}
+    assert inside <= {"agattn", *(f"agattn.{name}" for name in LIGHT)}
+
+
+def test_dump_is_json():
+    document = make_certificate(SingleLayer(2, 2, 1), ["agattn.degree"])
+    assert json.loads(dump(document)) == document
+
+
+def test_every_orbit_needs_a_pair_of_its_own():
+    document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.2"])
+    assert check(document)["valid"]
+    found = the_stratum(document, 2, 1, 2)
+    the_stratum(document, 2, 1, 3).update({name: found[name] for name in ("A", "V", "y", "arcs", "tangent")})
+    assert check(document)["flaw"] == "at (2,1,3), the ranks are (2,1,2)"
