@@ -498,12 +498,9 @@ def check(document: Any) -> Checked:
     from agattn.verification.certificate import Checked
 
     try:
-        if isinstance(document, (str, Path)):
-            document = checker.load(Path(document).read_text(encoding="utf-8-sig"))
         return Checked(checker.check(document))
-    except (checker.UnreadableError, OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InputError(f"{_shown(document)} is not a certificate: {reason}") from error
+    except checker.UnreadableError as error:
+        raise InputError(f"{_shown(document)} cannot be checked: {error}") from error
 
 
 class Script(str):

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from agattn.check import UnreadableError, check
+from agattn.checker import UnreadableError, check, described
 from agattn.cli.output import check_destination, print_json, write_file
 from agattn.errors import InputError
 
 
 @click.command(
     epilog="Examples: agattn verify -d 3 -o 2 -a 2 --certificate m322.json; agattn check m322.json; "
-    "agattn check --write check.py; python3 check.py m322.json"
+    "agattn check --write checker.py; python3 checker.py m322.json"
 )
-@click.argument("path", metavar="[FILE]", required=False)
+@click.argument("path", metavar="[FILE]", required=False, type=click.Path(allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--write",
@@ -36,7 +36,7 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
         raise InputError("name a certificate, or with --write a file for the checker: one of the two")
     if write is not None:
         check_destination(write)
-        write_file(write, files("agattn").joinpath("check.py").read_text(encoding="utf-8"))
+        write_file(write, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
         return 0
     try:
         result = check(path)
@@ -45,5 +45,5 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
     if as_json:
         print_json(result)
     else:
-        click.echo(str(result))
+        click.echo(described(result))
     return 0 if result["valid"] else 1

@@ -1,7 +1,7 @@
 """Certificates: integers from which anyone can verify the verdicts about one layer again.
 
 A certificate always comes from the native computation, whatever engine decided first, and is checked by
-``agattn.check`` before it is handed out.
+``agattn.checker`` before it is handed out.
 
 >>> from agattn import SingleLayer
 >>> document = make_certificate(SingleLayer(3, 2, 2), ["theorem-3.4.singular"])
@@ -24,9 +24,9 @@ from typing import Any
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
 from agattn.architectures import SingleLayer
-from agattn.check import CLAIMS as CERTIFIABLE
-from agattn.check import FORMAT, LETTERS, UnreadableError, check
-from agattn.check import Layer as CheckedLayer
+from agattn.checker import CLAIMS as CERTIFIABLE
+from agattn.checker import FORMAT, LETTERS, UnreadableError, check, described
+from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict

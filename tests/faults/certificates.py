@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from agattn.architectures import SingleLayer
-from agattn.check import UnreadableError, check, load
+from agattn.checker import UnreadableError, check, load
 from agattn.errors import AgattnError
 from agattn.verification.certificate import dump, make_certificate
 from tests.faults.child import outcomes

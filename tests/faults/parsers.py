@@ -13,7 +13,7 @@ import numpy as np
 from agattn.algebra.matrices import read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.architectures import SingleLayer
-from agattn.check import UnreadableError, check, load
+from agattn.checker import UnreadableError, check, load
 from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
 from agattn.heads.checkpoints import Checkpoint

@@ -1,6 +1,7 @@
 """Certificates and their checker: what is true passes, and no single number can be changed."""
 
 import copy
+import importlib
 import itertools
 import json
 import os
@@ -14,13 +15,14 @@ from pathlib import Path
 import pytest
 from command_line import call
 
-import agattn.check
-from agattn import SingleLayer, claims
-from agattn.check import CLAIMS, OTHERS, UnreadableError, check, load
+import agattn
+from agattn import SingleLayer, checker, claims
+from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, load
+from agattn.errors import InputError
 from agattn.verification.certificate import dump, make_certificate
 from tests.faults.certificates import at, places
 
-LIGHT = ("_version", "errors", "check", "cli", "cli.main", "cli.check", "cli.output")
+LIGHT = ("_version", "errors", "check", "checker", "cli", "cli.main", "cli.check", "cli.output")
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]
 
@@ -245,7 +247,7 @@ GARBLED = {
     "a byte 0": lambda text: text + "\0",
     "another encoding": lambda text: text.encode("utf-16"),
     "no encoding": lambda text: b"\xff" + text.encode(),
-    "too long": lambda text: text + " " * agattn.check.BYTES,
+    "too long": lambda text: text + " " * checker.BYTES,
 }
 
 
@@ -310,7 +312,7 @@ def test_the_carried_checker_agrees(shape, carried):
     status, out, _ = call("check", carried.with_name("certificate.json"))
     assert (ended.returncode, ended.stdout.decode()) == (status, out) and status == 0
     assert f"About M({','.join(map(str, shape))}), t ≥ 2" in out
-    assert out == f"{check(document)}\n" and out.endswith("The certificate is valid.\n")
+    assert out == f"{described(check(document))}\n" and out.endswith("The certificate is valid.\n")
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
@@ -327,7 +329,9 @@ def test_the_carried_checker_on_other_pythons(version, carried):
 
 
 def test_the_carried_checker_alone(carried):
-    assert carried.read_bytes() == Path(agattn.check.__file__).read_bytes()
+    assert carried.read_bytes() == Path(checker.__file__).read_bytes()
+    assert call("check", "--write", "-").out.encode() == carried.read_bytes()
+    assert call("check").status == call("check", SHIPPED, "--write", "-").status == 2
     ended = referee(carried, "--help")
     assert ended.returncode == 0 and b"Exit status" in ended.stdout
     assert referee(carried).returncode == 2
@@ -340,12 +344,15 @@ def test_the_carried_checker_alone(carried):
 
 
 def test_the_verb_is_a_function_whatever_was_imported():
-    for code in ("import agattn.check", "from agattn import check", "from agattn.check import CLAIMS, load"):
+    for code in ("import agattn.check", "from agattn import check", "import agattn.library"):
         code += f"; import agattn, json; r = agattn.check({str(SHIPPED)!r}); print(r['valid'])"
         ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert ended.stdout == "True\n", ended.stderr
     assert agattn.check(genuine(2, 1, 2)) == check(genuine(2, 1, 2))
-    assert "<td>theorem-3.2</td><td>valid</td>" in check(genuine(2, 1, 2))._repr_html_()
+    importlib.import_module("agattn.check")
+    assert agattn.check(genuine(2, 1, 2)) == check(genuine(2, 1, 2))
+    with pytest.raises(InputError, match="cannot be checked"):
+        agattn.check({})
 
 
 def test_the_claims_are_those_of_agattn():
@@ -357,10 +364,10 @@ def test_the_claims_are_those_of_agattn():
 def test_only_words_of_its_own_about_what_is_not_certified():
     document = copy.deepcopy(genuine(3, 2, 2))
     put(reason="it is proved elsewhere")(document)
-    said = str(check(document))
+    said = described(check(document))
     assert "elsewhere" not in said and "agattn.hilbert-function   not checked" in said
     document["claims"] = document["claims"][:1]
-    assert "Nothing is said of agattn.degree, " in str(check(document))
+    assert "Nothing is said of agattn.degree, " in described(check(document))
 
 
 def test_work_is_bounded_before_it_is_done(monkeypatch):
@@ -369,11 +376,11 @@ def test_work_is_bounded_before_it_is_done(monkeypatch):
     document["strata"][0]["equations"] = [[[1, *sorted(names * 4)]]]  # 2²⁴ terms, in 200 bytes
     with pytest.raises(UnreadableError, match="more than 200000 terms"):
         check(document)
-    monkeypatch.setattr(agattn.check, "STEPS", 1000)
+    monkeypatch.setattr(checker, "STEPS", 1000)
     with pytest.raises(UnreadableError, match="more than 1000 steps"):
         check(genuine(3, 2, 2))
-    monkeypatch.setattr(agattn.check, "STEPS", 10**9)
-    monkeypatch.setattr(agattn.check, "ENTRIES", 10)
+    monkeypatch.setattr(checker, "STEPS", 10**9)
+    monkeypatch.setattr(checker, "ENTRIES", 10)
     with pytest.raises(UnreadableError, match="more than 10 entries"):
         check(genuine(3, 2, 2))
 

@@ -1,0 +1,837 @@
+"""The checker of certificates: one file that needs Python 3.11 or newer, and nothing else.
+
+    python checker.py FILE        verify the certificate in FILE, or from the standard input if FILE is -
+
+Exit status: 0 the certificate is valid; 1 it is not, as a statement or a number in it is false; 2 it cannot
+be checked: it cannot be read, is malformed, or is larger than what is stated below.
+
+``agattn check FILE``, ``python -m agattn.check FILE`` and, in Python, ``agattn.check(document)`` run this
+very file, and ``agattn check --write FILE`` copies it as it stands.
+
+It is meant to be read in one sitting, and trusts no word and no number of a certificate: every consequence
+is computed here, and every word that is printed stands in this file. In short (docs/certificates.md of agattn
+says more):
+
+- A pair (A, V), rk A ≤ a, gives the point y with y_{c,b}(u) = V_c(u)·A_b(u), products of the row V_c and the
+  column A_b read as linear forms. M is the set of these points, M̄ its complex closure; y has the coordinates
+  (c, b, i, k), i ≤ k, the coefficients of u_i u_k. Products of nonzero forms are not 0: y = 0 means that
+  A = 0 or V = 0.
+- A group acts on pairs with finitely many orbits, told apart by rk V, rk A and rk [V; Aᵀ], and it acts
+  linearly on the points y. What holds at one pair of each orbit holds everywhere.
+- Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
+
+A number in a certificate is recomputed and compared, or enters a product that is compared with numbers stated
+elsewhere: changing any single one makes the certificate invalid.
+
+>>> rank([{(1,): 2, (2,): 4}, {(1,): 3, (2,): 6}])
+1
+>>> phi({(1, 2, 0): 5}, {(1, 3, 0): 7})     # A has 5 at (1, 2), V has 7 at (1, 3)
+{(0, 1, 2, 1, 3): 35}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import comb, gcd, prod
+from pathlib import Path
+from typing import Any
+
+FORMAT = "agattn certificate 1"
+
+# What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
+# The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
+BYTES = 10**7  #: in a file
+DIGITS = 300  #: of an integer
+LETTERS = 1000  #: in a text
+COORDINATES = 10**4  #: of a layer
+POWERS = 1000  #: of ε
+TERMS = 2 * 10**5  #: of an equation, once it is expanded
+STEPS = 10**8  #: of all arithmetic together; one is a product of two integers of less than 128 bits
+ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form
+
+LARGEST = 10**DIGITS
+ALWAYS = (0, 0)
+"""The power of ε in what does not depend on ε; it is not written."""
+
+ANY = (0, POWERS)
+
+Sparse = dict[tuple[Any, ...], int]
+"""What is not 0, by index from 1: a matrix by (row, column, power of ε), a point by (power, c, b, i, k)."""
+
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What Python raises where a document has something else than what is looked for."""
+
+
+class UnreadableError(ValueError):
+    """Raised for what cannot be checked: no certificate, a malformed one, or one that is too large."""
+
+
+class Flaw(Exception):  # noqa: N818
+    """Raised where a certificate does not prove what it says."""
+
+
+def require(condition: bool, flaw: str) -> None:
+    """Raise a :class:`Flaw` unless the condition holds."""
+    if not condition:
+        raise Flaw(flaw)
+
+
+def form(condition: bool, words: str) -> None:
+    """Raise an :class:`UnreadableError` unless the condition holds."""
+    if not condition:
+        raise UnreadableError(words)
+
+
+class Work(threading.local):
+    """The steps that were done for one certificate."""
+
+    done = 0
+
+    def more(self, steps: int) -> None:
+        """Count steps that are about to be done."""
+        self.done += steps
+        form(self.done <= STEPS, f"it takes more than {STEPS} steps of arithmetic")
+
+
+WORK = Work()
+
+
+# Reading: integers only, no key that would be passed over, no text that could be taken for a verdict -------
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """The JSON document in a file, or on the standard input for ``-``.
+
+    Raises:
+        UnreadableError: if it cannot be read, or :func:`load` refuses it.
+    """
+    try:
+        if os.fspath(path) == "-":
+            form(sys.stdin is not None, "the standard input is closed")
+            data = sys.stdin.buffer.read(BYTES + 1)
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(BYTES + 1)
+    except OSError as error:
+        raise UnreadableError(error.strerror or "it cannot be read") from error
+    form(len(data) <= BYTES, f"it has more than {BYTES} bytes")
+    try:
+        return load(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableError("it is not UTF-8") from error
+
+
+def load(text: str) -> Any:
+    """Read JSON whose numbers are all integers, and where no key occurs twice.
+
+    Raises:
+        UnreadableError: if it is not, or is too long.
+    """
+    form(len(text) <= BYTES, f"it has more than {BYTES} bytes")
+
+    def refuse(what: Any) -> None:
+        raise UnreadableError("a number in it is not an integer")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        form(len(dict(pairs)) == len(pairs), "a key occurs twice")
+        return dict(pairs)
+
+    def short(digits: str) -> int:
+        form(len(digits) <= DIGITS, f"an integer has more than {DIGITS} digits")
+        return int(digits)
+
+    try:
+        return json.loads(
+            text, parse_int=short, parse_float=refuse, parse_constant=refuse, object_pairs_hook=once
+        )
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"it is not JSON: line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise UnreadableError("it is nested too deeply") from error
+
+
+def fields(value: Any, required: str, optional: str = "") -> dict[str, Any]:
+    """A JSON object with all of the required keys, and no others than the optional ones."""
+    form(isinstance(value, dict), "something else stands where an object belongs")
+    missing = [name for name in required.split() if name not in value]
+    form(not missing, f"a key is missing: {', '.join(missing)}")
+    form(value.keys() <= set(f"{required} {optional}".split()), "there is an unknown key")
+    return dict(value)
+
+
+def integer(value: Any) -> int:
+    """A whole number, which true and false are not."""
+    form(type(value) is int, "something else stands where an integer belongs")
+    form(-LARGEST < value < LARGEST, f"an integer has more than {DIGITS} digits")
+    return int(value)
+
+
+def array(value: Any) -> list[Any]:
+    """A JSON array."""
+    form(isinstance(value, list), "something else stands where an array belongs")
+    return list(value)
+
+
+def text(value: Any) -> None:
+    """See that a text, which is never printed, is short and has printable characters only."""
+    form(isinstance(value, str), "something else stands where a text belongs")
+    form(len(value) <= LETTERS and value.isprintable(), "a text is too long, or is not printable")
+
+
+def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
+    """A list [[index..., value], ...] with increasing indices within bounds, and no value 0.
+
+    A bound (0, 0) stands for an index that is always 0 and is not written.
+    """
+    written = [n for n, bound in enumerate(bounds) if bound != ALWAYS]
+    found: Sparse = {}
+    last: tuple[int, ...] = ()
+    for entry in array(value):
+        *place, x = map(integer, array(entry))
+        form(len(place) == len(written) and x != 0, "an entry has a wrong length, or is 0")
+        index = dict(zip(written, place, strict=True))
+        key = tuple(index.get(n, 0) for n in range(len(bounds)))
+        form(all(low <= n <= high for n, (low, high) in zip(key, bounds, strict=True)), "no such index")
+        form(last < key, "entries are out of order")
+        found[key] = x
+        last = key
+    return found
+
+
+# Algebra: exact, and small enough to see through ------------------------------------------------------------
+
+
+def rank(rows: Iterable[Sparse]) -> int:
+    """The rank over ℚ of some vectors, by fraction-free elimination."""
+    pivots: dict[tuple[Any, ...], Sparse] = {}
+    kept = 0
+    for row in rows:
+        while row:
+            first = min(row)
+            if first not in pivots:
+                pivots[first] = row
+                kept += len(row)
+                form(kept <= ENTRIES, f"a matrix has more than {ENTRIES} entries")
+                break
+            other = pivots[first]
+            both = {n: other[first] * row.get(n, 0) - row[first] * other.get(n, 0) for n in row | other}
+            bits = max(map(int.bit_length, both.values()))
+            WORK.more(len(both) * (1 + (bits >> 7) ** 2))
+            divisor = gcd(*both.values())
+            row = {n: x // divisor for n, x in both.items() if x}
+    return len(pivots)
+
+
+def lines(matrix: Sparse, axis: int) -> list[Sparse]:
+    """The nonzero rows (axis 0) or columns (axis 1) of a matrix, as vectors."""
+    found: dict[int, Sparse] = {}
+    for key, x in matrix.items():
+        found.setdefault(key[axis], {})[key[1 - axis],] = x
+    return [found[n] for n in sorted(found)]
+
+
+def plus(one: Sparse, other: Sparse) -> Sparse:
+    """The sum of two vectors."""
+    WORK.more(len(one) + len(other))
+    total = {n: one.get(n, 0) + other.get(n, 0) for n in one | other}
+    return {n: x for n, x in total.items() if x}
+
+
+def phi(A: Sparse, V: Sparse) -> Sparse:
+    """The point V_c(u)·A_b(u), with powers of ε where A and V have them."""
+    WORK.more((len(A) + 1) * (len(V) + 1))
+    y: Sparse = {}
+    for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items()):
+        name = (p + q, c, b, min(i, k), max(i, k))
+        y[name] = y.get(name, 0) + x * z
+    return {name: x for name, x in y.items() if x}
+
+
+def differential(A: Sparse, V: Sparse, dA: Sparse, dV: Sparse) -> Sparse:
+    """The derivative of φ at (A, V) along (Ȧ, V̇)."""
+    return plus(phi(dA, V), phi(A, dV))
+
+
+def expand(equation: Sparse, size: int) -> Sparse:
+    """The equation in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
+    terms_of = [(2 * max(size, 1)) ** min(len(monomial), DIGITS) for monomial in equation]
+    form(sum(terms_of) <= TERMS, f"an equation has more than {TERMS} terms")
+    total: Sparse = {}
+    for monomial, coefficient in equation.items():
+        terms: Sparse = {(): coefficient}
+        for c, b, i, k in monomial:
+            step: Sparse = {}
+            WORK.more(len(terms) * 2 * max(size, 1))
+            for (one, other), n in product({(i, k), (k, i)}, range(max(size, 1))):
+                entry = [("K", n, other), ("Q", n, b)] if size else [("A", other, b)]
+                for name, x in terms.items():
+                    longer = tuple(sorted([*name, ("V", c, one), *entry]))
+                    step[longer] = step.get(longer, 0) + x
+            terms = step
+        for name, x in terms.items():
+            total[name] = total.get(name, 0) + x
+    return {name: x for name, x in total.items() if x}
+
+
+def gradient(equation: Sparse, y: Sparse) -> Sparse:
+    """The gradient of an equation at the point y."""
+    result: Sparse = {}
+    for names, coefficient in equation.items():
+        for n, name in enumerate(names):
+            others = prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :])
+            result[name] = result.get(name, 0) + coefficient * others
+    return {name: x for name, x in result.items() if x}
+
+
+# One layer, one orbit ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The numbers d, d', a ≤ d."""
+
+    d: int
+    o: int
+    a: int
+
+    def __post_init__(self) -> None:
+        form(1 <= self.a <= self.d and self.o >= 1, "d, d', a are not possible; a must be at most d")
+        form(self.ambient <= COORDINATES, f"it is about more than {COORDINATES} coordinates")
+
+    def __str__(self) -> str:
+        """The name of M, as in the paper."""
+        return f"M({self.d},{self.o},{self.a})"
+
+    @property
+    def ambient(self) -> int:
+        """N, the number of coordinates."""
+        return self.o * self.d * self.d * (self.d + 1) // 2
+
+    def source(self, r_a: int) -> int:
+        """The tangent dimension of the variety of pairs, modulo scaling, where rk A = r_a.
+
+        {rk A ≤ a} is smooth of dimension a(2d − a) where rk A = a; where rk A < a < d the minors of size
+        a + 1 vanish to second order.
+        """
+        return self.o * self.d + (self.a * (2 * self.d - self.a) if r_a == self.a else self.d**2) - 1
+
+    def orbits(self) -> list[tuple[int, int, int]]:
+        """All triples rk V, rk A, rk [V; Aᵀ] of pairs with A ≠ 0 and V ≠ 0."""
+        d, ranks = self.d, product(range(1, min(self.d, self.o) + 1), range(1, self.a + 1))
+        return [(v, r, n) for v, r in ranks for n in range(max(v, r), min(d, v + r) + 1)]
+
+    def places(self, rows: int) -> list[tuple[int, int]]:
+        """The indices of a matrix with d columns."""
+        return list(product(range(1, rows + 1), range(1, self.d + 1)))
+
+    def matrix(self, value: Any, rows: int, powers: tuple[int, int] = ALWAYS) -> Sparse:
+        """A matrix [[row, column, value], ...] with d columns, or with a power of ε before each value."""
+        return sparse(value, (1, rows), (1, self.d), powers)
+
+    def point(self, value: Any, powers: tuple[int, int] = ALWAYS) -> Sparse:
+        """Coordinates [[c, b, i, k, value], ...], or with a power of ε in front of each."""
+        y = sparse(value, powers, (1, self.o), (1, self.d), (1, self.d), (1, self.d))
+        form(all(i <= k for *_, i, k in y), "a coordinate has i > k")
+        return y
+
+
+class Orbit:
+    """All that is proved about one orbit, at the point p of the pair (A, V)."""
+
+    def __init__(self, layer: Layer, record: Any) -> None:
+        self.layer = layer
+        self.found = fields(record, "ranks A V y", "second critical approach arcs tangent equations")
+        self.A, self.V = layer.matrix(self.found["A"], layer.d), layer.matrix(self.found["V"], layer.o)
+        rows, columns = lines(self.V, 0), lines(self.A, 1)
+        self.ranks = rank(rows), rank(columns), rank(rows + columns)
+        stated = tuple(map(integer, array(self.found["ranks"])))
+        require(self.ranks == stated, f"the ranks are {named(self.ranks)}")
+        self.y = phi(self.A, self.V)
+        require(self.y == layer.point(self.found["y"]), "y is not φ(A, V)")
+        self.preimages = self._fiber()
+        self.critical = self._critical()
+        self._approach()
+        self.lower, self.upper = self._tangent()
+
+    def _pair(self, name: str) -> tuple[Sparse, Sparse]:
+        """A pair [A, V]."""
+        A, V = array(self.found[name])
+        return self.layer.matrix(A, self.layer.d), self.layer.matrix(V, self.layer.o)
+
+    def _fiber(self) -> int:
+        """How many pairs have the point p, up to (sA, V/s). At most 2, as linear forms are prime.
+
+        Take V_c, A_b ≠ 0. A pair (A', V') over p has V'_c A'_b = V_c A_b, so up to scaling V'_c = V_c, and
+        then A' = A, V' = V by division; or V'_c = A_b and A'_b = V_c. This is another pair only where these
+        are not parallel; then A_b divides V_c A_{b'}, hence A_{b'}, for all b', and V_c divides all V_{c'}:
+        so rk A = rk V = 1, and the other pair is (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ.
+        """
+        exists = self.ranks == (1, 1, 2)
+        require(("second" in self.found) == exists, "a preimage is missing, or is one too many")
+        if exists:
+            A, V = self._pair("second")
+            require(phi(A, V) == self.y and rank([A, self.A]) == 2, "the second preimage is none")
+        return 2 if exists else 1
+
+    def _critical(self) -> bool:
+        """Whether dφ kills more than (A, −V) in the tangent cone of {rk ≤ a} times all V̇.
+
+        No, if it kills nothing else at all. Yes, if it kills the direction given and A + εȦ has rank ≤ a.
+        """
+        A, V, d, o = self.A, self.V, self.layer.d, self.layer.o
+        units = [differential(A, V, {(k, b, 0): 1}, {}) for k, b in self.layer.places(d)]
+        units += [differential(A, V, {}, {(c, i, 0): 1}) for c, i in self.layer.places(o)]
+        kernel = len(units) - rank(units)
+        require(("critical" in self.found) == (kernel > 1), f"the kernel of dφ has dimension {kernel}")
+        if kernel == 1:
+            return False
+        dA, dV = self._pair("critical")
+        require(differential(A, V, dA, dV) == {}, "dφ does not kill the critical direction")
+        # As dφ(0, V̇) = 0 only for V̇ = 0, a multiple of (A, −V) can be told by Ȧ.
+        require(rank([dA, A]) == 2, "the critical direction is a rescaling")
+        thin = min(rank(lines(dA, axis) + lines(A, axis)) for axis in (0, 1))
+        require(thin <= self.layer.a, "A + εȦ is not seen to have rank ≤ a")
+        return True
+
+    def _approach(self) -> None:
+        """If p is critical it is a limit of real points of M̄ outside M, and only then.
+
+        Real points outside M have two complex-conjugate preimages, which converge to preimages of p. All of
+        these are real, so the two limits agree; near it φ is not injective modulo scaling: it is critical.
+        Conversely let A = k qᵀ, V = h kᵀ, and n a unit vector not parallel to k. Then h⊗q⊗(k² + εn²), ε > 0,
+        is in M̄, k² + εn² being a product of complex linear forms, and not in M, as it is none of real ones.
+        """
+        require(("approach" in self.found) == self.critical, "a sequence is missing, or is one too many")
+        if self.critical:
+            require(self.ranks == (1, 1, 1), "a critical point that has other ranks than 1, 1, 1")
+            k, i = lines(self.A, 1)[0], min(self.A)[0]
+            n = next(n for n in range(1, self.layer.d + 1) if set(k) != {(n,)})  # as it is critical, d ≥ 2
+            q, h = lines(self.A, 0)[0], {c: x for (c, j, _), x in self.V.items() if j == i}
+            direction = phi({(n, b, 0): x for (b,), x in q.items()}, {(c, n, 0): x for c, x in h.items()})
+            require(direction == self.layer.point(self.found["approach"]), "another sequence than h⊗q⊗n²")
+
+    def _tangent(self) -> tuple[int, int]:
+        """Bounds of dim T_p M̄: arcs from below; from above the source, or equations."""
+        layer, found = self.layer, self.found
+        lower, upper = layer.source(layer.a), layer.ambient  # dim M̄, as Facts proves, and N
+        if self.preimages == 1 and not self.critical:
+            # One reduced preimage: the map, finite on projective varieties, is a local isomorphism onto M̄.
+            lower = upper = layer.source(self.ranks[1])
+        require(("arcs" in found) == ("tangent" in found), "arcs and a tangent dimension go together")
+        if "arcs" in found:
+            spanned = rank(vector for arc in array(found["arcs"]) for vector in self._arc(arc))
+            require(spanned == integer(found["tangent"]), f"the arcs span {spanned} dimensions")
+            lower = max(lower, spanned)
+        if "equations" in found:
+            gradients = [gradient(equation, self.y) for equation in equations(layer, found["equations"])]
+            require(rank(gradients) == len(gradients), "the gradients of the equations are dependent")
+            upper = min(upper, layer.ambient - len(gradients))
+        require(lower <= upper, f"a tangent space of at least {lower} and at most {upper} dimensions")
+        return lower, upper
+
+    def _arc(self, value: Any) -> list[Sparse]:
+        """Tangent vectors of M̄ at p from the arc φ(K(ε)ᵀQ(ε), V(ε)), where K and Q have a rows.
+
+        Modulo ε^{2m} an equation of M̄ at p + ε^m v_m + ε^{m+1} v_{m+1} + ... is linear in v_m, ..., v_{2m−1}.
+        """
+        layer, arc = self.layer, fields(value, "K Q V y")
+        A: Sparse = {}
+        K, Q = (self._rows(layer.matrix(arc[name], layer.a, ANY)) for name in "KQ")
+        for row in K.keys() & Q.keys():
+            WORK.more(len(K[row]) * len(Q[row]))
+            for ((k, p), x), ((b, q), z) in product(K[row].items(), Q[row].items()):
+                A[k, b, p + q] = A.get((k, b, p + q), 0) + x * z
+        A = {place: x for place, x in A.items() if x}
+        moving = layer.point(arc["y"], (1, 3 * POWERS))
+        constant_and_moving = phi(A, layer.matrix(arc["V"], layer.o, ANY))
+        require(bool(moving) and constant_and_moving == self.y | moving, "an arc has another expansion")
+        vectors: dict[int, Sparse] = {}
+        for (power, *name), x in moving.items():
+            vectors.setdefault(power, {})[tuple(name)] = x
+        return [vector for power, vector in vectors.items() if power < 2 * min(vectors)]
+
+    def _rows(self, matrix: Sparse) -> dict[int, Sparse]:
+        """The rows of K or Q, which must differ: else what is in one row of the other could be in either."""
+        rows: dict[int, Sparse] = {}
+        for (row, *place), x in matrix.items():
+            rows.setdefault(row, {})[tuple(place)] = x
+        require(len({frozenset(row.items()) for row in rows.values()}) == len(rows), "two rows are equal")
+        return rows
+
+
+def equations(layer: Layer, value: Any) -> Iterable[Sparse]:
+    """Polynomials [[coefficient, [c, b, i, k], ...], ...] that vanish on M̄, read and verified."""
+    for terms in array(value):
+        equation: Sparse = {}
+        last: tuple[Any, ...] = ()
+        for coefficient, *names in map(array, array(terms)):
+            key = tuple(tuple(name) for factor in names for _, *name in layer.point([[*array(factor), 1]]))
+            form(all(one <= other for one, other in pairwise(key)) and last < key, "a term is out of order")
+            form(integer(coefficient) != 0, "a term is 0")
+            equation[key] = coefficient
+            last = key
+        # If it vanishes for all A, then for those of rank ≤ a; otherwise A = KᵀQ is put in.
+        vanishes = not expand(equation, 0) or (layer.a < layer.d and not expand(equation, layer.a))
+        require(bool(equation) and vanishes, "an equation does not vanish on M̄")
+        yield equation
+
+
+# The claims -------------------------------------------------------------------------------------------------
+
+ZERO, PINCH, CROSSING = (0, 0, 0), (1, 1, 1), (1, 1, 2)
+Ranks = tuple[int, ...]
+
+
+def named(ranks: Ranks) -> str:
+    """An orbit's name.
+
+    >>> named((2, 1, 3))
+    '(2,1,3)'
+    """
+    return f"({','.join(map(str, ranks))})"
+
+
+class Facts:
+    """All that a certificate proves about one layer: every orbit, and dim M̄."""
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        self.layer = Layer(*(integer(found[name]) for name in ("d", "d_out", "a")))
+        # First what is quick to compare: nothing below runs over many indices that a wrong d or d' makes up.
+        self.dimension = self.layer.source(self.layer.a)
+        require(self.dimension == integer(found["dimension"]), f"the dimension is {self.dimension}")
+        records, expected = array(found["strata"]), self.layer.orbits()
+        require(len(records) == len(expected), f"there are {len(expected)} strata, not {len(records)}")
+        self.orbits: dict[Ranks, Orbit] = {}
+        for ranks, record in zip(expected, records, strict=True):
+            try:
+                orbit = Orbit(self.layer, record)
+                require(orbit.ranks == ranks, f"the ranks are {named(orbit.ranks)}")
+            except (Flaw, UnreadableError) as error:
+                raise type(error)(f"at {named(ranks)}, {error}") from error
+            self.orbits[ranks] = orbit
+        self.top = self.orbits[max(self.orbits)]
+        self._dimension()
+
+    def _moves(self) -> list[Sparse]:
+        """The derivatives of (K, Q) ↦ KᵀQ at a pair over A in the open orbit, where rk A = a."""
+        A, indices = self.top.A, range(1, self.layer.d + 1)
+        moves = [{(k, *b, 0): x for b, x in q.items()} for k in indices for q in lines(A, 0)]
+        return moves + [{(*k, b, 0): x for k, x in column.items()} for b in indices for column in lines(A, 1)]
+
+    def _dimension(self) -> None:
+        """The parameters modulo scaling bound dim M̄; the rank of the derivative of φ(KᵀQ, V) meets that."""
+        velocities = [phi(move, self.top.V) for move in self._moves()]
+        velocities += [phi(self.top.A, {(c, i, 0): 1}) for c, i in self.layer.places(self.layer.o)]
+        require(rank(velocities) == self.dimension, "the dimension is not proved")
+
+    @property
+    def moving(self) -> int:
+        """The dimension of {rk A ≤ a}."""
+        return self.layer.a * (2 * self.layer.d - self.layer.a)
+
+    def factorization(self) -> list[Ranks]:
+        """Nowhere, if the derivative of (K, Q) ↦ KᵀQ has rank a(2d − a), and so a kernel of dimension a².
+
+        Where rk KᵀQ = a the rows of K and Q are independent: from K'ᵀQ' = KᵀQ follows Q' = CQ with exactly
+        one C, as the rows of both span the row space of A, and then K' = C⁻ᵀK.
+        """
+        require(rank(self._moves()) == self.moving, "the derivative of KᵀQ has another rank")
+        return []
+
+    def failing(self, fails: Callable[[Orbit], bool]) -> list[Ranks]:
+        """The orbits where a statement fails."""
+        return [orbit.ranks for orbit in self.orbits.values() if fails(orbit)]
+
+    def fibers(self) -> list[Ranks]:
+        """Where there are other preimages than (A, V) and, at (1,1,2), (v qᵀ, h kᵀ)."""
+        return self.failing(lambda orbit: orbit.preimages != 1 + (orbit.ranks == CROSSING))
+
+    def birational(self) -> list[Ranks]:
+        """Where there are too many preimages: more than 2, or more than 1 on the open orbit."""
+        return self.failing(lambda orbit: orbit.preimages > 2 - (orbit is self.top))
+
+    def closed(self) -> list[Ranks]:
+        """Where y = 0 though A ≠ 0 and V ≠ 0. If nowhere, M is a cone over the image of a compact space."""
+        return self.failing(lambda orbit: not orbit.y)
+
+    def critical(self) -> list[Ranks]:
+        """Where a point is critical, and so on the boundary, against what is said, or the reverse.
+
+        The point 0 is both: for d ≥ 2 dφ kills (Ȧ, 0) at (A, 0), and (0, V̇) at (0, V), and there is more than
+        one direction Ȧ in the tangent cone; and M̄ is a cone that contains points outside M.
+        """
+        return self.failing(lambda orbit: orbit.critical != (orbit.ranks == PINCH))
+
+    def space(self, ranks: Ranks) -> tuple[int, int]:
+        """Bounds of dim T_p M̄.
+
+        M̄ is a cone with all unit vectors φ(e_k e_bᵀ, e_c e_iᵀ) in it: its tangent space at 0 is everything.
+        """
+        if ranks == ZERO:
+            return self.layer.ambient, self.layer.ambient
+        return self.orbits[ranks].lower, self.orbits[ranks].upper
+
+    def singular(self, predicted: Callable[[Ranks], bool]) -> list[Ranks]:
+        """Where M̄ is singular against the prediction, or the reverse."""
+        wrong: list[Ranks] = []
+        for ranks in (ZERO, *self.orbits):
+            lower, upper = self.space(ranks)
+            open_still = lower <= self.dimension < upper
+            require(not open_still, f"at {named(ranks)}, singular or not is open")
+            if (lower > self.dimension) != predicted(ranks):
+                wrong.append(ranks)
+        return wrong
+
+    def paper(self, ranks: Ranks) -> bool:
+        """Whether a point is singular, as the paper says: rk V ≤ 1 and rk A ≤ 1."""
+        return ranks[0] <= 1 and ranks[1] <= 1
+
+    def corrected(self, ranks: Ranks) -> bool:
+        """Whether a point is singular, by the corrected theorem."""
+        d, o, a = self.layer.d, self.layer.o, self.layer.a
+        if ranks == ZERO or a == o == 1:
+            return ranks == ZERO or (d >= 3 and ranks == PINCH)
+        return ranks[:2] == (1, 1) or (2 <= a < d and ranks[1] < a)
+
+    def tangents(self) -> list[Ranks]:
+        """Where dim T_p M̄ is another than by the formula."""
+        d, o, a = self.layer.d, self.layer.o, self.layer.a
+
+        def formula(ranks: Ranks) -> int:
+            if ranks in (PINCH, CROSSING):
+                inner = d * (d + 1) // 2 if ranks == PINCH else 2 * d - 1
+                return (d + o - 1) * inner if a >= 2 else o * inner + d - 1
+            return self.layer.source(ranks[1])
+
+        require(all(orbit.lower == orbit.upper for orbit in self.orbits.values()), "a tangent space is open")
+        return self.failing(lambda orbit: orbit.lower != formula(orbit.ranks))
+
+    def degree(self) -> int:
+        """deg M̄: that of the Segre product of P{rk A ≤ a} and P(ℂ^{d'd}), over the preimages of a point.
+
+        It is projected without base points. deg {rk A ≤ a} is Giambelli's formula.
+        """
+        d, o, a = self.layer.d, self.layer.o, self.layer.a
+        matrices = prod(comb(d + i, a) for i in range(d - a)) // prod(comb(a + i, a) for i in range(d - a))
+        return comb(self.layer.source(a) - 1, o * d - 1) * matrices // self.top.preimages
+
+    def products(self) -> list[Ranks]:
+        """Nowhere, if the coefficients of V X Xᵀ A X are those of V_c(u)·A_b(u), and fixed combinations.
+
+        Both are linear in A and in V: it is enough to try A = e_k e_bᵀ, V = e_iᵀ, for which φ(X)_τ is
+        Σ_j x_{ij} x_{kj} x_{bτ}. Two tokens j, τ tell; of one token come the sums over the places of b.
+        """
+        for i, k, b in product(range(1, self.layer.d + 1), repeat=3):
+            [(_, _, column, one, other)] = phi({(k, b, 0): 1}, {(1, i, 0): 1})
+            for j in (1, 2):
+                found, claimed = [(i, j), (k, j), (b, 2)], [(one, j), (other, j), (column, 2)]
+                require(sorted(found) == sorted(claimed), "V X Xᵀ A X has other coefficients")
+        return []
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is certified: the statement, where it applies, and where it fails."""
+
+    statement: Callable[[Facts], str]
+    fails: Callable[[Facts], list[Ranks]]
+    wide: bool = True
+    no_product: bool = True
+
+    def applies(self, layer: Layer) -> bool:
+        """Whether its hypotheses hold; t ≥ 2 always does."""
+        return not (self.wide and layer.d < 2) and not (self.no_product and layer.a == layer.o == 1)
+
+
+def by_paper(facts: Facts) -> str:
+    """What the paper says of singular points."""
+    return f"{facts.layer} is singular exactly at rk A ≤ 1, rk V ≤ 1"
+
+
+HALVED = {1: "", 2: "/2"}
+CLOSED = Claim(lambda f: f"{f.layer} is closed", Facts.closed)
+CLAIMS = {
+    "lemma-3.1": Claim(
+        lambda f: "K and Q with KᵀQ of rank a ≤ d are unique up to one C in GL(a); fibers have dimension "
+        f"a² = {f.layer.a**2}, {{rk A ≤ a}} has dimension a(2d − a) = {f.moving}",
+        Facts.factorization, wide=False, no_product=False),
+    "theorem-3.2": Claim(
+        lambda f: "over φ(A, V) ≠ 0 lie the rescalings of (A, V), and of (v qᵀ, h kᵀ) for A = k qᵀ, V = h vᵀ"
+        "; over 0 the pairs with A = 0 or V = 0", Facts.fibers, wide=False, no_product=False),
+    "corollary-3.3": Claim(
+        lambda f: f"dim {f.layer} = a(2d − a) + dd' − 1 = {f.dimension}", lambda facts: [], wide=False),
+    "theorem-3.4.closed": CLOSED,
+    "theorem-3.4.boundary": Claim(
+        lambda f: f"the boundary of {f.layer} in M̄(ℝ) is {{A = k qᵀ, V = h kᵀ}}", Facts.critical),
+    "theorem-3.4.singular": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
+    "corollary-A.1": CLOSED,
+    "corollary-A.2": Claim(
+        lambda f: "up to scaling φ is birational, with fibers of at most 2", Facts.birational),
+    "lemma-A.3": Claim(
+        lambda f: "(A, V) is critical iff A = 0, V = 0, or A = k qᵀ and V = h kᵀ", Facts.critical),
+    "corollary-A.4": Claim(by_paper, lambda facts: facts.singular(facts.paper)),
+    "proposition-A.5": Claim(
+        lambda f: "φ has the coefficients of the products V_c(u)·A_b(u)", Facts.products),
+    "corollary-A.6": Claim(
+        lambda f: f"the boundary of {f.layer} is the image of the critical points", lambda facts: []),
+    "agattn.degree": Claim(
+        lambda f: f"deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {{rk A ≤ a}}{HALVED[f.top.preimages]} "
+        f"= {f.degree()}",
+        lambda facts: facts.failing(lambda orbit: orbit is facts.top and orbit.preimages != 1 + (
+            facts.layer.a == facts.layer.o == 1 < facts.layer.d)), wide=False, no_product=False),
+    "agattn.singular-locus": Claim(
+        lambda f: "M̄ is singular exactly at 0, at rk A = rk V = 1, and at rk A < a if 2 ≤ a < d; "
+        "for a = d' = 1 at 0 and, if d ≥ 3, at (1,1,1)",
+        lambda facts: facts.singular(facts.corrected), no_product=False),
+    "agattn.tangent-dimension": Claim(
+        lambda f: "dim T_p M̄ is what the closed formula says, on every stratum: "
+        + ", ".join(f"{named(ranks)} {orbit.lower}" for ranks, orbit in f.orbits.items()),
+        Facts.tangents, no_product=False),
+}  # fmt: skip
+
+OTHERS = frozenset({
+    "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
+    "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
+    "agattn.rank-one-locus", "agattn.skip-dimension",
+})  # fmt: skip
+"""The claims of agattn for which no proof by finitely many integers is known here."""
+
+
+WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
+
+
+def described(result: Mapping[str, Any]) -> str:
+    """What :func:`check` found, for people: a line for each claim, or one that names the flaw."""
+    if not result["valid"]:
+        return f"NOT VALID: {result['flaw']}."
+    width = max(len(claim["id"]) for claim in result["claims"])
+    said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
+    left = sorted(CLAIMS.keys() - {claim["id"] for claim in result["claims"]})
+    said += ["", f"About {result['layer']}; a stands for min(a, d), and (r_V, r_A, r) for a stratum."]
+    said += [f"Nothing is said of {', '.join(left)}."] if left else []
+    return "\n".join([*said, "The certificate is valid."])
+
+
+def check(document: Any) -> dict[str, Any]:
+    """Verify a certificate: whether it is valid as a whole, and the verdict on each claim.
+
+    A claim that the document does not certify has ``valid`` None; a flaw anywhere makes all others invalid.
+
+    Args:
+        document: the JSON document, as :func:`load` gives it, or the path of its file.
+
+    Raises:
+        UnreadableError: if the document is no certificate, is malformed, or is too large.
+
+    >>> check({"format": "agattn certificate 1"})
+    Traceback (most recent call last):
+    ...
+    agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
+    """
+    document = read(document) if isinstance(document, str | os.PathLike) else document
+    if not (isinstance(document, Mapping) and document.get("format") == FORMAT):
+        raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
+    WORK.done = 0
+    try:
+        return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
+    except UnreadableError:
+        raise
+    except MALFORMED as error:
+        raise UnreadableError("it does not have the form of a certificate") from error
+
+
+def _checked(found: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on each claim of a certificate, all of which are read before anything is computed."""
+    text(found["about"])
+    records = [_record(record) for record in array(found["claims"])]
+    names = [record["id"] for record in records]
+    form(len(set(names)) == len(names), "a claim occurs twice")
+    layer, flaw = "", ""
+    try:
+        facts = Facts(found)
+        layer = f"{facts.layer}, t ≥ 2"
+        results = [_claim(facts, record) for record in records]
+        flaw = "" if any(result["valid"] for result in results) else "nothing is certified"
+    except Flaw as error:
+        flaw = str(error)
+        results = [
+            {"id": record["id"], "valid": False, "reason": flaw} for record in records if "verdict" in record
+        ]
+    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
+
+
+def _record(record: Any) -> dict[str, Any]:
+    """What a certificate says of one claim, if it has the form of that."""
+    form(isinstance(record, dict) and isinstance(record.get("id"), str), "a claim has no id")
+    name = record["id"]
+    form(name in CLAIMS or name in OTHERS, "a claim is none of those that are known here")
+    if "certificate" in record:
+        found = fields(record, "id certificate reason")
+        form(found["certificate"] is None, f"{name} has another certificate than null")
+        text(found["reason"])
+        return found
+    form(name in CLAIMS, f"{name} is not a claim that can be certified")
+    found = fields(record, "id verdict fails_at" + (" degree" if name == "agattn.degree" else ""))
+    form(found["verdict"] in ("confirmed", "refuted"), f"{name} has no verdict")
+    found["fails_at"] = [tuple(map(integer, array(ranks))) for ranks in array(found["fails_at"])]
+    return found
+
+
+def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
+    """What a certificate says of one claim, if that follows from the facts."""
+    name = record["id"]
+    if "verdict" not in record:
+        why = "no proof of it by finitely many integers is known here" if name in OTHERS else (
+            "there is none in the file" if CLAIMS[name].applies(facts.layer)
+            else f"its hypotheses fail for {facts.layer}")  # fmt: skip
+        return {"id": name, "valid": None, "reason": f"not certified: {why}"}
+    claim = CLAIMS[name]
+    require(claim.applies(facts.layer), f"{name} does not apply to {facts.layer}")
+    fails = claim.fails(facts)
+    require(record["fails_at"] == fails, f"{name} fails at {', '.join(map(named, fails)) or 'no stratum'}")
+    verdict = "refuted" if fails else "confirmed"
+    require(record["verdict"] == verdict, f"{name} is {verdict}")
+    if "degree" in record:
+        require(integer(record["degree"]) == facts.degree(), f"the degree is {facts.degree()}")
+    return {
+        "id": name, "valid": True, "reason": f"{verdict}: {claim.statement(facts)}.{_where(facts, fails)}"
+    }  # fmt: skip
+
+
+def _where(facts: Facts, fails: list[Ranks]) -> str:
+    """The orbits at which a statement fails, with what is known of their tangent spaces."""
+    if not fails:
+        return ""
+    spaces = [(f"≥ {lower}" if lower < upper else f"{lower}") for lower, upper in map(facts.space, fails)]
+    there = f"dim M̄ = {facts.dimension} and dim T_p M̄ = {', '.join(spaces)}".replace("= ≥", "≥")
+    return f" It fails at {', '.join(map(named, fails))}. There {there}."
+
+
+# The command ------------------------------------------------------------------------------------------------
+
+
+def main(arguments: list[str]) -> int:
+    """Print what the certificate in a file proves; the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+        print((__doc__ or "").partition("\n\nIt is meant")[0])
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    try:
+        result = check(arguments[0])
+    except UnreadableError as error:
+        print(f"this file cannot be checked: {error}", file=sys.stderr)
+        return 2
+    print(described(result))
+    return 0 if result["valid"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
