@@ -60,7 +60,9 @@ def __getattr__(name: str) -> object:
     """Import a name when it is first asked for, so that the checker and ``--help`` load nothing heavy."""
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(home), name)
+            module = import_module(home)
+            found = getattr(module, name)
+            return module.in_python(found) if home == "agattn.library" else found
     raise AttributeError(f"module 'agattn' has no attribute {name!r}")
 
 

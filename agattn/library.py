@@ -1,7 +1,7 @@
 """What agattn can be asked, as functions: the names that ``import agattn as ag`` offers.
 
-Each takes an architecture first, checks what it was given, and calls the room that knows. All results print
-as a summary, are shown as tables by notebooks, and say how they are known.
+Most take an architecture first; each checks what it was given, and calls the room that knows. All results
+print as a summary, are shown as tables by notebooks, and say how they are known.
 
 >>> import agattn as ag
 >>> layer = ag.SingleLayer(3, 2, a=2)
@@ -64,8 +64,16 @@ _IN_PYTHON = {
 _OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse=True))))
 
 
-def _verb(function: Callable[P, T]) -> Callable[P, T]:
-    """A function whose errors about what was given name arguments, where the rooms name options."""
+def in_python(function: Callable[P, T]) -> Callable[P, T]:
+    """A function whose errors about what was given name arguments, where the rooms name options.
+
+    >>> import agattn as ag
+    >>> ag.strata(ag.SingleLayer(20, 20))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: M(20,20,20): expected dim 799 in ℝ⁸⁴⁰⁰⁰, t ≥ 2 has 84000 coordinates;
+    the limit is 1000. Use force=True to start all the same
+    """
 
     @functools.wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> T:
@@ -118,7 +126,6 @@ def _installed(name: str) -> Installation:
     return locate(engine_named(_one_of(name, ENGINES, "engine")))
 
 
-@_verb
 def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False) -> Dimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
@@ -146,7 +153,6 @@ def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False)
     return room.dimension(known, seed, force=force)
 
 
-@_verb
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
     """Every point of the neuromanifold of a layer, by its stratum: the orbit (rk V, rk A, rk [V; Aᵀ]).
 
@@ -170,7 +176,6 @@ def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
     return strata_table(one)
 
 
-@_verb
 def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
     """The Zariski tangent space of M̄ at the points of a stratum, with both bounds on its dimension proved.
 
@@ -206,7 +211,6 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
     return tangent_bounds(one, known.Stratum(r_v, r_a, r))
 
 
-@_verb
 def ideal(
     layer: SingleLayer,
     max_degree: int = 4,
@@ -290,7 +294,6 @@ def _weights(layer: SingleLayer, given: Any) -> Weights:
     return w
 
 
-@_verb
 def fiber(layer: SingleLayer, weights: Any, *, tolerance: float = 1e-9) -> Fiber:
     """All weights that compute the same function as these, for t ≥ 2.
 
@@ -315,7 +318,6 @@ def fiber(layer: SingleLayer, weights: Any, *, tolerance: float = 1e-9) -> Fiber
     return fibers.fiber(_weights(one, weights), tolerance)
 
 
-@_verb
 def equivalent(w1: Any, w2: Any, *, tolerance: float = 1e-9) -> Equivalence:
     """Whether two sets of weights are the same function for every t ≥ 2, and by which symmetry.
 
@@ -338,7 +340,6 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float = 1e-9) -> Equivalence:
     return equivalence.equivalent(w1, w2, tolerance)
 
 
-@_verb
 def identify(
     layer: SingleLayer, tensor_or_function: Any, *, tolerance: float = 1e-8, nearest: bool = True
 ) -> Identification:
@@ -369,7 +370,6 @@ def identify(
     return membership.identify(one, tensor_or_function, tolerance, nearest)
 
 
-@_verb
 def classify(
     weights: Any, *, heads: int | None = None, kv_heads: int | None = None, tolerance: float = 1e-6
 ) -> HeadTable:
@@ -404,7 +404,6 @@ def classify(
     return head_geometry.classify_weights(layers_of(weights), tolerance)
 
 
-@_verb
 def verify(
     architecture: Architecture,
     claims: str | Sequence[str] = (),
@@ -459,7 +458,6 @@ def verify(
     return judge(known, (claims,) if isinstance(claims, str) else claims, settings, progress)
 
 
-@_verb
 def certificate(layer: SingleLayer, claims: str | Sequence[str] = ()) -> Certificate:
     """Integers that prove the verdicts on a layer to anyone: a JSON document that :func:`check` verifies.
 
@@ -480,7 +478,6 @@ def certificate(layer: SingleLayer, claims: str | Sequence[str] = ()) -> Certifi
     return Certificate(make_certificate(one, (claims,) if isinstance(claims, str) else claims))
 
 
-@_verb
 def check(document: Any) -> Checked:
     """Verify a certificate again, with nothing but Python's integers.
 
@@ -554,7 +551,6 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     return build(name, known, **given)
 
 
-@_verb
 def script(architecture: Architecture, task: str, engine: str = "macaulay2", **options: Any) -> Script:
     """The Macaulay2 or Singular script that computes a task; it stands alone and can be run by hand.
 
@@ -585,7 +581,6 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
     return written
 
 
-@_verb
 def run(
     architecture: Architecture,
     task: str,

@@ -6,10 +6,11 @@ from typing import Any
 
 from docutils import nodes
 
-from agattn import __version__
-
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_extensions"))
+# The clone is described, not a copy of it that is installed.
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
+
+from agattn import __version__  # noqa: E402
 
 project = "agattn"
 copyright = "2026, the agattn authors"

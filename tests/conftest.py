@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import agattn
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
 from agattn.errors import EngineNotFoundError
+
+# The clone is tested, here and in every process that a test starts, and never an installed copy of it.
+ROOT = Path(__file__).parents[1]
+if Path(agattn.__file__).parent != ROOT / "agattn":
+    pytest.exit(
+        f"agattn was imported from {agattn.__file__}; run the tests by: python -m pytest", returncode=4
+    )
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 settings.register_profile("agattn", max_examples=40, deadline=None)
 settings.load_profile("agattn")

@@ -1,6 +1,7 @@
 """The face of the library: what it names, how its results print, and what its errors say."""
 
 import ast
+import inspect
 import json
 import re
 import subprocess
@@ -26,7 +27,7 @@ def test_the_table_of_contents_is_what_is_typed_and_what_is_found():
     assert typed == {(home, name) for home, names in ag._HOMES.items() for name in names}
     assert dir(ag) == sorted(ag.__all__) == sorted({name for _, name in typed} | {"__version__"})
     for home, name in typed:
-        assert getattr(ag, name) is getattr(sys.modules[home], name)
+        assert inspect.unwrap(getattr(ag, name)) is getattr(sys.modules[home], name)
         assert getattr(ag, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'dimensions'"):
         _ = ag.dimensions

@@ -22,14 +22,10 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     A layer is treated as the network of one layer that it is.
     """
     one_blas_thread()
-    from agattn.architectures.network import check_tokens
+    from agattn import library
     from agattn.claims.network_dimension import by_paper, document
-    from agattn.geometry.dimension.dimension import dimension
 
-    network = architecture.as_network()
-    if not force:
-        check_tokens(network)
-    result = dimension(network, seed, force=force)
+    result = library.dimension(architecture, seed=seed, force=force)
     if as_json:
         print_json(document(result))
         return
@@ -42,7 +38,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
             f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
         )
     if (paper := by_paper(result)) is not None:
-        name = "equation 14" if network.is_lightning else "equation 16"
+        name = "equation 14" if result.architecture.degree else "equation 16"
         hypotheses = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
         agreement = "agrees" if not paper.defect else f"would give {paper.value}"
         click.echo(f"  the paper's {name} {hypotheses}; it {agreement}")

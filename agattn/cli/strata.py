@@ -27,15 +27,12 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     r_V and r_A are the ranks of V and A, and r that of the rows of V and the columns of A together. Every
     property shown holds at all points of a stratum and is proved by exact computation at one.
     """
-    from agattn.systems.sizes import check_size
-    from agattn.verification.strata_table import strata_table
+    from agattn import library
 
-    if not force:
-        check_size(architecture)
     if hasse is not None:
         check_drawing(hasse)
     with progress(f"{architecture}: strata") as update:
-        found = strata_table(architecture)
+        found = library.strata(architecture, force=force)
         if hasse is not None:
             from agattn.reports.hasse import draw_hasse_diagram
 

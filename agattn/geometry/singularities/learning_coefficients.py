@@ -58,7 +58,7 @@ class Term(NamedTuple):
         return f"{self.value}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearningCoefficient(Shown):
     """λ and m at one point; the terms add up to λ."""
 
@@ -297,7 +297,7 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Po
     return min(found, key=lambda point: (point.coefficient.value, -point.coefficient.multiplicity))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearningCoefficients(Shown):
     """The learning coefficients of a layer.
 
