@@ -199,7 +199,7 @@ class Dimension(Record):
     jacobian_shape: Key[list[Count], "Rows and columns of the matrix whose rank was taken.", TWO]
     points: Key[list[Point], "The random points tried; empty for normalized networks."]
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
-    error_probability: Key[Probability, "If modular: a bound on the chance that all points fell short."]
+    error_probability: Key[Probability, "If modular: a bound on the chance that it fell short everywhere."]
     seconds: Key[Number, "Wall-clock time."]
 
 

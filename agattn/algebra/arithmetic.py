@@ -86,6 +86,28 @@ class RingArithmetic(Arithmetic):
         return np.eye(n, dtype=int).astype(object)
 
 
+@dataclass(frozen=True)
+class Size:
+    """A bound on the sum of the absolute values of a polynomial's coefficients, as its log₂.
+
+    Evaluated at ones, a formula gives a bound for the polynomial that it is in its arguments.
+
+    >>> x, y = Size(0.0), Size(0.0)
+    >>> round((x * y - x + y).log2, 6), round(float(np.log2(3)), 6)
+    (1.584963, 1.584963)
+    """
+
+    log2: float
+
+    def __add__(self, other: Size) -> Size:
+        return Size(float(np.logaddexp2(self.log2, other.log2)) * (1 + 1e-12))
+
+    def __mul__(self, other: Size) -> Size:
+        return Size(self.log2 + other.log2)
+
+    __sub__ = __add__
+
+
 class BallArithmetic(Arithmetic):
     """Real balls at the precision of ``flint.ctx``; wrap the computation in ``flint.ctx.workprec(bits)``."""
 

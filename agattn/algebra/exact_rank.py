@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from math import log, log2
+from math import log2
 from typing import Any, NamedTuple
 
 import flint
@@ -34,9 +34,9 @@ from agattn.algebra.matrices import (
     submatrix,
 )
 from agattn.algebra.residues import (
-    PRIMES_OF_WORD_BITS,
     WORD_BITS,
     Minor,
+    chance_of_dividing,
     nonzero_minor,
     permutation_sign,
     random_primes,
@@ -153,12 +153,12 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
     """Look at more primes until the chance of a wrong upper bound is small; return that chance.
 
     The rank over ℚ is larger than the rank mod p only if p divides one fixed nonzero minor, which is
-    bounded: so few primes do, of all from which p was drawn. If the bound is below p none does: a proof.
+    bounded. If the bound is below p none does: a proof.
     """
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
         return 1, 0.0
-    known = chance = log2(min(1.0, bits / (WORD_BITS - 1) / PRIMES_OF_WORD_BITS))
+    known = chance = log2(chance_of_dividing(bits, WORD_BITS))
     if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
         more = (p for p in random_primes(seed + 1) if p != minor.modulus)
@@ -170,9 +170,7 @@ def _confirm(A: Any, minor: Minor, seed: int) -> tuple[int | None, float]:
     p = next(random_primes(seed + 1, bits=60))
     if flint.nmod_mat(as_fmpz_mat(A), p).rank() > minor.rank:
         raise RankGrewError
-    # π(2x) − π(x) > 3x / (5 log x) for x ≥ 20.5 (Rosser and Schoenfeld 1962), with x = 2^59.
-    primes = 3 * 2.0**59 / (5 * 59 * log(2))
-    return None, 2.0 ** (known + log2(min(1.0, bits / 59 / primes)))
+    return None, 2.0**known * chance_of_dividing(bits, 60)
 
 
 def _unit(x: Any, p: int) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import isinf, log2, prod
+from math import inf, isinf, log2, prod
 from typing import Any, NamedTuple
 
 import flint
@@ -28,7 +28,14 @@ from agattn.algebra import balls
 from agattn.algebra.balls import BallMinor, is_nonsingular, pivots
 from agattn.algebra.exact_rank import BlockProof, Kernel, exact_rank
 from agattn.algebra.matrices import BallMatrix, ExactMatrix, read_matrix, real_matrix
-from agattn.algebra.residues import Minor, Residues, RowSpace, random_prime
+from agattn.algebra.residues import (
+    PRIME_BITS,
+    Minor,
+    Residues,
+    RowSpace,
+    chance_of_dividing,
+    random_prime,
+)
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, weakest
 
@@ -76,6 +83,7 @@ class RandomRows:
         modulo: for entries that are polynomials over ℤ of this degree in everything random: takes a prime and
             a generator, and returns the number of columns kept (columns that depend on the others may be left
             out) and a function that draws so many further rows modulo the prime.
+        size: log₂ of a bound on the sum of the absolute values of the coefficients of an entry.
         real: for all others: takes a number of rows and a generator, and returns the rows in float64, and a
             function that gives those with certain indices as an array of ``flint.arb`` at FLINT's precision.
     """
@@ -85,6 +93,7 @@ class RandomRows:
     reason: str
     modulo: Callable[[int, np.random.Generator], tuple[int, Callable[[int], Residues]]] | None = None
     degree: int = 0
+    size: Callable[[], float] = lambda: inf
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
 
 
@@ -358,10 +367,13 @@ def _modulo_primes(rows: RandomRows, points: int, seed: int) -> RankResult:
     for trial in range(points):
         point = _at_point(rows, np.random.default_rng([seed, trial]))
         tried.append(point)
-        # Schwartz and Zippel: a minor of size rank + 1 that is not zero vanishes with at most this chance.
-        errors.append(float(min(Fraction(1), Fraction(rows.degree * (point.rank + 1), point.prime))))
         if point.rank == rows.upper_bound:
             break
+        # A minor of size n that is not zero vanishes at the point if the prime divides all its coefficients,
+        # or with at most this chance (Schwartz and Zippel).
+        n = point.rank + 1
+        zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (PRIME_BITS - 1))))
+        errors.append(min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()))))
     r, shape = max(point.rank for point in tried), (tried[-1].rows, tried[-1].columns)
     if r == rows.upper_bound:
         evidence, reason, error = Evidence.PROVED, rows.reason, 0.0

@@ -23,6 +23,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite, log
 from typing import Any, TypeAlias
 
 import flint
@@ -33,10 +34,8 @@ Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
 PRIME_BITS = 30
-#: Primes below this power of two need one product where larger ones need two. There are
-#: π(2²³) − π(2²²) = 564163 − 295947 primes of exactly so many bits.
+#: Primes below this power of two need one product where larger ones need two.
 WORD_BITS = 23
-PRIMES_OF_WORD_BITS = 564163 - 295947
 
 _HALF = 1 << 15
 _CHUNK = 128
@@ -61,7 +60,7 @@ def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
 
 
 def random_prime(generator: np.random.Generator) -> int:
-    """A prime drawn from [2²⁹, 2³⁰): the first one at or after a random number there.
+    """A prime drawn from [2²⁹, 2³⁰), each with the same chance.
 
     >>> p = random_prime(np.random.default_rng(0))
     >>> 2**29 <= p < 2**30 and bool(flint.fmpz(p).is_prime())
@@ -69,10 +68,25 @@ def random_prime(generator: np.random.Generator) -> int:
     """
     while True:
         candidate = int(generator.integers(1 << (PRIME_BITS - 1), 1 << PRIME_BITS)) | 1
-        while not flint.fmpz(candidate).is_prime():
-            candidate += 2
-        if candidate < 1 << PRIME_BITS:
+        if flint.fmpz(candidate).is_prime():
             return candidate
+
+
+def chance_of_dividing(size: float, bits: int = PRIME_BITS) -> float:
+    """A bound on the chance that a random prime of so many bits divides an integer n, 0 < |n| ≤ 2^size.
+
+    At most size/(bits − 1) primes from 2^(bits−1) on do. There are more than 3x/(5 log x) from x = 2^(bits−1)
+    to 2x (Rosser and Schoenfeld 1962, for x ≥ 20.5), and :func:`random_prime` and :func:`random_primes` draw
+    each with the same chance. The bound holds for the chance that all coefficients of a polynomial are
+    divisible, with n one that is not 0.
+
+    >>> chance_of_dividing(28.9), chance_of_dividing(1000) < 3e-6
+    (0.0, True)
+    """
+    if not isfinite(size):
+        return 1.0
+    primes = 3 * 2.0 ** (bits - 1) / (5 * (bits - 1) * log(2))
+    return min(1.0, size // (bits - 1) / primes)
 
 
 def random_residues(generator: np.random.Generator, shape: tuple[int, ...], p: int) -> Residues:

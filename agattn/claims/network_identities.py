@@ -1,30 +1,34 @@
 """HMK's identities for deep lightning networks, checked exactly: Lemmas 3.5 and 3.6, and equation 12.
 
 An identity between polynomials is checked symbolically where the network is small, which proves it for that
-size, and otherwise by evaluation at random points of 𝔽_p: a polynomial of degree D that is not zero
-vanishes at a random point with probability at most D/p (Schwartz and Zippel).
+size, and otherwise by evaluation at random points modulo random primes. Written out, an entry of either side
+is one of a product of at most n matrices, each A_i, V_i, X, C_i or the transpose of one, with at most w rows
+and columns: a sum of at most w^(n−1) monomials, of degree at most n. If the sides differ, their difference
+has a coefficient of absolute value from 1 to 2w^(n−1), which few primes divide
+(:func:`agattn.algebra.residues.chance_of_dividing`); and modulo a prime p that does not divide it, the
+difference vanishes at a random point with probability at most n/p (Schwartz and Zippel).
 
 >>> print(equation_12((1, 2, 1), t=1, symbolic=True))
-expanded symbolically in all entries of A, V and X, both sides agree
->>> lemma_3_6((4, 5, 3, 4), t=3).error < 1e-20
+expanded symbolically in all entries of the matrices, both sides agree
+>>> lemma_3_6((4, 5, 3, 4), t=3).error < 1e-12
 True
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from math import log2
 from typing import NamedTuple
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
-from agattn.algebra.residues import random_prime, random_residues
+from agattn.algebra.residues import PRIME_BITS, chance_of_dividing, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, PLAIN
+from agattn.errors import UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import virtual_weights as deep
 from agattn.geometry.variety.coordinates import generic_matrices
@@ -33,15 +37,19 @@ from agattn.systems.task import Task
 
 # Expanding so many monomials takes about half a second.
 MAX_SYMBOLIC_MONOMIALS = 2 * 10**7
-# Evaluations at random points, each modulo its own prime.
-_TRIALS = 3
+# Terms of one entry of (M, L) that take a tenth of a second.
+MAX_SYMBOLIC_TERMS = 2 * 10**4
+# There are as many evaluations, each modulo its own prime, as make the error smaller than this; none where
+# one does not halve it, as where the degree is larger than the primes.
+LARGEST_ERROR = 2.0**-40
 
 
 class IdentityCheck(NamedTuple):
     """Whether a polynomial identity holds: both sides agree, or differ at the witness.
 
     The error bounds the probability that a false identity passed by evaluation, which is ``modular``; it is 0
-    where the identity was expanded symbolically or fails, either of which is ``proved``.
+    where the identity was expanded symbolically or fails, either of which is ``proved``, and 1 where nothing
+    was evaluated, as the degree is too large for the primes.
     """
 
     witness: str
@@ -49,29 +57,34 @@ class IdentityCheck(NamedTuple):
     error: float = 0.0
 
     @property
-    def holds(self) -> bool:
-        """Whether both sides agree."""
-        return not self.witness
+    def holds(self) -> bool | None:
+        """Whether both sides agree; ``None`` where that is not known."""
+        return None if self.error > LARGEST_ERROR else not self.witness
 
     def __str__(self) -> str:
-        if not self.holds:
+        if self.witness:
             return f"the sides differ: {self.witness}"
         if not self.error:
-            return "expanded symbolically in all entries of A, V and X, both sides agree"
+            return "expanded symbolically in all entries of the matrices, both sides agree"
+        if self.error > LARGEST_ERROR:
+            return f"its degree is too large for primes of {PRIME_BITS} bits"
         return (
-            f"at random weights and inputs modulo random primes both sides agree; by Schwartz and Zippel a "
-            f"false identity would pass with probability below {self.error:.0e}"
+            f"at random weights and inputs modulo random primes both sides agree; a false identity would "
+            f"pass with probability below {self.error:.0e}, primes that divide all coefficients included"
         )
 
 
-Sides = Callable[[list[Array], list[Array], Array, Arithmetic], list[tuple[Array, Array]]]
-"""A, V, X and their arithmetic ↦ pairs of arrays that an identity says are equal."""
+Sides = Callable[[list[Array], list[Array], list[Array], Arithmetic], list[tuple[Array, Array]]]
+"""A, V, further matrices and their arithmetic ↦ pairs of arrays that an identity says are equal."""
 
 
 def lemma_3_6(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False) -> IdentityCheck:
     """X_i = L_i X P_i for every layer i: the recursion that computes the network from virtual weights."""
 
-    def sides(A: list[Array], V: list[Array], X: Array, arithmetic: Arithmetic) -> list[tuple[Array, Array]]:
+    def sides(
+        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
+    ) -> list[tuple[Array, Array]]:
+        (X,) = inputs
         M, _ = deep.virtual_weights(A, V, arithmetic)
         mixings = deep.token_mixings(M, X, arithmetic)
         products = deep.partial_products(V, arithmetic)
@@ -79,54 +92,68 @@ def lemma_3_6(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False
         mul = arithmetic.matmul
         return [(out, mul(L, mul(X, P))) for out, L, P in zip(outputs, products, mixings, strict=True)]
 
-    return _check(dims, t, sides, seed, symbolic)
+    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, seed, symbolic)
 
 
 def equation_12(dims: Sequence[int], t: int, seed: int = 0, symbolic: bool = False) -> IdentityCheck:
     """φ(X) = L · Π_j (X Xᵀ M̃_j) · X: the network as one product of (3^l − 1)/2 factors."""
 
-    def sides(A: list[Array], V: list[Array], X: Array, arithmetic: Arithmetic) -> list[tuple[Array, Array]]:
+    def sides(
+        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
+    ) -> list[tuple[Array, Array]]:
+        (X,) = inputs
         M, L = deep.virtual_weights(A, V, arithmetic)
         return [(deep.lightning(A, V, X, arithmetic), deep.unrolled(M, L, X, arithmetic))]
 
-    return _check(dims, t, sides, seed, symbolic)
+    return _check(dims, {"x": (dims[0], t)}, _degree(dims), sides, seed, symbolic)
 
 
-def equation_9(dims: Sequence[int], seed: int = 0) -> IdentityCheck:
-    """The action of Π GL(d_i) between the layers leaves (M, L) unchanged: one half of Lemma 3.5."""
-    # Another stream than that of the weights, which C must not depend on.
-    generator = np.random.default_rng([seed, 9])
+def _degree(dims: Sequence[int]) -> int:
+    """How many factors of A, V and X an entry of φ(X) has: 3n + 2 where the layer before has n, 1 at first.
 
-    def sides(A: list[Array], V: list[Array], X: Array, arithmetic: Arithmetic) -> list[tuple[Array, Array]]:
-        assert isinstance(arithmetic, ModularArithmetic)
-        while True:
-            C = [random_residues(generator, (d, d), arithmetic.p) for d in dims[1:-1]]
-            with contextlib.suppress(ZeroDivisionError):
-                moved = deep.change_basis(A, V, C, arithmetic, lambda M: _inverse_mod(M, arithmetic.p))
-                break
-        M, L = deep.virtual_weights(A, V, arithmetic)
-        M_moved, L_moved = deep.virtual_weights(*moved, arithmetic)
+    L_i X P_i has as many, and so has the product of equation 12: with p_i factors of P_i and 2i − 1 of M_i
+    p_i = 3p_(i−1) + 2i + 1, so that i + 1 + p_i = 3(i + p_(i−1)) + 2; an M_ν counts 2ν − 1 with weight
+    3^(l−ν), and X Xᵀ two for each of the (3^l − 1)/2.
+    """
+    return int(2 * 3 ** (len(dims) - 1) - 1)
+
+
+def equation_9(dims: Sequence[int], seed: int = 0, symbolic: bool = False) -> IdentityCheck:
+    """The action of Π GL(d_i) between the layers leaves (M, L) unchanged: one half of Lemma 3.5.
+
+    For invertible C_i all weights are A_i = C_{i−1}ᵀ B_i C_{i−1}, V_i = W_i C_{i−1}, and are moved to
+    (B_i, C_i W_i): without denominators, an identity of polynomials in B, W and C.
+    """
+
+    def sides(
+        B: list[Array], W: list[Array], C: list[Array], arithmetic: Arithmetic
+    ) -> list[tuple[Array, Array]]:
+        mul, one = arithmetic.matmul, arithmetic.identity
+        before, after = [one(dims[0]), *C], [*C, one(dims[-1])]
+        A = [mul(c.T, mul(b, c)) for b, c in zip(B, before, strict=True)]
+        M, L = deep.virtual_weights(A, [*map(mul, W, before)], arithmetic)
+        M_moved, L_moved = deep.virtual_weights(B, [*map(mul, after, W)], arithmetic)
         return [*zip(M, M_moved, strict=True), (L, L_moved)]
 
-    # Cleared of the denominators det C_i both sides are polynomials, of degree at most 2d_i in C_i and C_i⁻¹.
-    return _check(dims, 1, sides, seed, False, extra_degree=4 * sum(dims[1:-1]))
-
-
-def _inverse_mod(matrix: Array, p: int) -> Array:
-    inverse = flint.nmod_mat(matrix.astype(int).tolist(), p).inv()
-    return np.array([*map(int, inverse.entries())], dtype=float).reshape(matrix.shape)
+    # M_l has one B, 2(l − 1) factors W and as many C, and L has l and l − 1.
+    changes = {f"C{i}": (d, d) for i, d in enumerate(dims[1:-1], 1)}
+    return _check(dims, changes, 4 * len(dims) - 7, sides, seed, symbolic)
 
 
 def _check(
-    dims: Sequence[int], t: int, sides: Sides, seed: int, symbolic: bool, extra_degree: int = 0
+    dims: Sequence[int],
+    further: Mapping[str, tuple[int, int]],
+    degree: int,
+    sides: Sides,
+    seed: int,
+    symbolic: bool,
 ) -> IdentityCheck:
     layers = len(dims) - 1
     shapes = {f"A{i}": (d, d) for i, d in enumerate(dims[:-1], 1)}
-    shapes |= {f"V{i}": (e, d) for i, (d, e) in enumerate(pairwise(dims), 1)}
-    shapes["x"] = (dims[0], t)
+    shapes |= {f"V{i}": (e, d) for i, (d, e) in enumerate(pairwise(dims), 1)} | dict(further)
 
     def difference(arrays: list[Array], arithmetic: Arithmetic) -> str:
-        pairs = sides(arrays[:layers], arrays[layers:-1], arrays[-1], arithmetic)
+        pairs = sides(arrays[:layers], arrays[layers : 2 * layers], arrays[2 * layers :], arithmetic)
         for k, (left, right) in enumerate(pairs, 1):
             for (i, j), value in np.ndenumerate(left):
                 if value != right[i, j]:
@@ -135,19 +162,18 @@ def _check(
 
     if symbolic:
         return IdentityCheck(difference(generic_matrices(shapes), RingArithmetic()))
-    degree = (
-        2 * 3**layers - 1
-    )  # of an entry of φ(X) in A, V and X together: from each layer to the next 3n + 2
+    size = 1 + (degree - 1) * log2(max(map(max, shapes.values())))
+    chance = degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size)
     generator = np.random.default_rng(seed)
     error = 1.0
-    for _ in range(_TRIALS):
+    while error > LARGEST_ERROR and chance <= 0.5:
         p = random_prime(generator)
         drawn = [random_residues(generator, shape, p) for shape in shapes.values()]
         witness = difference(drawn, ModularArithmetic(p))
         if witness:
             # Different values at one point of 𝔽_p are a proof that the integer polynomials differ.
             return IdentityCheck(f"{witness} modulo {p}")
-        error *= (degree + extra_degree) / p
+        error *= chance
     return IdentityCheck("", Evidence.MODULAR, error)
 
 
@@ -163,14 +189,20 @@ def _identity(name: str, finds: str, check: Callable[..., IdentityCheck]) -> Tas
 
 RECURSION = _identity("recursion", "the recursion", lemma_3_6)
 UNROLLED = _identity("unrolled-product", "the unrolled product", equation_12)
-BASIS_CHANGE = _identity(
-    "basis-change", "the changes of basis", lambda dims, t, seed, symbolic: equation_9(dims, seed)
-)
+BASIS_CHANGE = Task(
+    "basis-change", "the changes of basis", DeepNetwork,
+    lambda network, seed: equation_9(
+        network.dims, seed, max(network.dims) ** (4 * network.layers - 3) <= MAX_SYMBOLIC_TERMS
+    ),
+    evidence=lambda found: found.evidence, infeasible=no_virtual_weights,
+)  # fmt: skip
 
 
 def _judge_identity(task: Task[DeepNetwork]) -> Callable[[DeepNetwork, Findings], Outcome]:
     def judge(network: DeepNetwork, findings: Findings) -> Outcome:
         check: IdentityCheck = findings.need(task)
+        if check.holds is None:
+            raise UndecidedError(str(check))
         computed = "identity" if check.holds else "no identity"
         details: dict[str, object] = {"error_probability": check.error}
         return Outcome(check.holds, computed, str(check), details=details)
@@ -185,6 +217,8 @@ def _predict_basis(network: DeepNetwork) -> dict[str, object]:
 def _judge_basis(network: DeepNetwork, findings: Findings) -> Outcome:
     check: IdentityCheck = findings.need(BASIS_CHANGE)
     fiber = findings.need(BASIS_FIBER)
+    if check.holds is None:
+        raise UndecidedError(str(check))
     computed = {"invariant": check.holds, "fiber": fiber.upper_bound}
     witness = (
         f"(M, L) under a change of basis by random C_i: {check}; and the differential of "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
-from math import gcd, isqrt
+from math import gcd, inf, isqrt
 from typing import Any
 
 import flint
@@ -560,7 +561,9 @@ def test_random_rows_modulo_primes() -> None:
 
     met = rank(RandomRows("the example", 3, "three rows", modulo=modulo, degree=2))
     assert (met.rank, met.evidence, met.reason, len(met.points)) == (3, Evidence.PROVED, "three rows", 1)
-    open_ = rank(RandomRows("the example", 5, "a guess", modulo=modulo, degree=2), points=2)
+    rows = RandomRows("the example", 5, "a guess", modulo=modulo, degree=2, size=lambda: 3.0)
+    open_ = rank(rows, points=2)
+    assert rank(replace(rows, size=lambda: inf), points=2).error == 1  # any prime may divide a minor
     assert (open_.rank, open_.lower_evidence, open_.evidence) == (3, Evidence.PROVED, Evidence.MODULAR)
     assert len(open_.points) == 2 and 0 < open_.error < 1e-12
     assert all(point.rows >= 13 for point in open_.points)

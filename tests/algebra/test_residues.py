@@ -1,6 +1,7 @@
 """Arithmetic modulo p in floating point must be exact: compared with Python integers and with FLINT."""
 
 import random
+from math import log2, prod
 from typing import Any
 
 import flint
@@ -14,6 +15,7 @@ from agattn.algebra.matrices import as_fmpz_mat
 from agattn.algebra.residues import (
     Minor,
     RowSpace,
+    chance_of_dividing,
     hadamard,
     matmul,
     nonzero_minor,
@@ -35,6 +37,25 @@ def test_products_of_the_largest_residues_are_exact(inner):
     a = np.full((3, inner), LARGEST - 1.0)
     b = np.full((inner, 2), LARGEST - 1.0)
     assert (matmul(a, b, LARGEST) == inner % LARGEST).all()  # (−1)(−1) inner times
+
+
+@given(st.integers(6, 11), st.lists(st.integers(2**5, 2**11), min_size=1, max_size=8))
+def test_few_primes_divide_a_number(bits, factors):
+    n = prod(factors)
+    primes = [p for p in range(2 ** (bits - 1), 2**bits) if flint.fmpz(p).is_prime()]
+    chance = sum(n % p == 0 for p in primes) / len(primes)
+    assert chance <= chance_of_dividing(log2(n), bits) <= 1
+
+
+def test_every_prime_is_as_likely():
+    def gap(p):
+        return next(n for n in range(2, 400, 2) if flint.fmpz(p - n).is_prime())
+
+    # A prime after a long gap must be no likelier than its share of all primes.
+    generator = np.random.default_rng(5)
+    drawn = np.mean([gap(random_prime(generator)) for _ in range(3000)])
+    primes = [p for p in range(3 * 2**28 + 1, 3 * 2**28 + 60_000, 2) if flint.fmpz(p).is_prime()]
+    assert abs(drawn - np.mean(np.diff(primes))) < 2
 
 
 @settings(max_examples=30, deadline=None)

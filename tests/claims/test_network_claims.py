@@ -61,7 +61,8 @@ def verdict(claim, network, seed=0, **found):
 @pytest.mark.parametrize(
     ("claim", "network", "computed", "evidence"),
     [
-        ("lemma-3.5", BOTTLENECK, {"invariant": True, "fiber": 9}, MODULAR),
+        ("lemma-3.5", BOTTLENECK, {"invariant": True, "fiber": 9}, PROVED),
+        ("lemma-3.5", DeepNetwork((7, 6, 6, 7), (2, 2, 2), t=3), {"invariant": True, "fiber": 72}, MODULAR),
         ("lemma-3.6", SMALL, "identity", PROVED),
         ("lemma-3.6", BOTTLENECK, "identity", MODULAR),
         ("equation-12", SMALL, "identity", PROVED),
@@ -222,6 +223,11 @@ def test_a_false_identity_is_refuted(claim, network, monkeypatch):
     monkeypatch.setattr(identities.deep, "virtual_weights", wrong)
     found = verdict(claim, network)
     assert (found.status, found.evidence, found.computed) == (REFUTED, PROVED, "no identity")
+
+
+def test_a_degree_beyond_the_primes_leaves_identities_open():
+    found = verdict("lemma-3.6", DeepNetwork((2,) * 20, (1,) * 19, t=1))
+    assert (found.status, found.computed) == (UNDECIDED, None) and "too large for primes" in found.witness
 
 
 def test_a_larger_upper_bound_leaves_lemma_3_5_open():

@@ -10,8 +10,10 @@ not met, and for other architectures, the parameters minus the rank of the tange
 symmetries (:mod:`agattn.geometry.dimension.symmetries`): both proved.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
-rank observed at several points and primes, ``modular`` evidence: the inequality of Schwartz and Zippel bounds
-the probability that all of them fell below the generic rank over 𝔽_p.
+rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
+them fell below the generic rank: that a minor that is not zero vanishes at a random point (Schwartz and
+Zippel), or that a random prime divides all its coefficients
+(:func:`agattn.algebra.residues.chance_of_dividing`).
 
 >>> from agattn.architectures import DeepNetwork
 >>> print(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
@@ -25,13 +27,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import log2
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
+from agattn.algebra.arithmetic import (
+    Array,
+    BallArithmetic,
+    FloatArithmetic,
+    ModularArithmetic,
+    RingArithmetic,
+    Size,
+    to_balls,
+)
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, draw_parameters
@@ -192,6 +204,15 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
         return floats, balls
 
+    def size() -> float:
+        """Of c·∂φ/∂θ: a derivative multiplies a coefficient by at most the degree."""
+        ones = partial(np.full, fill_value=Size(0.0), dtype=object)
+        phi = architecture.evaluate(
+            RingArithmetic(), draw_parameters(architecture, ones), ones((1, *architecture.input_shape))
+        )
+        total: Size = phi.sum()
+        return total.log2 + log2(degree or 1)
+
     output, degree = architecture.output_shape, architecture.degree
     return RandomRows(
         name=f"{architecture}: the Jacobian",
@@ -199,5 +220,6 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
         reason=bound.reason,
         modulo=modulo if degree is not None else None,
         degree=degree or 0,  # also that of an entry c·∂φ/∂θ in c, θ and X
+        size=size,
         real=None if degree is not None else real,
     )
