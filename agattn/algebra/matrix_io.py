@@ -7,6 +7,7 @@ million bits stays whole. Nothing is ever unpickled or evaluated.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import lzma
 import math
@@ -67,21 +68,40 @@ DAMAGE = (
 def _npy(path: Path) -> Any:
     try:
         with path.open("rb") as file:
-            return _array_of(file, path.stat().st_size)
+            return array_of(file, path.stat().st_size)
     except InputError:
         raise
     except DAMAGE as error:
         raise InputError(_numpy_problem(error)) from None
 
 
-def _array_of(file: Any, size: int) -> Any:
-    """The array in a stream of so many bytes, which are counted before room is made for its entries."""
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    dimensions, _, dtype = read(file)
+def header_of(file: Any) -> tuple[tuple[int, ...], Any]:
+    """The shape and type that a stream in numpy's format begins with.
+
+    Raises:
+        ValueError: if it does not begin so, or holds Python objects.
+    """
+    start = io.BytesIO(file.read(2**17))  # a header may announce 4 GiB for itself
+    version = np.lib.format.read_magic(start)
+    if version not in _HEADERS:
+        raise ValueError(f"version {version}")
+    shape, _, dtype = _HEADERS[version](start)
     if dtype.hasobject:
         raise ValueError("object")
-    needed = math.prod(map(int, dimensions)) * dtype.itemsize
+    return tuple(map(int, shape)), dtype
+
+
+_HEADERS: dict[tuple[int, int], Callable[[Any], tuple[tuple[int, ...], bool, Any]]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def array_of(file: Any, size: int) -> Any:
+    """The array in a stream of so many bytes, which are counted before room is made for its entries."""
+    dimensions, dtype = header_of(file)
+    needed = math.prod(dimensions) * dtype.itemsize
     if any(n < 0 for n in dimensions) or needed > size or (0 in dimensions and max(dimensions) > MAX_ENTRIES):
         raise ValueError("a size that the file cannot hold")
     file.seek(0)
@@ -101,7 +121,7 @@ def _npz(path: Path) -> Any:
             arrays = {}
             for info in archive.infolist() if len(names) <= _MOST_MEMBERS else []:
                 with archive.open(info) as file:
-                    arrays[info.filename.removesuffix(".npy")] = _array_of(file, info.file_size)
+                    arrays[info.filename.removesuffix(".npy")] = array_of(file, info.file_size)
     except InputError:
         raise
     except DAMAGE as error:
@@ -248,7 +268,7 @@ def _coordinates(
     width = 2 if kind == "pattern" else 3
     seen = 0
     for number, words in lines:
-        if len(words) != width or not (words[0].isdecimal() and words[1].isdecimal()):
+        if len(words) != width or not all(x.isdecimal() and len(x) < 10 for x in words[:2]):
             raise InputError(
                 f"line {number} should hold a row, a column{' and a value' if width == 3 else ''}"
             )

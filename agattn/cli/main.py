@@ -142,6 +142,9 @@ def main(arguments: list[str] | None = None) -> None:
     except (UnicodeError, OverflowError) as error:
         fail(f"cannot use what was given: {error}", 2)
     except Exception as error:
+        if isinstance(error, ValueError) and "integer string conversion" in str(error):
+            long = f"a number read or computed has more than {sys.get_int_max_str_digits()} digits"
+            fail(f"{long}, Python's limit; PYTHONINTMAXSTRDIGITS=0 in the environment lifts it", 2)
         if type(error).__name__ == "LinAlgError":  # of numpy, which is not imported for this
             fail(f"the numerical computation did not converge: {error}; nothing was decided", 3)
         traceback.print_exc()

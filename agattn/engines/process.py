@@ -33,11 +33,11 @@ _LIMITS = (
 )
 # What is left to do when the other end of the pipe is closed: by us at a normal end, by our death otherwise.
 _WATCH = (
-    'read -r done && exit; kill -KILL "-$1" 2> /dev/null; '
+    'read -r done && exit; test -z "$3" || kill -KILL "-$3" 2> /dev/null; '
     'for f in $(grep -las "$2" /proc/[0-9]*/environ); do f="${f#/proc/}"; kill -KILL "${f%/environ}"; done; '
-    'rm -rf -- "$3"'
+    'rm -rf -- "$1"; sleep 1; rm -rf -- "$1"'  # what was killed may have written a last time
 )
-_TOKEN = "AGATTN_RUN"
+TOKEN = "AGATTN_RUN"
 MAX_OUTPUT = 256  # MiB; transcripts are far smaller, and a longer one would not be read
 _LOOK = 0.2  # seconds between two looks at whether a program is still wanted, and at its memory
 
@@ -110,7 +110,8 @@ def run_program(
         EngineCrashedError: if it could not be started, was cancelled, or printed without end.
     """
     limits = [str(int(timeout * 4) + 10), str(MAX_OUTPUT * 2048), str(memory * 1024)]
-    mark = f"{_TOKEN}={secrets.token_hex(8)}"
+    token = secrets.token_hex(8)
+    mark = f"{TOKEN}={token}"
     started = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
@@ -119,32 +120,39 @@ def run_program(
                 cwd=None if passed_through else folder, stdin=subprocess.DEVNULL,
                 stdout=None if passed_through else output, stderr=None if passed_through else errors,
                 start_new_session=True,
-                env={**os.environ, "HOME": str(folder), _TOKEN: mark.partition("=")[2]},
+                env={**os.environ, "HOME": str(folder), TOKEN: token},
             )  # fmt: skip
         except OSError as error:
             raise EngineCrashedError(f"{command[0]} could not be started: {error.strerror}") from error
-        watcher = _watch(process.pid, mark, folder)
-        try:
-            status = _wait(process, started + timeout, memory, mark, cancelled)
-        except subprocess.TimeoutExpired:
-            raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit") from None
-        finally:
-            # Also after a normal end: a program must not leave children behind.
-            _kill(process, mark)
-            with contextlib.suppress(OSError):
-                watcher.communicate(b"done\n")
+        with watched(folder, mark, str(process.pid)):
+            try:
+                status = _wait(process, started + timeout, memory, mark, cancelled)
+            except subprocess.TimeoutExpired:
+                raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit") from None
+            finally:
+                # Also after a normal end: a program must not leave children behind.
+                _kill(process, mark)
         seconds = time.monotonic() - started
         if max(os.fstat(file.fileno()).st_size for file in (output, errors)) >= MAX_OUTPUT * 2**20:
             raise EngineCrashedError(f"stopped when it had printed {MAX_OUTPUT} MiB")
         return Ended(status, _read(output), _read(errors), seconds)
 
 
-def _watch(pid: int, mark: str, folder: Path) -> subprocess.Popen[bytes]:
-    """Start the watcher of a program, in a session of its own so that no signal to us reaches it."""
-    return subprocess.Popen(
-        ["/bin/sh", "-c", _WATCH, "sh", str(pid), mark, str(folder)],
+@contextlib.contextmanager
+def watched(folder: Path, mark: str, group: str = "") -> Iterator[None]:
+    """Should this process die, kill a process group and whoever carries a token, and remove a folder.
+
+    The watcher has a session of its own, so that no signal to us reaches it.
+    """
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", _WATCH, "sh", str(folder), mark, group],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            watcher.communicate(b"done\n")
 
 
 def _kill(process: subprocess.Popen[bytes], mark: str) -> None:

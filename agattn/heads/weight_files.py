@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES
+from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES, array_of, header_of
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
 
@@ -49,7 +49,7 @@ class WeightFile(Mapping[str, Any]):
         elif ending == ".npy":
             name = path.stem.replace("-", "_").replace(".", "_").split("_")[-1].upper()
             with path.open("rb") as stream:
-                self._put(name, path, _header(stream))
+                self._put(name, path, header_of(stream)[0])
         elif ending == ".safetensors":
             with _open_safetensors(path) as file:
                 for name in file.keys():  # noqa: SIM118  (a safetensors file is no mapping)
@@ -87,7 +87,7 @@ class WeightFile(Mapping[str, Any]):
                 raise InputError(f"holds {total} bytes when unpacked; the limit is {limit}")
             for member in archive.namelist():
                 with archive.open(member) as stream:
-                    self._put(member.removesuffix(".npy"), path, _header(stream))
+                    self._put(member.removesuffix(".npy"), path, header_of(stream)[0])
 
     def __getitem__(self, name: str) -> Any:
         """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
@@ -112,8 +112,10 @@ class WeightFile(Mapping[str, Any]):
             elif path.suffix.lower() == ".npy":
                 array = np.load(path, mmap_mode="r", allow_pickle=False)
             else:
-                with np.load(path, allow_pickle=False) as archive:
-                    array = archive[key]
+                with zipfile.ZipFile(path) as archive:
+                    info = archive.getinfo(key if key in archive.namelist() else f"{key}.npy")
+                    with archive.open(info) as stream:
+                        array = array_of(stream, info.file_size)
             return array if whole else np.asarray(array)[rows, columns]
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -145,17 +147,6 @@ def _named(path: Path) -> Iterator[None]:
         if "pickle" in str(error).lower() or "object array" in str(error).lower():
             raise InputError(f"{path}: {_OBJECTS}") from None
         raise InputError(f"{path}: is damaged or not a {path.suffix} file of numbers") from None
-
-
-def _header(stream: Any) -> tuple[int, ...]:
-    version = np.lib.format.read_magic(stream)
-    reader = np.lib.format.read_array_header_1_0
-    if version != (1, 0):
-        reader = np.lib.format.read_array_header_2_0
-    shape, _, dtype = reader(stream)
-    if dtype.hasobject:
-        raise InputError(_OBJECTS)
-    return tuple(int(n) for n in shape)
 
 
 def _json_object(path: Path) -> dict[str, Any]:

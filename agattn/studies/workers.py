@@ -14,14 +14,15 @@ import asyncio
 import importlib.util
 import logging
 import os
+import secrets
 import signal
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
+from agattn.engines.process import TOKEN, watched, work_folder
 from agattn.errors import InputError
 
 Workers = AbstractContextManager[tuple[Executor, int]]
@@ -75,10 +76,11 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
             _end_with_children()
 
     with ExitStack() as stack:
-        folder = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="agattn-", ignore_cleanup_errors=True)
-        )
-        with _interrupts_held_back(), dask.config.set(_SETTINGS):
+        place, token = stack.enter_context(work_folder()), secrets.token_hex(8)
+        stack.enter_context(watched(place, f"{TOKEN}={token}"))
+        folder = str(place)
+        own = {"temporary-directory": folder, f"distributed.nanny.pre-spawn-environ.{TOKEN}": token}
+        with _interrupts_held_back(), dask.config.set(_SETTINGS | own):
             cluster = stack.enter_context(
                 LocalCluster(
                     n_workers=number, threads_per_worker=1, memory_limit=None, host="127.0.0.1",

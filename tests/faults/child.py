@@ -6,7 +6,8 @@ import resource
 import signal
 import tempfile
 
-SECONDS, MEBIBYTES = 5, 1024
+SECONDS, MEBIBYTES = 5, 1024  # of processor time, so that a busy machine makes no case a hang
+WAITING = 60  # seconds on the clock
 
 
 def outcomes(cases, judge, already=200):
@@ -35,7 +36,7 @@ def outcomes(cases, judge, already=200):
         start += len(done)
         if start < len(cases) and status:
             died = os.waitstatus_to_exitcode(status)
-            found.append("hang" if died == -signal.SIGALRM else f"ended by {died}")
+            found.append("hang" if died in (-signal.SIGALRM, -signal.SIGPROF) else f"ended by {died}")
             start += 1
     return found
 
@@ -44,18 +45,21 @@ def _work(cases, judge, told, already):
     """Do the cases, and tell of each when it is done."""
     limit = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024 + already + 3 * MEBIBYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit * 2**20, limit * 2**20))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # also where Python does not run, as in a library
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)  # also where Python does not run, as in a library
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, 1)
     os.dup2(devnull, 2)
     try:
         for case in cases:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, WAITING)
             try:
                 outcome = judge(case)
             except BaseException as error:
                 outcome = f"{type(error).__name__}: {error}"[:300]
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
             if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before > MEBIBYTES * 1024:
                 outcome = f"memory ({outcome})"

@@ -1,21 +1,35 @@
-"""Every parser of outside text, given good files that were changed at random."""
+"""Every parser of outside text, given good files that were changed at random.
+
+A changed file that is refused in words not seen before is kept, and changed further.
+"""
 
 import io
 import json
+import os
 import random
 import re
+import shlex
 import tempfile
 import time
+import zipfile
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
+import click
 import numpy as np
 
+from agattn.algebra import matrix_io
 from agattn.algebra.matrices import read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.architectures import SingleLayer
 from agattn.checker import UnreadableError, check, load
+from agattn.cli import options
+from agattn.cli.main import main
 from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
+from agattn.heads import weight_files
 from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile
 from agattn.studies.cache import Cache
@@ -29,11 +43,13 @@ from agattn.verification.certificate import dump, make_certificate
 from tests.faults.child import outcomes
 from tests.faults.table import Row
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 LAYER = SingleLayer(2, 1)
 PIECES = (
     b"[]", b"{}", b"null", b"true", b"-1", b"0", b"0.5", b"1e999999999", b"NaN", b'"x"', b"\x00", b"[[[[[[[[",
     b"99999999999999999999", b"9" * 5000, b"\n", b",", b'"', b"1/0", b"..", b"-", b"\xff\xfe",
-    b"100000", b"4294967295", b"\xff\xff\xff\xff\xff\xff\xff\x7f", b"[[1,2],[3]]", b"1..100000", b" ",
+    b"100000", b"4294967295", b"1e308", b"5e-324", b"-1e-999999", b"1" + b"0" * 4301,
+    "\u0662\u00b2".encode(), b"\xff\xff\xff\xff\xff\xff\xff\x7f", b"[[1,2],[3]]", b"1..100000", b" ",
 )  # fmt: skip
 
 
@@ -82,16 +98,26 @@ def _sparse(kind, **arrays):
 
 
 def _transcript(problem):
-    lines = [f"integer {name}@{point.label} 1" for point in problem.points
-             for name in ("escapes", "length", "points")]  # fmt: skip
+    """A whole answer: 1 for every number, and the first variable for every list of polynomials."""
+    lines = []
+    for result in problem.results:
+        labels = [f"@{point.label}" for point in problem.points] if result.per_point else [""]
+        for name in (result.name + label for label in ["@1"] * bool(result.per_item) or labels):
+            if result.ring is None:
+                lines.append(f"integer {name} 1")
+                continue
+            exponents = ",".join(["1", *["0"] * (len(result.ring.variables) - 1)])
+            lines += [f"polynomials {name} 2", *["polynomial 1", f"term -7/2 {exponents}"] * 2]
     ends = f"agattn-end {len(lines)} {checksum(lines)}"
     return "\n".join([f"agattn-data 1 {problem.task} {problem.digest}", *lines, ends, ""]).encode()
 
 
-def _resealed(problem, text):
+def _resealed(problems, text):
     """Read as it stands, and again with the checksum that its lines should have."""
     lines = text.split("\n")
-    body = [line.rstrip("\r") for line in lines[1:] if not line.startswith("agattn-end")]
+    problem = next((p for p in problems if f" {p.task} " in lines[0]), problems[0])
+    end = next((n for n, line in enumerate(lines) if line.startswith("agattn-end")), len(lines))
+    body = [line.rstrip("\r") for line in lines[1:end]]
     again = [lines[0], *body, f"agattn-end {len(body)} {checksum(body)}"]
     try:
         read("\n".join(again), problem)
@@ -103,22 +129,80 @@ def _matrix(path):
     read_matrix(load_matrix(path))
 
 
-def _heads(path):
-    for head in Checkpoint(WeightFile([path]), heads=1):
+def _heads(path, heads=1):
+    for head in Checkpoint(WeightFile([path]), heads=heads):
         if head.layer + head.head > 3:
             break
 
 
-def _safetensors():
+def _safetensors(prefix=b""):
     from safetensors.numpy import save
 
     names = [f"model.layers.0.self_attn.{x}_proj.weight" for x in "qkv"]
     return save({name: np.ones((2, 2), dtype=np.float32) for name in names})
 
 
+def _bfloat16():
+    """The same, of which numpy knows nothing."""
+    data = _safetensors()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    for tensor in header.values():
+        tensor |= {"dtype": "BF16", "data_offsets": [n // 2 for n in tensor["data_offsets"]]}
+    written = json.dumps(header).encode()
+    return len(written).to_bytes(8, "little") + written + bytes(24)
+
+
+def _zipped(file, read):
+    """Good files that are one array of an archive, after its number; and what reads the archive with it."""
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+
+    def run(path):
+        data = path.read_bytes()
+        changed = [*members][(data or b"0")[0] % len(members)]
+        with zipfile.ZipFile(path.with_suffix(".npz"), "w") as archive:
+            for name, content in (members | {changed: data[1:]}).items():
+                archive.writestr(name, content)
+        read(path.with_suffix(".npz"))
+
+    return [bytes([n]) + content for n, content in enumerate(members.values())], run
+
+
+@click.command()
+@options.layer_or_network
+@options.field
+@options.limits
+@options.seed
+def _nothing(architecture, field_name, timeout, memory, seed):
+    """The words of a command line, up to where the work would begin."""
+    options.characteristic(field_name)
+    str(architecture), architecture.as_json()
+
+
+def _words(text):
+    with suppress(ValueError):
+        _nothing(shlex.split(text), standalone_mode=False)
+
+
+def _command(*words):
+    """Run a command on a file, as a user does; 2 refuses it, 3 could not decide."""
+
+    def run(path):
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+            try:
+                main([*words, str(path)])
+            except SystemExit as end:
+                if end.code in (2, 3):
+                    raise AgattnError(said.getvalue()) from None
+                if end.code not in (0, 1):
+                    raise RuntimeError(f"status {end.code}: {said.getvalue()[-250:]}") from None
+
+    return run
+
+
 def parsers():
-    """For each parser: its name, the ending of its files, good ones, and what reads a path."""
-    problem = build("fiber", LAYER)
+    """For each parser: what it reads, the name of its files, good ones, and what reads a path."""
+    problems = [build(task, LAYER) for task in ("fiber", "implicit-ideal", "slice", "tangent-cone")]
     certificate = dump(make_certificate(LAYER)).encode()
     line = written(next(study([Job(LAYER, "strata")]))).encode()
     rows = [[1, "1/2", "0.25"], [3, 4, "1e-3"]]
@@ -145,19 +229,44 @@ def parsers():
         "json": [json.dumps(rows).encode(), json.dumps({"matrix": rows}).encode()],
     }
     weights = {"K": np.eye(2), "Q": np.eye(2), "V": np.ones((1, 2))}
-    yield "transcripts", "txt", [_transcript(problem)], lambda p: _resealed(problem, _text(p))
-    yield "certificates", "json", [certificate], lambda p: check(load(_text(p)))
+    index = {"weight_map": {f"model.layers.0.self_attn.{x}_proj.weight": "shard.safetensors" for x in "qkv"}}
+    shapes = {"num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 1}
+    points = [json.dumps(x).encode() for x in (point, {"K": [[1, 0]] * 2, "Q": point["A"], "V": point["V"]})]
+    weights_json = [*points, (EXAMPLES / "weights.json").read_bytes()]
+    targets = [json.dumps(y).encode(), *points]
+    tensor = [(EXAMPLES / "tensor.json").read_bytes()]
+    words = ["-d 2 -o 1 -a 2 -t 3 --field 32003 --seed 1", "--dims 4,3,4 --ranks 2,2 --heads 2,1",
+             "--dims 3,3 --ranks 2 --normalization softmax --temperature 0.5 --skip --timeout 1"]  # fmt: skip
+    yield "transcripts", "case", list(map(_transcript, problems)), lambda p: _resealed(problems, _text(p))
+    yield "certificates", "case", [certificate], lambda p: check(load(_text(p)))
     for ending, good in matrices.items():
-        yield f"matrices, .{ending}", ending, good, _matrix
-    yield "weights, .npz", "npz", [_saved(**weights)], _heads
-    yield "weights, .npy", "npy", [_saved(npy=np.eye(2))], lambda p: dict(WeightFile([p]))
-    yield "weights, .json", "json", [json.dumps(point).encode()], _heads
-    yield "weights, .safetensors", "safetensors", [_safetensors()], _heads
-    yield "points", "json", [json.dumps(point).encode()], lambda p: read_point(p, LAYER)
-    yield "targets", "json", [json.dumps(y).encode()], lambda p: read_target(p, LAYER)
-    yield "slices", "json", [json.dumps(section).encode()], lambda p: read_slice(p, LAYER)
-    yield "grids", "toml", [example().encode()], lambda p: read_grid(_text(p))
-    yield "lines of studies", "jsonl", [line + b"\n" + line], lambda p: read_lines(_text(p))
+        yield f"matrices, .{ending}", f"case.{ending}", good, _matrix
+    yield "matrices, arrays in .npz", "case.x", *_zipped(matrices["npz"][2], _matrix)
+    yield "weights, .npz", "case.npz", [_saved(**weights)], _heads
+    yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _heads)
+    yield "weights, .npy", "case.npy", [_saved(npy=np.eye(2))], lambda p: dict(WeightFile([p]))
+    yield "weights, .json", "case.json", weights_json, _heads
+    yield "weights, .safetensors", "case.safetensors", [_safetensors(), _bfloat16()], _heads
+    yield "lists of shards", "case.index.json", [json.dumps(index).encode()], _heads
+    yield (
+        "config.json",
+        "config.json",
+        [json.dumps(shapes).encode()],
+        (lambda p: _heads(p.with_name("shard.safetensors"), None)),
+    )
+    yield "points", "case.json", points, lambda p: read_point(p, LAYER)
+    yield "targets", "case.json", targets, lambda p: read_target(p, LAYER)
+    yield "slices", "case.json", [json.dumps(section).encode()], lambda p: read_slice(p, LAYER)
+    yield "grids", "case.toml", [example().encode()], lambda p: read_grid(_text(p))
+    yield "lines of studies", "case.jsonl", [line + b"\n" + line], lambda p: read_lines(_text(p))
+    yield "command lines", "case", [text.encode() for text in words], lambda p: _words(_text(p))
+    yield "`agattn rank`", "case.csv", matrices["csv"], _command("rank")
+    yield "`agattn rank`, floats", "case.npy", matrices["npy"], _command("rank")
+    yield "`agattn fiber`", "case.json", weights_json, _command("fiber")
+    yield "`agattn fiber`, floats", "case.x", *_zipped(_saved(**weights), _command("fiber"))
+    yield "`agattn classify`", "case.x", *_zipped(_saved(**weights), _command("classify"))
+    yield "`agattn identify`", "case.json", targets[:1] + tensor, _command("identify", "-d", "2", "-o", "1")
+    yield "`agattn check`", "case", [certificate], _command("check")
 
 
 def _text(path):
@@ -182,6 +291,27 @@ def _cached(folder, chosen, count):
     return [mutated(chosen, good, [good]) for _ in range(count)], judge
 
 
+class _Never(Exception):  # noqa: N818
+    """Nothing raises this."""
+
+
+def judged(path, reader, data):
+    """Whether a file with this content is read, or refused and in which words; another error is raised.
+
+    Memory that ran out is not to be taken for a file that is refused.
+    """
+    path.write_bytes(data)
+    try:
+        with (
+            mock.patch.object(matrix_io, "MemoryError", _Never, create=True),
+            mock.patch.object(weight_files, "MemoryError", _Never, create=True),
+        ):
+            reader(path)
+    except (AgattnError, UnreadableError, click.ClickException) as error:
+        return f"refused: {str(error).replace(str(path), '')}"[:200]
+    return "read"
+
+
 def tried(cases, seed=0, say=lambda line: None, seconds=1e9):
     """Rows about so many files, divided among all parsers."""
     chosen = random.Random(seed)
@@ -190,36 +320,35 @@ def tried(cases, seed=0, say=lambda line: None, seconds=1e9):
     others = [file for _, _, good, _ in known for file in good]
     share = max(1, cases // (len(known) + 1))
     stop = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory(prefix="agattn-fuzz-") as name:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk takes most of the time
+    with tempfile.TemporaryDirectory(prefix="agattn-fuzz-", dir=memory) as name:
         folder = Path(name)
-        for subject, ending, good, reader in known:
-
-            def judge(data, path=folder / f"case.{ending}", reader=reader):
-                path.write_bytes(data)
-                try:
-                    reader(path)
-                except (AgattnError, UnreadableError):
-                    return "refused"
-                return "read"
-
-            row = Row(subject)
-            for start in range(0, share, 10_000):
+        (folder / "shard.safetensors").write_bytes(_safetensors())
+        for subject, file, good, reader in known:
+            judge = partial(judged, folder / file, reader)
+            assert all(judge(data) == "read" for data in good), [judge(data) for data in good]
+            row, kept, seen = Row(subject), list(good), set()
+            while (left := share - row.counts.total()) > 0 and time.monotonic() < stop:
                 files = [
-                    mutated(chosen, chosen.choice(good), others) for _ in range(min(10_000, share - start))
+                    mutated(chosen, chosen.choice(chosen.choice((good, kept))), others)
+                    for _ in range(min(1000, left))
                 ]
-                _count(row, files, judge)
-                if time.monotonic() > stop:
-                    break
+                for data, outcome in zip(files, outcomes(files, judge), strict=True):
+                    row.add(_word(outcome), f"{outcome}: {data[:300]!r}")
+                    words = re.sub(r"\d+|'.*?'|\".*?\"", "", outcome)
+                    if words not in seen and len(data) < 10_000 and len(kept) < 200:
+                        kept.append(data)
+                    seen.add(words)
+            (folder / file).unlink()
             rows.append(row)
-            say(f"{subject}: {dict(row.counts)}")
+            say(f"{subject}: {dict(row.counts)}, refused in {len(seen)} ways{''.join(row.wrong[:1])}")
         files, judge = _cached(folder, chosen, min(share, 500))
         row = Row("entries of a cache")
-        _count(row, files, judge)
+        for data, outcome in zip(files, outcomes(files, judge), strict=True):
+            row.add(_word(outcome), f"{outcome}: {data[:300]!r}")
         rows.append(row)
     return rows
 
 
-def _count(row, files, judge):
-    for data, outcome in zip(files, outcomes(files, judge), strict=True):
-        word = {"read": "right", "refused": "detected"}.get(outcome, "wrong")
-        row.add(word, f"{outcome}: {data[:300]!r}")
+def _word(outcome):
+    return {"read": "right", "refused": "detected"}.get(outcome.partition(":")[0], "wrong")

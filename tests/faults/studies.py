@@ -1,4 +1,7 @@
-"""Studies that are killed at random moments and resumed: the same lines, and nothing left behind."""
+"""Studies that are killed at random moments and resumed: the same lines, and nothing left behind.
+
+By turns they run in one process, with an engine, and in two processes of Dask with and without an engine.
+"""
 
 import json
 import os
@@ -14,13 +17,14 @@ from tests.faults.table import Row
 
 GRID = """
 ask = "verify"
-engine = "native"
-claims = ["corollary-3.3", "theorem-3.4.closed", "lemma-A.3"]
+engine = "{}"
+claims = ["corollary-3.3", "theorem-3.4.closed", "corollary-A.2", "lemma-A.3"]
 [layers]
 d = "2..3"
 d_out = "1..2"
 a = "1..d"
 """
+WAYS = (("native", 1), ("singular", 1), ("native", 2), ("singular", 2))
 MARK = "AGATTN_FAULTS"
 AGAIN = 60  # seconds within which everything must be gone
 
@@ -54,54 +58,66 @@ def alive(mark):
     return found
 
 
-def once(folder, name, moments, workers):
-    """Kill a study at these moments, then let it end; return why it was wrong, or nothing."""
-    mark = f"{name}-{os.getpid()}"
-    temporary = folder / f"{name}-tmp"
-    temporary.mkdir()
-    output = folder / f"{name}.jsonl"
-    command = [sys.executable, "-m", "agattn", "study", str(folder / "grid.toml"), "-O", str(output),
-               "--cache", str(folder / f"{name}-cache"), *workers]  # fmt: skip
-    environment = os.environ | {MARK: mark, "TMPDIR": str(temporary)}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "env": environment}
-    for moment in moments:
-        with subprocess.Popen(command, **quiet | {"stderr": subprocess.DEVNULL}) as process:
-            time.sleep(moment)
-            process.send_signal(signal.SIGKILL)
-    ended = subprocess.run(command, **quiet)
-    if ended.returncode:
-        return f"status {ended.returncode}: {ended.stderr.decode()[-300:]}"
+def gone(mark):
+    """Whether no process carries a mark any more, now or within a minute."""
     stop = time.monotonic() + AGAIN
-    while alive(f"{MARK}={mark}") and time.monotonic() < stop:
+    while alive(mark) and time.monotonic() < stop:
         time.sleep(0.2)
-    if alive(f"{MARK}={mark}"):
-        return "processes were left behind"
+    return not alive(mark)
+
+
+def run(folder, name, engine, more, moment=None):
+    """Start a study of its own mark and temporary folder; kill it at a moment, or let it end.
+
+    Returns the seconds that it took, and what is wrong about it.
+    """
+    mark = f"{MARK}={name}-{os.getpid()}"
+    temporary = folder / f"{name}-tmp"
+    temporary.mkdir(exist_ok=True)
+    grid = folder / f"{engine}.toml"
+    grid.write_text(GRID.format(engine))
+    command = [sys.executable, "-m", "agattn", "study", str(grid), "-O", str(folder / f"{name}.jsonl"), *more]
+    environment = os.environ | dict([mark.split("=")], TMPDIR=str(temporary))
+    started = time.monotonic()
+    with (folder / f"{name}.err").open("wb+") as said:
+        with subprocess.Popen(command, stdout=said, stderr=said, env=environment) as process:
+            if moment is not None:
+                time.sleep(moment)
+                process.send_signal(signal.SIGKILL)
+        seconds = time.monotonic() - started
+        if not gone(mark):
+            return seconds, f"processes were left behind after {AGAIN} s"
+        if moment is None and process.returncode:
+            said.seek(0)
+            return seconds, f"status {process.returncode}: {said.read().decode()[-300:]}"
     if left := [path.name for path in temporary.iterdir()]:
-        return f"files were left behind: {left}"
-    if lines(output) != lines(folder / "reference.jsonl"):
-        return "the lines are other ones"
-    return ""
+        return seconds, f"files were left behind: {left}"
+    return seconds, ""
 
 
-def tried(kills, seed=0, say=lambda line: None):
-    """A row about so many kills."""
+def tried(kills, seed=0, say=lambda line: None, ways=WAYS):
+    """Rows about so many kills, the same number for each way to run a study."""
     chosen = random.Random(seed)
-    row = Row("studies, killed and resumed")
+    rows = []
     with tempfile.TemporaryDirectory(prefix="agattn-studies-") as name:
         folder = Path(name)
-        (folder / "grid.toml").write_text(GRID)
-        started = time.monotonic()
-        command = [sys.executable, "-m", "agattn", "study", str(folder / "grid.toml"), "--no-cache", "-O",
-                   str(folder / "reference.jsonl")]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True)
-        whole = time.monotonic() - started
-        done = 0
-        while done < kills:
-            several = min(chosen.choice((1, 2, 3)), kills - done)
-            moments = [chosen.uniform(0.1, whole) for _ in range(several)]
-            reason = once(folder, f"s{done}", moments, [])
-            for _ in range(several):
-                row.add("wrong" if reason else "right", reason)
-            done += several
-            say(f"killed {done} times {reason}")
-    return [row]
+        for n, (engine, workers) in enumerate(ways):
+            row = Row(f"studies, `{engine}`, killed and resumed" + f", {workers} processes" * (workers > 1))
+            more = ["--workers", str(workers)]
+            reference = f"{engine}{workers}"
+            whole, reason = run(folder, reference, engine, [*more, "--no-cache"])
+            assert not reason, reason
+            share = kills // len(ways) + (n < kills % len(ways))
+            while (done := row.counts.total()) < share:
+                study = f"{reference}-{done}"
+                kept = [*more, "--cache", str(folder / f"{study}-cache")]
+                several = min(chosen.choice((1, 2, 3)), share - done)
+                moments = [chosen.uniform(0.1, whole) for _ in range(several)]
+                reasons = [run(folder, study, engine, kept, moment)[1] for moment in (*moments, None)]
+                if lines(folder / f"{study}.jsonl") != lines(folder / f"{reference}.jsonl"):
+                    reasons.append("the lines are other ones")
+                for reason in reasons[:several]:
+                    row.add("wrong" if reason or any(reasons[several:]) else "right", f"{moments}: {reasons}")
+                say(f"{row.subject}: {done + several} times {'; '.join(filter(None, reasons))}")
+            rows.append(row)
+    return rows

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
@@ -37,9 +38,25 @@ def test_parsers_refuse_what_they_cannot_read():
     check(parsers.tried(1000))
 
 
+#: Files that were found by this suite: they were not refused in one line.
+FOUND = {
+    "matrices, .mtx": b"%%%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 %b 5\n" % (b"9" * 5000),
+    "weights, arrays in .npz": b"\0"
+    + parsers._saved(npy=np.eye(2)).replace(b"(2, 2), }" + b" " * 9, b"(2, 4294967295), }"),
+    "`agattn identify`": b'{"y": [1, 0, 1, 0, "1/%b", 0]}' % (b"9" * 3990),
+}
+
+
+def test_files_that_were_once_not_refused(tmp_path):
+    readers = {subject: (file, reader) for subject, file, _, reader in parsers.parsers()}
+    for subject, data in FOUND.items():
+        file, reader = readers[subject]
+        assert parsers.judged(tmp_path / file, reader, data).startswith("refused: ")
+
+
 def test_nothing_false_is_displayed_as_valid():
     check(certificates.tried(40, layers=((2, 1, 2), (2, 2, 1))))
 
 
 def test_a_killed_study_goes_on():
-    check(studies.tried(1))
+    check(studies.tried(2, ways=(("native", 1), ("native", 2))))
