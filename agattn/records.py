@@ -11,6 +11,7 @@ agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
 # ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
@@ -142,7 +143,11 @@ class Check(Record):
 
 
 class Classify(Record):
+    """All heads of a file, as ``-O FILE.json`` writes them."""
+
     class Head(Record):
+        """One head: a line of ``--json``."""
+
         layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
         head: Key[Count, "The head, counted from 0."]
         d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
@@ -151,7 +156,7 @@ class Classify(Record):
         r_v: Key[Count, "The rank of V, to the tolerance."]
         r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
         r: Key[Count, "The rank of [V; Aᵀ], to the tolerance."]
-        margin: Key[float | None, "The smallest factor by which a rank decision was safe; null if infinite."]
+        margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
         singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
         boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
         critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
@@ -168,10 +173,13 @@ class Classify(Record):
             "The relative change of the function when the inner vectors of the dominant parts of A and V "
             "are exchanged; null for 0.",
         ]
+        evidence: Key[Literal["proved", "numerical"], "How the ranks are known; all distances are numerical."]
 
-    layout: Key[Literal["plain", "bert", "gpt2", "llama"], "The naming of the arrays."]
+    layout: Key[
+        Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], "The naming and order of the arrays."
+    ]
     tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."]
-    evidence: Key[Literal["numerical"], "Always `numerical`: weights are floating-point numbers."]
+    evidence: Key[Literal["proved", "numerical"], "How the ranks are known: the weakest of all heads."]
     heads: Key[list[Head], "One entry for each head."]
 
 
@@ -221,6 +229,29 @@ class Emit(Struct):
     task: Key[str, "The name of the task."]
     engine: Key[Engine, "The engine that the script is for."]
     script: Key[str, "The script itself."]
+
+
+class Equivalent(Record):
+    class Symmetry(Record):
+        class Relation(Record):
+            head: Key[Count, "The head of W1, from 0 in its layer."]
+            other: Key[Count, "The head of W2 that is the same function."]
+            component: Key[str, "The component of the fiber: `rescaling`, `swapped`, `A = 0` or `V = 0`."]
+            s: Key[float | str | None, "A' is s times the A of that component; null for the function 0."]
+            gauge: Key[
+                Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."
+            ]
+
+        layers: Key[list[list[Relation]], "By layer, how each head is related."]
+        bases: Key[list[Matrix], "The changes of basis between layers."]
+
+    equivalent: Key[bool | None, "Whether both are the same function; null if undecided."]
+    symmetry: Key[Symmetry | None, "The symmetry that relates them; null if none was found."]
+    residual: Key[float | None, "The relative distance of the functions; null where not known."]
+    evidence: Known
+    reason: Key[str, "Why, in words."]
+    input: Key[Matrix | None, "An input X on which the functions differ; null where none was found."]
+    difference: Key[float | str | None, "The largest difference of an output there."]
 
 
 class Fiber(Record):
@@ -626,12 +657,17 @@ def _either(*keys: str) -> Meta:
 
 
 RECORDS: dict[str, Any] = {
-    "atlas": Atlas, "audit": Audit, "check": Check, "classify": Classify, "dimension": Dimension,
-    "doctor": Doctor, "emit": Emit, "fiber": Fiber, "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal,
-    "identify": Identify, "rank": Rank, "report": Annotated[Report, _either("claims", "study")],
-    "rlct": Rlct, "run": Run,
-    "strata": Strata, "study": Annotated[Study, _either("result", "error")], "verify": Verify,
+    "atlas": Atlas, "audit": Audit, "check": Check, "classify": (Classify.Head, Classify),
+    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent, "fiber": Fiber,
+    "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
+    "report": Annotated[Report, _either("claims", "study")], "rlct": Rlct, "run": Run, "strata": Strata,
+    "study": Annotated[Study, _either("result", "error")], "verify": Verify,
 }  # fmt: skip
+
+
+def _kinds(name: str) -> tuple[Any, ...]:
+    """The records of a command: several where it prints one thing and writes another."""
+    return RECORDS[name] if isinstance(RECORDS[name], tuple) else (RECORDS[name],)
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -641,7 +677,8 @@ def schema(name: str) -> dict[str, Any]:
         return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
 
     either = {"anyOf": list(components(Layer, Network)[1].values())}
-    (top,), parts = components(RECORDS[name], schema_hook=lambda _: either)
+    tops, parts = components(*_kinds(name), schema_hook=lambda _: either)
+    top: dict[str, Any] = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
@@ -662,7 +699,12 @@ def check(name: str, document: object) -> None:
             raise ValueError(str(error).partition(" - at")[0]) from None
         return Architecture()
 
+    *others, last = _kinds(name)
+    for kind in others:
+        with suppress(msgspec.ValidationError):
+            msgspec.convert(document, kind, dec_hook=architecture)
+            return
     try:
-        msgspec.convert(document, RECORDS[name], dec_hook=architecture)
+        msgspec.convert(document, last, dec_hook=architecture)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None

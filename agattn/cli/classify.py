@@ -5,58 +5,62 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.options import file_option, json_flag, tolerance_option
-from agattn.cli.output import check_destination, check_drawing, print_json, progress, write_file
-from agattn.errors import InputError
+from agattn.cli import options, output
+from agattn.cli.output import as_text, check_destination, check_drawing, print_json, progress, write_file
+
+if TYPE_CHECKING:
+    from agattn.heads.head_geometry import HeadTable
 
 
-@click.command(epilog="Example: agattn classify model.safetensors -O heads.csv --plot stable_ranks.svg")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
-@click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
-@file_option("-O", "--output", "Write .jsonl (JSON Lines) or .csv.")
-@file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf).")
-@tolerance_option(1e-6)
-@json_flag
+@click.command(
+    epilog="Examples: agattn classify model.safetensors -O heads.csv --plot stable_ranks.svg; "
+    "agattn classify path/to/model --json; agattn classify encoder.safetensors --heads 8"
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=options.INPUT)
+@options.checkpoint
+@options.file_option(
+    "-O", "--output", "destination", "Write .csv, .jsonl (a line for each head) or .json (one document)."
+)
+@options.file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf).")
+@options.tolerance_option(1e-6)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines on stdout: one for each head.")
 def command(
-    files: tuple[Path, ...], heads: int | None, kv_heads: int | None, output: Path | None, plot: Path | None,
+    files: tuple[Path, ...], counts: dict[str, Any], destination: Path | None, plot: Path | None,
     tolerance: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
-    Reads .safetensors (or the .index.json of its shards), .npz and .npy: the layouts of BERT, GPT-2 and
-    Llama, or plain arrays K, Q, V or A, V. Layers and heads count from 0, as in the checkpoint. Without
-    --json prints JSON Lines.
+    FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
+    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX and torch's MultiheadAttention, or plain
+    arrays K, Q, V or A, V. Layers and heads count from 0. Biases, positions, scales and softmax are no part
+    of the geometry: it is that of A = KᵀQ and V.
     """
     from agattn.heads.checkpoints import Checkpoint
-    from agattn.heads.head_geometry import head_geometry
+    from agattn.heads.head_geometry import classify_checkpoint
     from agattn.heads.weight_files import WeightFile
 
-    if output is not None:
-        check_destination(output, (".jsonl", ".csv"))
+    if destination is not None:
+        check_destination(destination, () if destination == output.STDOUT else (".csv", ".jsonl", ".json"))
     if plot is not None:
         check_drawing(plot)
-    checkpoint = Checkpoint(WeightFile(files), heads, kv_heads)
-    rows: list[dict[str, Any]] = []
+    checkpoint = Checkpoint(WeightFile(files), **counts)
     with progress("classify") as show:
-        for head in checkpoint:
-            show(f"head {len(rows) + 1} of {len(checkpoint)}")
-            try:
-                geometry = head_geometry(head.K, head.Q, head.V, tolerance)
-            except InputError as error:
-                raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
-            rows.append({"layer": head.layer, "head": head.head, **geometry.as_json()})
-            if not as_json and output is None:
-                click.echo(json.dumps(rows[-1]))
-    if output is not None:
+        table = classify_checkpoint(checkpoint, tolerance, show)
+    rows = table.as_json()
+    if destination is not None:
+        endings = {".csv": _csv(rows), ".json": as_text({
+            "layout": checkpoint.layout, "tolerance": tolerance,
+            "evidence": "proved" if all(row["evidence"] == "proved" for row in rows) else "numerical",
+            "heads": rows,
+        })}  # fmt: skip
         lines = "".join(json.dumps(row) + "\n" for row in rows)
-        write_file(output, _csv(rows) if output.suffix.lower() == ".csv" else lines)
-        click.echo(f"wrote {len(rows)} heads to {output}", err=True)
+        write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
         from agattn.reports.drawing import save
         from agattn.reports.study_figures import draw_stable_ranks
@@ -65,11 +69,32 @@ def command(
         save(draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
-        settings = {"layout": checkpoint.layout, "tolerance": tolerance}
-        print_json({**settings, "evidence": "numerical", "heads": rows})
+        for row in rows:
+            print_json(row, indent=None)
+    elif destination is None and plot is None:
+        _print_table(table, checkpoint.layout, tolerance)
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+def _print_table(table: HeadTable, layout: str, tolerance: float) -> None:
+    from agattn.display.values import tables
+
+    console = output.console(soft_wrap=True)
+    kinds = sorted({(head.d, head.d_out, head.a) for head in table})
+    where = ", ".join(f"M({d},{d_out},{a})" for d, d_out, a in kinds)
+    console.print(f"{where}; layout {layout}; strata (rk V, rk A, rk [V; Aᵀ])\n", markup=False)
+    tables(table)[0].print(console, rule=True)
+    console.print(f"\n{table}.\n\n{LEGEND.format(tolerance)}", markup=False)
+
+
+LEGEND = (
+    "Layers and heads count from 0. Ranks: to the tolerance {:g}, unless proved; sing.: a singular point of"
+    " the closure of M; bound.: on the boundary of M; distance: relative, of the function to the singular"
+    " points; sr: stable rank ‖·‖_F² / ‖·‖². Biases, positions, scales and softmax are no part of this"
+    " geometry, which is that of A = KᵀQ and V."
+)
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]) if rows else ["layer", "head"], lineterminator="\n")
     writer.writeheader()

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.options import INPUT, file_option, json_flag, tolerance_option
+from agattn.cli.options import INPUT, file_option, json_flag, one_head, tolerance_option
 from agattn.cli.output import plain, print_json
 from agattn.errors import InputError
 
+if TYPE_CHECKING:
+    from agattn.geometry.identifiability.fibers import Weights
 
-def _read_weights(files: tuple[Path, ...], a: int | None) -> Any:
-    """Weights from files that hold A and V, or K, Q and V."""
+
+def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any]) -> Weights:
+    """The one head in files that hold A and V, or K, Q and V, or in a checkpoint."""
     from agattn.geometry.identifiability.fibers import weights
+    from agattn.heads.checkpoints import read_weights
     from agattn.heads.weight_files import WeightFile
 
-    file = WeightFile(files)
-    letters = [letter for letter in ("A", "K", "Q", "V") if letter in file]
-    if not {"V"} < set(letters):
-        names = ", ".join(list(file)[:4]) or "none"
-        raise InputError(f"{files[0]} must hold V together with A, or with K and Q; it has {names}")
-    return weights(a=a, **{letter: file[letter] for letter in letters})
+    network = read_weights(WeightFile(files), **which)
+    if len(network) > 1 or len(network[0]) > 1:
+        raise InputError(f"{files[0]} holds several heads; say which one by --layer and --head, from 0")
+    ((w,),) = network
+    return (
+        w if a is None else weights(A=w.A, V=w.V, a=a) if w.K is None else weights(K=w.K, Q=w.Q, V=w.V, a=a)
+    )
 
 
 @click.command(epilog="Example: agattn fiber weights.npz")
@@ -31,22 +36,26 @@ def _read_weights(files: tuple[Path, ...], a: int | None) -> Any:
     "-a", "--attn-dim", "a", type=click.IntRange(min=1), help="For weights A, V: the largest rank of A."
 )
 @file_option("--other", "Other weights: decide whether they have the same function.", read=True)
+@one_head
 @tolerance_option(1e-9)
 @json_flag
 def command(
-    files: tuple[Path, ...], a: int | None, other: Path | None, tolerance: float, as_json: bool
-) -> None:
+    files: tuple[Path, ...], a: int | None, other: Path | None, layer: int | None, head: int | None,
+    counts: dict[str, Any], tolerance: float, as_json: bool,
+) -> None:  # fmt: skip
     """Describe the fiber through the weights in FILE: everything that computes the same function (t ≥ 2).
 
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
-    end in these letters. Integers, and rationals such as "1/3" in JSON, are exact.
+    end in these letters; or a checkpoint, with --layer and --head. Integers, and rationals such as "1/3" in
+    JSON, are exact.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.fibers import fiber
 
-    w = _read_weights(files, a)
+    which = {"layer": layer, "head": head, **counts}
+    w = _read_weights(files, a, which)
     found = fiber(w, tolerance)
-    answer = None if other is None else equivalent(w, _read_weights((other,), a), tolerance)
+    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
     architecture = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
     if as_json:
         canonical = vars(found.canonical())

@@ -30,6 +30,7 @@ COMMANDS = {
     "dimension": "Compute the exact dimension of any network.",
     "doctor": "Find Macaulay2 and Singular, and run one line in each.",
     "emit": "Print a Macaulay2 or Singular script.",
+    "equivalent": "Decide whether two files of weights are the same function, and by which symmetry.",
     "fiber": "Describe all weights that compute the same function.",
     "figure": "Recompute the paper's figures.",
     "ideal": "Find the equations of the neuromanifold, with their symmetry.",

@@ -209,6 +209,32 @@ def file_option(
     return click.option(*names[:-1], type=kind, metavar="DIR" if folder else "FILE", help=names[-1], **more)
 
 
+def checkpoint(command: Command) -> Command:
+    """Add what tells how the heads of a checkpoint lie in it, and pass it as ``counts``."""
+
+    @click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
+    @click.option(
+        "--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared."
+    )
+    @click.option(
+        "--match", "parts", multiple=True, metavar="TEXT",
+        help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
+    )  # fmt: skip
+    @wraps(command)
+    def wrapped(heads: int | None, kv_heads: int | None, parts: tuple[str, ...], **given: Any) -> Any:
+        return command(counts={"heads": heads, "shared": kv_heads, "parts": parts}, **given)
+
+    return wrapped
+
+
+def one_head(command: Command) -> Command:
+    """Add ``--layer`` and ``--head``, both from 0."""
+    for name in ("head", "layer"):
+        text = f"Which {name} of a checkpoint or of stacked weights, from 0."
+        command = click.option(f"--{name}", type=click.IntRange(min=0), metavar="N", help=text)(command)
+    return checkpoint(command)
+
+
 def tolerance_option(default: float) -> Callable[[Command], Command]:
     """Add ``--tolerance``, relative, with this default."""
     kind = click.FloatRange(0, 1, min_open=True, max_open=True)

@@ -278,10 +278,11 @@ def _identification(found: Identification) -> list[Table]:
 
 @tables.register
 def _heads(found: HeadTable) -> list[Table]:
-    names = ("layer", "head", "stratum", "evidence", "singular", "boundary", "distance to the singular locus",
-             "stable rank of A", "stable rank of V")  # fmt: skip
+    names = ("layer", "head", "stratum", "evidence", "sing.", "bound.", "distance", "sr A", "sr V")
     rows = tuple((layer, head, *_head(one)) for (layer, head), one in zip(found.places, found, strict=True))
-    caption = "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and distances relative to the head"
+    caption = (
+        "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and relative distances to singular points"
+    )
     return [Table(caption, names, rows)]
 
 

@@ -23,7 +23,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, overload
 
@@ -33,6 +33,7 @@ from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_sing
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
+from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
@@ -117,25 +118,43 @@ class HeadTable(Shown, Sequence[HeadGeometry]):
     def __len__(self) -> int:
         return len(self.heads)
 
+    def as_json(self) -> list[dict[str, object]]:
+        """One JSON-ready entry for each head, with its place and how its stratum is known."""
+        return [
+            {"layer": layer, "head": head, **geometry.as_json(), "evidence": geometry.evidence.value}
+            for (layer, head), geometry in zip(self.places, self, strict=True)
+        ]
+
     def __str__(self) -> str:
         if len(self) == 1:
             return str(self[0])
         singular = sum(head.singular for head in self)
-        near = [head.distance for head in self if head.distance is not None]
-        closest = (
-            f"; the nearest to the singular locus is at the relative distance {min(near):.3g}" if near else ""
-        )
+        near = [
+            (geometry.distance, place)
+            for geometry, place in zip(self, self.places, strict=True)
+            if geometry.distance is not None
+        ]
+        closest = ""
+        if near:
+            distance, (layer, head) = min(near)
+            where = f"layer {layer}, head {head}, at the relative distance {distance:.3g}"
+            closest = f"; the nearest to the singular locus is {where}"
         return f"{len(self)} heads, {singular} of them singular points{closest}"
 
 
-def classify_checkpoint(checkpoint: Checkpoint, tolerance: float = TOLERANCE) -> HeadTable:
-    """The heads of a checkpoint.
+def classify_checkpoint(
+    checkpoint: Checkpoint, tolerance: float = TOLERANCE, progress: Callable[[str], None] = lambda _: None
+) -> HeadTable:
+    """The heads of a checkpoint; where plain arrays are exact, so are the ranks.
 
     Raises:
         InputError: if a head has entries that are not finite.
     """
-    found = []
+    if checkpoint.layout == "plain":
+        return classify_weights(layers_of(checkpoint.file), tolerance)
+    found: list[tuple[tuple[int, int], HeadGeometry]] = []
     for head in checkpoint:
+        progress(f"head {len(found) + 1} of {len(checkpoint)}")
         try:
             found.append(((head.layer, head.head), head_geometry(head.K, head.Q, head.V, tolerance)))
         except InputError as error:

@@ -1,4 +1,7 @@
-"""Arrays from files of weights: .npz, .npy, .safetensors and .json, read lazily and never unpickled."""
+"""Arrays from files of weights: .npz, .npy, .safetensors and .json, or from the folder of a model.
+
+They are read lazily and never unpickled.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,11 @@ class WeightFile(Mapping[str, Any]):
 
     def _add(self, path: Path) -> None:
         ending = path.suffix.lower()
-        if path.name.endswith(".index.json"):
+        if path.is_dir():
+            for file in _model_files(path):
+                with _named(file):
+                    self._add(file)
+        elif path.name.endswith(".index.json"):
             self._add_index(path)
         elif ending == ".npz":
             self._add_npz(path)
@@ -58,7 +65,11 @@ class WeightFile(Mapping[str, Any]):
             for name, value in _json_object(path).items():
                 self._put(name, path, np.shape(value) if isinstance(value, list) else ())
         else:
-            raise InputError(f"cannot read {ending or 'a file without ending'}; use {', '.join(ENDINGS)}")
+            pickled = "; it may hold Python objects, so save the model as .safetensors"
+            raise InputError(
+                f"cannot read {ending or 'a file without ending'}; use {', '.join(ENDINGS)}"
+                f"{pickled * (ending in ('.pt', '.pth', '.bin', '.ckpt', '.pkl'))}"
+            )
 
     def _put(self, name: str, path: Path, shape: tuple[int, ...]) -> None:
         if name in self._where:
@@ -127,6 +138,14 @@ class WeightFile(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._where)
+
+
+def _model_files(folder: Path) -> list[Path]:
+    """The files of weights in the folder of a model: an index of shards, else one file, else all shards."""
+    for pattern in ("*.safetensors.index.json", "model.safetensors", "*.safetensors", "*.npz"):
+        if found := sorted(folder.glob(pattern)):
+            return found
+    raise InputError("is a folder without .safetensors or .npz files; save the model as .safetensors")
 
 
 @contextmanager

@@ -89,10 +89,10 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
         ("stable_rank_a", "A = KᵀQ", "o", -0.12),
         ("stable_rank_v", "V", "x", 0.12),
     ):
-        x, y = [row["layer"] + 1 + shift for row in rows], [row[key] for row in rows]
+        x, y = [row["layer"] + shift for row in rows], [row[key] for row in rows]
         axes.scatter(x, y, marker=marker, label=label)
-    axes.set_xticks(sorted({row["layer"] + 1 for row in rows}))
-    axes.set_xlabel("layer")
+    axes.set_xticks(sorted({row["layer"] for row in rows}))
+    axes.set_xlabel("layer, from 0")
     axes.set_ylabel("stable rank ‖·‖²_F / ‖·‖²")
     axes.set_yscale("log")
     axes.axhline(1, color="0.7", linewidth=0.8)

@@ -58,6 +58,75 @@ def test_fiber_of_floating_weights_in_every_kind_of_file(tmp_path):
     assert found[0]["generic"] and found[0]["ranks"]["r_a"]["margin"] > 1e6
 
 
+def test_equivalent(two_lines, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text('{"A": [[0, 3], [0, 0]], "V": [[1, "1/2"], [2, 1]]}')
+    found = document("equivalent", two_lines, other)
+    assert found["equivalent"] and (found["residual"], found["evidence"]) == (0, "proved")
+    (((relation,),), bases) = found["symmetry"]["layers"], found["symmetry"]["bases"]
+    assert (relation["component"], bases) == ("swapped", [])
+    assert call("equivalent", two_lines, other).out.startswith("equal (proved): A' = s·v qᵀ")
+    other.write_text('{"A": [[0, 3], [0, 0]], "V": [[1, "1/3"], [2, 1]]}')
+    found = document("equivalent", two_lines, other, status=1)
+    assert found["equivalent"] is False and found["symmetry"] is None and found["difference"] != "0"
+    assert call("equivalent", two_lines, other).status == 1
+    other.write_text('{"A": [[1, 2], [3, 4]], "V": [[1.0, 0.0], [0.0, 1.0]]}')
+    near = tmp_path / "near.json"
+    near.write_text('{"A": [[1, 2], [3, 4]], "V": [[1.0, 0.0], [1e-8, 1.0]]}')
+    found = document("equivalent", other, near, "--tolerance", "6.6e-9", status=3)
+    assert found["equivalent"] is None and 0 < found["residual"] < 6.6e-9
+    assert document("equivalent", other, near, "--tolerance", "1e-7")["equivalent"]
+    assert not document("equivalent", other, near, "--tolerance", "1e-10", status=1)["equivalent"]
+
+
+def test_equivalent_heads_of_checkpoints(tmp_path):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    rng = np.random.default_rng(0)
+    tensors = {f"h.{n}.attn.c_attn.weight": rng.standard_normal((8, 24)) for n in range(2)}
+    C = rng.standard_normal((4, 4))
+    moved = {name: M.copy() for name, M in tensors.items()}
+    at = moved["h.1.attn.c_attn.weight"]
+    at[:, 4:8] = 3 * at[:, 4:8] @ C.T  # the queries of head 1
+    at[:, 12:16] = at[:, 12:16] @ np.linalg.inv(C)  # its keys
+    at[:, 20:24] /= 3
+    at[0, 0] += 1  # head 0
+    for folder, contents in (("one", tensors), ("two", moved)):
+        (tmp_path / folder).mkdir()
+        save_file(contents, tmp_path / folder / "model.safetensors")
+        (tmp_path / folder / "config.json").write_text('{"n_head": 2}')
+    both = ["equivalent", tmp_path / "one", tmp_path / "two"]
+    found = document(*both, "--layer", "1", "--head", "1")
+    (((relation,),),) = (found["symmetry"]["layers"],)
+    assert (
+        found["evidence"] == "numerical" and relation["s"] == pytest.approx(3) and found["residual"] < 1e-12
+    )
+    assert np.allclose(relation["gauge"], 3 * C)
+    assert document(*both, "--layer", "1", "--head", "0", status=1)["equivalent"] is False
+    for words, told in (
+        ([], "layers 0 to 1 with heads 0 to 1; say which one by --layer and --head"),
+        (["--layer", "2", "--head", "0"], "has no layer 2, head 0; it has layers 0 to 1 with heads 0 to 1"),
+    ):
+        ended = call(*both, *words)
+        assert ended.status == 2 and told in ended.err and ended.err.count("\n") == 1
+    assert "line" in text("fiber", tmp_path / "one", "--layer", "0", "--head", "1")
+
+
+def test_stacks_and_layers(tmp_path):
+    stack = tmp_path / "stack.json"
+    stack.write_text('{"A": [[[1, 0], [0, 0]], [[0, 1], [1, 0]]], "V": [[[1, 2]], [[3, 4]]]}')
+    other = tmp_path / "other.json"
+    other.write_text('{"A": [[[0, 3], [3, 0]], [[1, 0], [0, 0]]], "V": [[[1, "4/3"]], [[1, 2]]]}')
+    assert document("equivalent", stack, other)["symmetry"]["layers"][0][0]["other"] == 1
+    assert call("equivalent", stack, other, "--head", "0").status == 1
+    assert "say which one by --layer and --head" in call("fiber", stack).err
+    deep = tmp_path / "deep.json"
+    deep.write_text('{"A_1": [[1]], "V_1": [[2]], "A_2": [[3]], "V_2": [[5]]}')
+    assert document("equivalent", deep, deep)["equivalent"]
+    assert "has 2 layers; say which one by --layer" in call("fiber", deep, "--head", "0").err
+    assert "has no layer 2, head 0" in call("fiber", deep, "--layer", "2").err
+    assert document("fiber", deep, "--layer", "1")["canonical"]["A"] == [["1"]]
+
+
 def test_identify(tmp_path):
     y = coefficients(SingleLayer(2, 1), [[1, 2], [3, 4]], [[5, 7]])
     np.save(tmp_path / "y.npy", y.astype(np.int64))

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import call, document
+from command_line import call, validate
 
 from agattn.errors import InputError
 from agattn.heads.checkpoints import Checkpoint
@@ -66,8 +66,26 @@ def llama_fused(folder):
     return fused, expected
 
 
+def neox(folder):
+    K, Q, V = heads()
+    (folder / "config.json").write_text(json.dumps({"num_attention_heads": HEADS}))
+    tensors = {}
+    for i in range(LAYERS):
+        each = [part for h in range(HEADS) for part in (Q[i, h], K[i, h], V[i, h])]
+        tensors[f"gpt_neox.layers.{i}.attention.query_key_value.weight"] = np.concatenate(each)
+        tensors[f"gpt_neox.layers.{i}.attention.query_key_value.bias"] = np.zeros(3 * HEADS * SIZE)
+    return tensors, (K, Q, V)
+
+
+def torch(folder):
+    K, Q, V = heads()
+    (folder / "config.json").write_text(json.dumps({"n_head": HEADS}))
+    fused = [np.concatenate([rows(M[i]) for M in (Q, K, V)]) for i in range(LAYERS)]
+    return {f"encoder.layers.{i}.self_attn.in_proj_weight": M for i, M in enumerate(fused)}, (K, Q, V)
+
+
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])
-@pytest.mark.parametrize("layout", [bert, gpt2, llama, llama_fused])
+@pytest.mark.parametrize("layout", [bert, gpt2, llama, llama_fused, neox, torch])
 def test_every_layout(layout, ending, tmp_path):
     tensors, (K, Q, V) = layout(tmp_path)
     path = tmp_path / f"model.{ending}"
@@ -75,13 +93,61 @@ def test_every_layout(layout, ending, tmp_path):
         np.savez(path, **tensors)
     else:
         safetensors.save_file(tensors, path)
-    checkpoint = Checkpoint(WeightFile([path]))
+    assert list(WeightFile([tmp_path])) == list(WeightFile([path]))
+    checkpoint = Checkpoint(WeightFile([tmp_path]))
     found = list(checkpoint)
     assert checkpoint.layout == layout.__name__.split("_")[0]
     assert len(found) == len(checkpoint) == LAYERS * HEADS
     for head in found:
         for letter, M in (("K", K), ("Q", Q), ("V", V)):
             assert (getattr(head, letter) == M[head.layer, head.head]).all(), (head.layer, head.head, letter)
+
+
+@pytest.mark.parametrize(
+    ("name", "layer"),
+    [
+        ("in_proj_weight", 0), ("self_attn.in_proj_weight", 0), ("layers.3.self_attn.in_proj_weight", 3),
+        ("encoder.layers.encoder_layer_7.self_attention.in_proj_weight", 7),
+        ("transformer.resblocks.11.attn.in_proj_weight", 11), ("5.in_proj_weight", 5),
+        ("layer1.attn2.in_proj_weight", 0),
+    ],
+)  # fmt: skip
+def test_names_of_torch(name, layer, tmp_path):
+    M = np.random.default_rng(0).standard_normal((3 * D, D))
+    np.savez(tmp_path / "w.npz", **{name: M})
+    (head, *_) = Checkpoint(WeightFile([tmp_path / "w.npz"]), heads=HEADS)
+    assert head.layer == layer and (M[D : D + SIZE] == head.K).all() and (M[2 * D :][:SIZE] == head.V).all()
+
+
+def test_two_models_in_one_file(tmp_path):
+    tensors, (K, _, _) = llama(tmp_path)
+    for i in range(LAYERS):
+        for part in "qkv":
+            name = f"layers.{i}.self_attn.{part}_proj.weight"
+            tensors[f"vision.{name}"] = tensors[f"model.{name}"] * 2
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    file = WeightFile([tmp_path])
+    with pytest.raises(InputError, match=r"layer 0 is both in .* and in .*give --match"):
+        Checkpoint(file)
+    twice = list(Checkpoint(file, parts=["vision."]))
+    assert len(twice) == LAYERS * HEADS and (2 * K[0, 0] == twice[0].K).all()
+    rows = call("classify", tmp_path, "--match", "model.", "--json").out.splitlines()
+    assert len(rows) == LAYERS * HEADS
+    with pytest.raises(InputError, match="no attention weights with audio in their names"):
+        Checkpoint(file, parts=["audio"])
+
+
+def test_folders(tmp_path):
+    with pytest.raises(InputError, match=r"is a folder without \.safetensors or \.npz files"):
+        WeightFile([tmp_path])
+    tensors, _ = bert(tmp_path)
+    for n in range(LAYERS):
+        part = {name: M for name, M in tensors.items() if f"layer.{n}." in name}
+        safetensors.save_file(part, tmp_path / f"model-0000{n + 1}-of-00002.safetensors")
+    assert len(Checkpoint(WeightFile([tmp_path]))) == LAYERS * HEADS
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04")
+    with pytest.raises(InputError, match="save the model as"):
+        WeightFile([tmp_path / "pytorch_model.bin"])
 
 
 def test_shards_and_bfloat16(tmp_path):
@@ -128,7 +194,10 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
         tensors[f"bert.encoder.layer.1.attention.self.{name}.weight"][:SIZE] = block
     path = tmp_path / "model.safetensors"
     safetensors.save_file(tensors, path)
-    found = document("classify", path)
+    assert call("classify", path, "-O", tmp_path / "heads.json").status == 0
+    found = json.loads((tmp_path / "heads.json").read_text())
+    validate("classify", found)
+    assert (found["layout"], found["evidence"]) == ("bert", "numerical")
     special = next(h for h in found["heads"] if (h["layer"], h["head"]) == (1, 0))
     assert (special["r_v"], special["r_a"], special["r"]) == (1, 1, 1)
     assert special["singular"] and special["boundary"] and special["critical"]
@@ -136,11 +205,19 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     others = [h for h in found["heads"] if h is not special]
     assert not any(h["singular"] or h["boundary"] for h in others)
     assert all((h["r_v"], h["r_a"], h["r"]) == (3, 3, 6) and 0 < h["distance"] < 1 for h in others)
-    lines = [json.loads(line) for line in call("classify", path).out.splitlines()]
+    lines = [json.loads(line) for line in call("classify", path, "--json").out.splitlines()]
     assert lines == found["heads"]
+    validate("classify", lines[0])
+    shown = call("classify", path).out
+    told = "1 of them singular points; the nearest to the singular locus is layer 1, head 0"
+    assert f"\n{LAYERS * HEADS} heads, {told}" in shown
+    assert "Biases, positions, scales and softmax are no part of this geometry" in shown
+    (row,) = [line.split() for line in shown.splitlines() if line.split()[:3] == ["1", "0", "(1,1,1)"]]
+    assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(3,3,6)") == LAYERS * HEADS - 1
     assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
     assert [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()] == lines
-    assert "stable rank" in (tmp_path / "p.svg").read_text()
+    drawn = (tmp_path / "p.svg").read_text()
+    assert "stable rank" in drawn and "layer, from 0" in drawn
     assert call("classify", path, "-O", tmp_path / "h.csv").status == 0
     table = list(csv.DictReader((tmp_path / "h.csv").open()))
     assert [float(row["distance"]) for row in table] == [h["distance"] for h in lines]

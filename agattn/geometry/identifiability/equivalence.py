@@ -211,7 +211,9 @@ def layers_of(given: Any) -> Network:
 
 
 def _heads(given: Any) -> tuple[Weights, ...]:
-    """The heads of one layer, from arrays by name."""
+    """The heads of one layer, from arrays by name, or as they are."""
+    if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
+        return tuple(given)
     letters = [x for x in "AKQV" if x in given] if isinstance(given, Mapping) else []
     if not {"V"} < set(letters):
         names = ", ".join(map(str, itertools.islice(given, 6))) if isinstance(given, Mapping) else given
