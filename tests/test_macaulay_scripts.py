@@ -1,18 +1,148 @@
-"""The catalogue of scripts is what agattn emits today: none differs, none is missing, none is left over."""
+"""The package, the library and the scripts for readers without Python, on every version of the engines."""
 
-import runpy
+import re
+import subprocess
 from pathlib import Path
 
+import pytest
+
+from agattn.architectures import SingleLayer
+from agattn.geometry.strata.strata import image_dimension, strata
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coordinates import parametrization
+
 FOLDER = Path(__file__).parents[1] / "macaulay_scripts"
+PACKAGE, LIBRARY = FOLDER / "LightningAttention.m2", FOLDER / "lightning.lib"
+
+# What each script must print, as patterns; for both engines unless the name has an ending.
+EXPECTED = {
+    "hypersurface.m2": [r"^true$", r"^\(true, 2, 3\)$", r"^ideal\(X W \+ Y \)"],
+    "hypersurface.sing": [r"^1$", r"^4 3$", r"^_\[1\]=x2w\+y2$"],
+    "counterexample": [r"^13\n(13\n)?14$", r"2,\s?1,\s?3.*14.*(true|1)", r"2,\s?2,\s?3.*13.*(false|0)"],
+    "strata": [r"dimension 11.*degree 45", r"1,\s?1,\s?2\D*7\D*15\D*(true|1)\)?$", r"1,\s?3,\s?3\D*11\D*11"],
+    "small-layers": [r"2,\s?2,\s?2.*7\D*20\D", r"3,\s?1,\s?1.*7\D*45\D"],
+    "small-layers.m2": [r"\(\(2, 3, 1\), 8, 42, \{\(2, 36\), \(3, 4\), \(4, 30\)\}", r"1 15 58 100 80 25 1$"],
+    "small-layers.sing": [r"^2,3,1 : 8 42 generators of degree 1 to 4: 0,36,4,30$"],
+    "fibers.m2": [
+        r"\(\(1, 1, 1\), 1, \{1\}\)", r"\(\(1, 1, 2\), 2, \{1, 1\}\)", r"\(\(1, 2, 2\), 1, \{1\}\)",
+    ],
+    "one-token.m2": [r"^ideal ?\(\)$", r"\(1, 7, \{0, 0, 0, 35\}\)", r"\(2, 8, \{0, 0, 0, 0\}\)"],
+    "network.m2": [r"^\{0, 0, 0, 260\}$", r"^\(4, 27\)$", r"^\(110, 80\)$"],
+    "network.sing": [r"^260 4 27$", r"^110 80$"],
+}  # fmt: skip
 
 
-def test_the_catalogue_is_what_is_emitted():
-    catalogue = dict(runpy.run_path(str(FOLDER / "write.py"))["catalogue"]())
-    assert len(catalogue) > 100 and {path.parts[0] for path in catalogue} == {"macaulay2", "singular"}
-    files = {path.relative_to(FOLDER) for path in FOLDER.rglob("*") if path.is_file()}
-    files -= {path for path in files if path.parent.name == "__pycache__"}
-    beside = {path for path in files if len(path.parts) == 1}
-    assert beside <= {Path("write.py"), Path("README.md")}
-    assert files - beside == set(catalogue)
-    different = [str(path) for path, text in catalogue.items() if (FOLDER / path).read_text() != text]
-    assert different == [], "run: python macaulay_scripts/write.py"
+def execute(installation, path, *before):
+    """The output of a script run in its own folder, which must end well and report no error."""
+    command = [installation.path, *installation.engine.arguments, *before, path]
+    ended = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert not [line for line in ended.stdout.splitlines() if line.startswith("   ? ")], ended.stdout
+    return ended.stdout
+
+
+def script(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def scripts():
+    return sorted(path for path in FOLDER.glob("[a-z]*") if path.suffix in (".m2", ".sing"))
+
+
+def test_every_file_is_named_in_the_readme_and_every_script_is_tested():
+    text = (FOLDER / "README.md").read_text()
+    files = {path.name for path in FOLDER.iterdir() if path.is_file()} - {"README.md"}
+    for name in files:
+        stem, ending = name.split(".")
+        assert f"`{name}`" in text or f"`{stem}.m2`, `.{ending}`" in text, name
+    covered = {path.name for path in scripts() if {path.name, path.stem} & EXPECTED.keys()}
+    assert covered == {path.name for path in scripts()} == files - {PACKAGE.name, LIBRARY.name}
+
+
+@pytest.mark.parametrize("path", scripts(), ids=lambda path: path.name)
+def test_scripts_run_and_print_what_is_known(engine_installation, path):
+    if path.suffix != f".{engine_installation.engine.suffix}":
+        return
+    printed = execute(engine_installation, path)
+    for pattern in EXPECTED.get(path.stem, []) + EXPECTED.get(path.name, []):
+        assert re.search(pattern, printed, re.MULTILINE), (pattern, printed)
+
+
+def test_the_package_is_installed_and_its_tests_pass(macaulay2, tmp_path):
+    text = f"""
+path = prepend("{FOLDER}/", path)
+installPackage("LightningAttention", InstallPrefix => "{tmp_path}/", MakeInfo => false, UserMode => true)
+check "LightningAttention"
+print "all passed"
+"""
+    printed = execute(macaulay2, script(tmp_path, "check.m2", text))
+    assert printed.endswith("all passed\n")
+
+
+def test_every_procedure_of_the_library_has_an_example_that_runs(singular, tmp_path):
+    text = LIBRARY.read_text()
+    public = re.findall(r"^proc (\w+)", text, re.MULTILINE)
+    assert re.findall(r"^ (\w+)\(", text, re.MULTILINE) == public  # the table of contents
+    lines = [f'LIB "{LIBRARY}";', *(f"example {name}; kill_all();" for name in public), "quit;"]
+    clear = "proc kill_all() { }"
+    printed = execute(singular, script(tmp_path, "examples.sing", "\n".join([lines[0], clear, *lines[1:]])))
+    for expected in ("5,22,21,10,34,28", "20 45 2376", "5 4", "260 4 27", "0,0,0"):
+        assert expected in printed
+
+
+LAYERS = [SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 2, t=1)]
+
+# The coordinates of generic weights, then each stratum: its ranks, dimension, number of tangent vectors.
+QUESTIONS = {
+    "macaulay2": """
+needsPackage "LightningAttention"
+(d,e,n,t) = ({sizes})
+R = QQ[a_(1,1)..a_(d,d),v_(1,1)..v_(e,d)]
+A = transpose genericMatrix(R,d,d)
+V = transpose genericMatrix(R,R_(d*d),d,e)
+scan(flatten entries coefficientVector(A,V,Tokens => t), f -> print toString f)
+if t > 1 then for s in strata(d,e,n) do
+    print toString(s, stratumDimension(d,e,s), rank tangentVectors(n, representative(d,e,s)))
+""",
+    "singular": """
+LIB "lightning.lib";
+int d,e,n,t = {sizes};
+ring R = 0,(a(1..d)(1..d),v(1..e)(1..d)),dp;
+matrix A[d][d] = a(1..d)(1..d);
+matrix V[e][d] = v(1..e)(1..d);
+ideal y = coefficientVector(A,V,t);
+int i;
+for (i=1; i<=size(y); i++) {{ string(y[i]); }}
+list L = strata(d,e,n);
+list w;
+if (t > 1) {{ for (i=1; i<=size(L); i++)
+{{
+  w = representative(d,e,L[i]);
+  L[i], stratumDimension(d,e,L[i]), rank(matrix(tangentVectors(n,w[1],w[2])));
+}}}}
+quit;
+""",
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: f"{layer.d}-{layer.d_out}-{layer.a}-{layer.t}")
+def test_coordinates_and_strata_are_those_of_agattn(engine_installation, tmp_path, layer):
+    """The map, polynomial by polynomial, and the strata with their tangent vectors."""
+    name, suffix = engine_installation.engine.name, engine_installation.engine.suffix
+    text = QUESTIONS[name].format(sizes=f"{layer.d},{layer.d_out},{layer.a},{layer.t}")
+    printed = execute(engine_installation, script(tmp_path, f"map.{suffix}", text)).splitlines()
+    polynomials = parametrization(layer)
+    expected = [f.macaulay2() if name == "macaulay2" else f.singular() for f in polynomials]
+    found, rows = printed[: len(expected)], printed[len(expected) :]
+    assert list(map(monomials, found)) == list(map(monomials, expected))
+    known = [
+        (s.r_v, s.r_a, s.r, image_dimension(layer, s), tangent_bounds(layer, s).lower)
+        for s in (strata(layer) if layer.t > 1 else ())
+    ]
+    assert [tuple(map(int, re.findall(r"\d+", row))) for row in rows] == known
+
+
+def monomials(text):
+    return sorted(text.replace(" ", "").split("+"))

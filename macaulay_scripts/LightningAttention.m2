@@ -1,0 +1,822 @@
+newPackage(
+    "LightningAttention",
+    Version => "0.1",
+    Date => "November 2026",
+    Headline => "neuromanifolds of lightning self-attention",
+    Authors => {{Name => "agattn"}},
+    Keywords => {"Applied Algebraic Geometry"},
+    DebuggingMode => false
+    )
+
+-- The layer is phi(X) = V X X^T A X, where X is d x t, V is d' x d, and A = K^T Q is d x d of rank at most a.
+-- In names of functions e stands for d'. HMK is the paper of Henry, Marchetti and Kohn, arXiv 2408.17221v2.
+
+export {
+    "Tokens",
+    "neuroRing", "coefficientVector", "parametrization", "neuroIdeal", "neuroDimension", "neuroDegree",
+    "strata", "stratumDimension", "representative", "tangentVectors", "isSingularStratum",
+    "rankOneLocus", "singularLocusOf",
+    "imageEquations", "deepParametrization", "deepIdeal"
+    }
+
+layerOptions = {Tokens => 2, CoefficientRing => QQ}
+
+checkLayer = (d,e,a) -> if d < 1 or e < 1 or a < 1 then
+    error("expected positive integers d, e = d' and a, not ", toString(d,e,a))
+
+-- A matrix of variables x_(1,1), ..., x_(m,n), of which the ring has those from the given place on
+variablesMatrix = (R,place,m,n) -> matrix table(m, n, (i,j) -> R_(place + n*i + j))
+
+
+-- Coordinates and the map ------------------------------------------------------------------------------
+
+-- (c,b,i,k) with i <= k, in lexicographic order; for one token (c,i,j,k) with i <= j <= k
+multiindices = (d,e,t) -> toList select((1,1,1,1)..(e,d,d,d),
+    if t == 1 then (c,i,j,k) -> i <= j and j <= k else (c,b,i,k) -> i <= k)
+
+-- One ring for each choice, so that ideals of several layers can be compared
+makeRing = memoize((d,e,t,kk) -> (
+    y := getSymbol if t == 1 then "z" else "y";
+    kk[apply(multiindices(d,e,t), j -> y_j)]))
+
+neuroRing = method(Options => layerOptions)
+neuroRing(ZZ,ZZ) := Ring => o -> (d,e) -> (
+    checkLayer(d,e,1);
+    makeRing(d, e, if o.Tokens == 1 then 1 else 2, o.CoefficientRing))
+
+coefficientVector = method(Options => {Tokens => 2})
+coefficientVector(Matrix,Matrix) := Matrix => o -> (A,V) -> (
+    (d,e) := (numcols V, numrows V);
+    if numrows A != d or numcols A != d then error "expected A of size d x d and V of size d' x d";
+    matrix {apply(multiindices(d,e,o.Tokens),
+        if o.Tokens == 1 then (c,i,j,k) ->
+            sum(unique permutations {i,j,k}, p -> V_(c-1,p#0-1) * A_(p#1-1,p#2-1))
+        else (c,b,i,k) ->
+            V_(c-1,i-1) * A_(k-1,b-1) + if i == k then 0 else V_(c-1,k-1) * A_(i-1,b-1))})
+
+-- Generic weights (A,V) with A of rank at most a; the degree of phi(A,V) in their entries is 2 or 3.
+-- With one token only A + A^T matters, which is any symmetric matrix as soon as 2a >= d. The entries of A
+-- are called aa_(i,b), so that a can be a number.
+genericWeights = (d,e,a,t,kk) -> (
+    (u,k,q,v) := (getSymbol "aa", getSymbol "k", getSymbol "q", getSymbol "v");
+    R := if t == 1 and 2*a >= d then kk[flatten for i from 1 to d list for j from i to d list u_(i,j), v_(1,1)..v_(e,d)]
+        else if a >= d then kk[u_(1,1)..u_(d,d), v_(1,1)..v_(e,d)]
+        else kk[k_(1,1)..k_(a,d), q_(1,1)..q_(a,d), v_(1,1)..v_(e,d)];
+    A := if t == 1 and 2*a >= d then genericSymmetricMatrix(R,d)
+        else if a >= d then variablesMatrix(R,0,d,d)
+        else transpose variablesMatrix(R,0,a,d) * variablesMatrix(R,a*d,a,d);
+    (A, variablesMatrix(R,numgens R - e*d,e,d)))
+
+parametrization = method(Options => layerOptions)
+parametrization(ZZ,ZZ,ZZ) := RingMap => o -> (d,e,a) -> (
+    checkLayer(d,e,a);
+    (A,V) := genericWeights(d,e,a,o.Tokens,o.CoefficientRing);
+    map(ring A, neuroRing(d,e,o), coefficientVector(A,V,Tokens => o.Tokens)))
+
+-- The kernel of a map given by forms of one degree. The variables get that degree, so that
+-- the kernel is homogeneous and its Hilbert function helps to find it.
+homogeneousKernel = F -> (
+    S := source F;
+    forms := flatten entries F.matrix;
+    n := max apply(forms, f -> first degree f);
+    graded := newRing(S, Degrees => toList(numgens S : n));
+    trim sub(kernel map(target F, graded, forms), vars S))
+
+neuroIdeal = method(Options => layerOptions)
+neuroIdeal(ZZ,ZZ,ZZ) := Ideal => o -> (d,e,a) -> homogeneousKernel parametrization(d,e,a,o)
+
+neuroDimension = method(Options => {Tokens => 2})
+neuroDimension(ZZ,ZZ,ZZ) := ZZ => o -> (d,e,a) -> (
+    checkLayer(d,e,a);
+    r := min(d, if o.Tokens == 1 then 2*a else a);
+    if o.Tokens == 1 then r*(2*d-r+1)//2 + d*e - 1 else r*(2*d-r) + d*e - 1)
+
+neuroDegree = method()
+neuroDegree(ZZ,ZZ,ZZ) := ZZ => (d,e,a) -> (
+    checkLayer(d,e,a);
+    r := min(a,d);
+    determinantal := product(d-r, i -> binomial(d+i,r)) // product(d-r, i -> binomial(r+i,r));
+    preimages := if a == 1 and e == 1 and d > 1 then 2 else 1;
+    binomial(r*(2*d-r) + d*e - 2, d*e - 1) * determinantal // preimages)
+
+
+-- Strata -----------------------------------------------------------------------------------------------
+
+strata = method()
+strata(ZZ,ZZ,ZZ) := List => (d,e,a) -> (
+    checkLayer(d,e,a);
+    join({(0,0,0)}, toList select((1,1,1)..(min(d,e),min(d,a),d),
+        (rV,rA,r) -> max(rV,rA) <= r and r <= rV + rA)))
+
+stratumDimension = method()
+stratumDimension(ZZ,ZZ,Sequence) := ZZ => (d,e,ranks) -> (
+    (rV,rA,r) := ranks;
+    s := rV + rA - r;
+    if r == 0 then 0 else s*(d-s) + (rV-s)*(d-rV) + (rA-s)*(d-rA) + e*rV + d*rA - 1)
+
+-- The rows of V are the first r_V unit vectors, the columns of A the last r_A of the first r
+representative = method(Options => {CoefficientRing => QQ})
+representative(ZZ,ZZ,Sequence) := Sequence => o -> (d,e,ranks) -> (
+    (rV,rA,r) := ranks;
+    entry := bool -> if bool then 1_(o.CoefficientRing) else 0_(o.CoefficientRing);
+    (matrix table(d, d, (i,b) -> entry(b < rA and i == b + r - rA)),
+     matrix table(e, d, (c,i) -> entry(c < rV and i == c))))
+
+-- k and q with k q^T a given matrix of rank one
+rankOneFactors = M -> (
+    (i,j) := first select((0,0)..(numrows M - 1,numcols M - 1), p -> M_p != 0);
+    (M_{j}, transpose M^{i} * (1/M_(i,j))))
+
+units = (m,n,kk) -> flatten table(m, n, (x,y) -> map(kk^m, kk^n, {(x,y) => 1_kk}))
+
+tangentVectors = method()
+tangentVectors(ZZ,Sequence) := Matrix => (a,weights) -> tangentVectors(a, weights#0, weights#1)
+tangentVectors(ZZ,Matrix,Matrix) := Matrix => (a,A,V) -> (
+    (d,e,kk) := (numcols V, numrows V, ring A);
+    a = min(a,d);
+    if rank A > a then error("expected A of rank at most ", toString a);
+    rows := vs -> matrix(kk, apply(vs, v -> first entries v));
+    directions := M -> if rank M < a then units(d,d,kk)
+        else apply(units(d,d,kk), E -> M*E) | apply(units(d,d,kk), E -> E*M);
+    velocities := (A,V) -> apply(directions A, A' -> coefficientVector(A',V))
+        | apply(units(e,d,kk), V' -> coefficientVector(A,V'));
+    if A == 0 or V == 0 then return rows flatten table(units(d,d,kk), units(e,d,kk), coefficientVector);
+    found := velocities(A,V);
+    if rank A == 1 and rank V == 1 then (
+        (k,q) := rankOneFactors A;
+        (h,v) := rankOneFactors V;
+        if rank(k|v) == 2 then found = found | velocities(v * transpose q, h * transpose k)
+        else (
+            i := position(flatten entries k, x -> x != 0);
+            h = h * (v_(i,0)/k_(i,0));
+            s := local s;
+            L := kk[s];
+            s = L_0;
+            vectors := n -> units(n,1,kk);
+            bent := flatten for w in vectors d list flatten for p in vectors d list (
+                if a == 1 then {((k+s*w) * transpose(q+s^2*p), h * transpose(k-s*w))}
+                else for m in vectors d list ((k+s*w) * transpose q + s^2*m*transpose p, h * transpose(k-s*w)));
+            bent = bent | flatten for w in vectors d list flatten for g in vectors e list for n in vectors d list
+                ((k+s*w) * transpose q, h * transpose(k-s*w) + s^2*g*transpose n);
+            found = found | flatten apply(bent, (A,V) -> (
+                y := coefficientVector(A,V);
+                apply({s^2,s^3}, m -> sub(contract(m, y), s => 0_kk))));
+            ));
+    rows apply(found, v -> sub(v,kk)))
+
+isSingularStratum = method()
+isSingularStratum(ZZ,ZZ,ZZ,Sequence) := Boolean => (d,e,a,ranks) -> (
+    (rV,rA,r) := ranks;
+    if d == 1 then false
+    else if r == 0 then true
+    else if a == 1 and e == 1 then d > 2 and r == 1
+    else (rA == 1 and rV == 1) or (a < d and rA < a))
+
+
+-- Loci -------------------------------------------------------------------------------------------------
+
+-- The two flattenings of y, and all its symmetric slices side by side
+flattenings = (d,e,kk) -> (
+    S := neuroRing(d,e,CoefficientRing => kk);
+    index := multiindices(d,e,2);
+    y := hashTable apply(#index, n -> index#n => S_n);
+    rowsBy := (place,n) -> matrix for c from 1 to n list apply(select(index, j -> j#place == c), j -> y#j);
+    slice := (c,b) -> matrix table(d, d, (i,k) ->
+        if i == k then 2*y#(c,b,i+1,i+1) else y#(c,b,min(i,k)+1,max(i,k)+1));
+    (rowsBy(0,e), rowsBy(1,d), fold((M,N) -> M|N, flatten table(toList(1..e), toList(1..d), slice))))
+
+rankOneLocus = method(Options => {CoefficientRing => QQ})
+rankOneLocus(ZZ,ZZ) := Ideal => o -> (d,e) -> (
+    checkLayer(d,e,1);
+    (byOutput,byColumn,slices) := flattenings(d,e,o.CoefficientRing);
+    trim(minors(2,byOutput) + minors(2,byColumn) + minors(3,slices)))
+
+singularLocusOf = method(Options => {CoefficientRing => QQ})
+singularLocusOf(ZZ,ZZ,ZZ) := Ideal => o -> (d,e,a) -> (
+    checkLayer(d,e,a);
+    (byOutput,byColumn,slices) := flattenings(d,e,o.CoefficientRing);
+    if d == 1 then ideal 1_(ring slices)
+    else if a == 1 and e == 1 then (
+        if d == 2 then ideal gens ring slices else trim(minors(2,byColumn) + minors(2,slices)))
+    else if 2 <= a and a < d then neuroIdeal(d,e,a-1,o)
+    else rankOneLocus(d,e,o))
+
+
+-- Networks ---------------------------------------------------------------------------------------------
+
+deepParametrization = method(Options => layerOptions)
+deepParametrization(List,List) := RingMap => o -> (dims,ranks) -> (
+    (l,t,kk) := (#ranks, o.Tokens, o.CoefficientRing);
+    if #dims != l+1 or l == 0 then error "expected widths d_0, ..., d_l and as many ranks a_1, ..., a_l";
+    if min(dims|ranks) < 1 then error "expected positive widths and ranks";
+    (u,k,q,v,x) := (getSymbol "aa", getSymbol "k", getSymbol "q", getSymbol "v", getSymbol "x");
+    full := i -> ranks#i >= dims#i;
+    R := kk[flatten for i from 0 to l-1 list (
+        (d,e,a) := (dims#i, dims#(i+1), ranks#i);
+        (if full i then toList(u_(i+1,1,1)..u_(i+1,d,d)) else join(toList(k_(i+1,1,1)..k_(i+1,a,d)), toList(q_(i+1,1,1)..q_(i+1,a,d))))
+        | toList(v_(i+1,1,1)..v_(i+1,e,d)))];
+    T := R[x_(1,1)..x_(dims#0,t)];
+    X := matrix table(dims#0, t, (i,j) -> T_(t*i + j));
+    place := 0;
+    take' := (m,n) -> (place = place + m*n; sub(variablesMatrix(R,place-m*n,m,n), T));
+    for i from 0 to l-1 do (
+        (d,e,a) := (dims#i, dims#(i+1), ranks#i);
+        A := if full i then take'(d,d) else transpose take'(a,d) * take'(a,d);
+        X = take'(e,d) * X * transpose X * A * X);
+    -- Every other column is the first with its tokens exchanged, and so are the monomials in it
+    tokensSorted := m -> (
+        columns := transpose pack(t, m);
+        columns == prepend(first columns, rsort drop(columns,1)));
+    y := getSymbol "y";
+    found := flatten for c from 0 to dims#l - 1 list (
+        for p in listForm X_(c,0) list if tokensSorted p#0 then (y_(c+1, toSequence p#0), p#1) else continue);
+    S := kk[apply(found, first)];
+    map(R, S, apply(found, p -> sub(last p, R))))
+
+-- All forms of degree n that vanish on the image of a map, by linear algebra
+imageEquations = method()
+imageEquations(RingMap,ZZ) := Matrix => (F,n) -> (
+    S := source F;
+    monomials' := basis(n,S);
+    relations := syz sub(last coefficients F monomials', coefficientRing S);
+    monomials' * sub(relations,S))
+
+deepIdeal = method(Options => layerOptions)
+deepIdeal(List,List,ZZ) := Ideal => o -> (dims,ranks,n) -> (
+    F := deepParametrization(dims,ranks,o);
+    trim sum(1..n, k -> ideal imageEquations(F,k)))
+
+
+-- Documentation ----------------------------------------------------------------------------------------
+
+beginDocumentation()
+
+doc ///
+Key
+    LightningAttention
+Headline
+    neuromanifolds of lightning self-attention
+Description
+    Text
+        A layer of lightning self-attention is the map $\varphi(X) = V X X^T A X$ on $d \times t$ matrices $X$, whose
+        columns are tokens. Here $V$ is $d' \times d$, and $A = K^T Q$ is $d \times d$ of rank at most $a$. The set of all
+        such maps is the {\em neuromanifold} $M(d,d',a)$; its Zariski closure is an affine cone.
+
+        For $t \ge 2$ the coefficients of $\varphi$ are, up to a linear isomorphism that does not depend on the weights, those of
+        the quadratic forms $V_c(u) \cdot A_b(u)$, a product of row $c$ of $V$ and column $b$ of $A$ read as linear forms:
+        $y_{c,b,\{i,k\}} = V_{ci} A_{kb} + V_{ck} A_{ib}$ for $i < k$ and $y_{c,b,\{i,i\}} = V_{ci} A_{ib}$. These are the
+        coordinates of this package, written {\tt y_(c,b,i,k)}. For one token ({\tt Tokens => 1}) they are the coefficients
+        {\tt z_(c,i,j,k)} of the cubic forms $V_c(x) \cdot x^T A x$.
+
+        The letter $e$ stands for $d'$ in names and examples. This is the quartic hypersurface $M(2,1,2)$:
+    Example
+        I = neuroIdeal(2,1,2)
+        dim I, degree I
+        isPrime I
+    Text
+        Its singular points are those with $rk A = rk V = 1$, and 0:
+    Example
+        radical(I + minors(codim I, jacobian I)) == singularLocusOf(2,1,2)
+        for s in strata(2,1,2) list s => isSingularStratum(2,1,2,s)
+References
+    Nathan W. Henry, Giovanni Luca Marchetti, Kathlén Kohn: Geometry of Lightning Self-Attention: Identifiability and Dimension.
+    ICLR 2025, arXiv:2408.17221v2. Below: HMK.
+Subnodes
+    neuroRing
+    coefficientVector
+    parametrization
+    neuroIdeal
+    neuroDimension
+    neuroDegree
+    strata
+    stratumDimension
+    representative
+    tangentVectors
+    isSingularStratum
+    rankOneLocus
+    singularLocusOf
+    imageEquations
+    deepParametrization
+    deepIdeal
+    Tokens
+///
+
+doc ///
+Key
+    Tokens
+Headline
+    the number of tokens
+Description
+    Text
+        One token, {\tt Tokens => 1}, or more, which is the default. For a single layer all numbers $t \ge 2$ give the same
+        variety; for networks the number matters.
+///
+
+doc ///
+Key
+    neuroRing
+    (neuroRing,ZZ,ZZ)
+    [neuroRing,Tokens]
+    [neuroRing,CoefficientRing]
+Headline
+    the coordinates of a neuromanifold
+Usage
+    neuroRing(d,e)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    Tokens => ZZ
+    CoefficientRing => Ring
+Outputs
+    :PolynomialRing
+        with the variables $y_{(c,b,i,k)}$, $i \le k$, or for one token $z_{(c,i,j,k)}$, $i \le j \le k$
+Description
+    Text
+        Calling it again gives the same ring, so that ideals of layers that differ in $a$ alone can be compared.
+    Example
+        neuroRing(2,1)
+        gens neuroRing(2,1,Tokens => 1)
+///
+
+doc ///
+Key
+    coefficientVector
+    (coefficientVector,Matrix,Matrix)
+    [coefficientVector,Tokens]
+Headline
+    the coordinates of a layer with given weights
+Usage
+    coefficientVector(A,V)
+Inputs
+    A:Matrix
+        of size $d \times d$
+    V:Matrix
+        of size $d' \times d$
+    Tokens => ZZ
+Outputs
+    :Matrix
+        with one row, in the order of the variables of @TO neuroRing@
+Description
+    Text
+        See HMK, Proposition A.5.
+    Example
+        coefficientVector(matrix{{1,2},{3,4}}, matrix{{5,7}})
+///
+
+doc ///
+Key
+    parametrization
+    (parametrization,ZZ,ZZ,ZZ)
+    [parametrization,Tokens]
+    [parametrization,CoefficientRing]
+Headline
+    the coordinates as polynomials in the weights
+Usage
+    parametrization(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    Tokens => ZZ
+    CoefficientRing => Ring
+Outputs
+    :RingMap
+        from @TO neuroRing@ to a ring of weights: entries {\tt aa_(i,b)} of $A$, or of $K$ and $Q$ where $a < d$, and of $V$
+Description
+    Example
+        parametrization(2,1,2)
+        target parametrization(3,1,1)
+///
+
+doc ///
+Key
+    neuroIdeal
+    (neuroIdeal,ZZ,ZZ,ZZ)
+    [neuroIdeal,Tokens]
+    [neuroIdeal,CoefficientRing]
+Headline
+    the ideal of a neuromanifold
+Usage
+    neuroIdeal(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    Tokens => ZZ
+    CoefficientRing => Ring
+Outputs
+    :Ideal
+        of the Zariski closure of $M(d,d',a)$
+Description
+    Text
+        The kernel of @TO parametrization@, by elimination. This finishes for $d = 2$ with $d' \le 3$, and for $d = 3$ with
+        $d' = 1$ and $a = 1$ or $a \geq 3$; for larger layers @TO imageEquations@ finds the equations degree by degree.
+    Example
+        I = neuroIdeal(2,2,2);
+        tally apply(I_*, f -> first degree f)
+        dim I == neuroDimension(2,2,2), degree I == neuroDegree(2,2,2)
+///
+
+doc ///
+Key
+    neuroDimension
+    (neuroDimension,ZZ,ZZ,ZZ)
+    [neuroDimension,Tokens]
+Headline
+    the dimension of a neuromanifold
+Usage
+    neuroDimension(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    Tokens => ZZ
+Outputs
+    :ZZ
+        $r (2d - r) + d d' - 1$ with $r = min(a,d)$
+Description
+    Text
+        This is HMK, Corollary 3.3. For one token only $A + A^T$ matters, of rank at most $r = min(2a,d)$, and the dimension is
+        $r(2d-r+1)/2 + d d' - 1$.
+    Example
+        neuroDimension(3,2,2), neuroDimension(3,2,2,Tokens => 1)
+///
+
+doc ///
+Key
+    neuroDegree
+    (neuroDegree,ZZ,ZZ,ZZ)
+Headline
+    the degree of a neuromanifold
+Usage
+    neuroDegree(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+Outputs
+    :ZZ
+Description
+    Text
+        For at least two tokens. Up to scaling $(A,V)$ is a point of the product of a determinantal variety and a projective space,
+        in its Segre embedding, and $M(d,d',a)$ is the image of a projection without base points. So the degree is that of the
+        product, divided by the degree of the map, which is 2 for $a = d' = 1 < d$ and else 1.
+    Example
+        neuroDegree(2,2,2), neuroDegree(3,1,1), neuroDegree(3,2,2)
+///
+
+doc ///
+Key
+    strata
+    (strata,ZZ,ZZ,ZZ)
+Headline
+    the ranks that occur in a neuromanifold
+Usage
+    strata(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+Outputs
+    :List
+        of triples $(rk V, rk A, rk [V; A^T])$, first (0,0,0) for $\varphi = 0$
+Description
+    Text
+        $GL(d') \times GL(d) \times GL(d)$ acts on the rows of $V$, on the columns of $A$, and on the index that $V$ and $A$ share:
+        $(V, A)$ is a representation of a quiver of type $A_3$. So there are finitely many orbits, which the ranks tell apart, and
+        what is invariant under the group can be decided at one @TO representative@ of each.
+    Example
+        for s in strata(3,2,2) list (s, stratumDimension(3,2,s))
+///
+
+doc ///
+Key
+    stratumDimension
+    (stratumDimension,ZZ,ZZ,Sequence)
+Headline
+    the dimension of a stratum
+Usage
+    stratumDimension(d,e,s)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    s:Sequence
+        one of @TO strata@
+Outputs
+    :ZZ
+        the dimension of the set of its points $\varphi$
+Description
+    Example
+        stratumDimension(3,2,(2,1,3))
+///
+
+doc ///
+Key
+    representative
+    (representative,ZZ,ZZ,Sequence)
+    [representative,CoefficientRing]
+Headline
+    weights of one point of a stratum
+Usage
+    representative(d,e,s)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    s:Sequence
+        one of @TO strata@
+    CoefficientRing => Ring
+Outputs
+    :Sequence
+        matrices $A$ and $V$
+Description
+    Example
+        representative(3,2,(2,1,3))
+///
+
+doc ///
+Key
+    tangentVectors
+    (tangentVectors,ZZ,Matrix,Matrix)
+    (tangentVectors,ZZ,Sequence)
+Headline
+    tangent vectors of a neuromanifold
+Usage
+    tangentVectors(a,A,V)
+    tangentVectors(a,(A,V))
+Inputs
+    a:ZZ
+    A:Matrix
+        of size $d \times d$ and rank at most $a$, over a field
+    V:Matrix
+        of size $d' \times d$
+Outputs
+    :Matrix
+        whose rows are tangent vectors of $M(d,d',a)$ at the layer with these weights
+Description
+    Text
+        The rows are velocities of curves in $M(d,d',a)$, one for each way of reaching the point. Through $(A,V)$ run the curves
+        $(A + sA', V + sV')$ with $A'$ in the tangent cone of the matrices of rank at most $a$. If $A = k q^T$ and $V = h v^T$,
+        the point has the other preimage $(v q^T, h k^T)$ too (HMK, Theorem 3.2), or, where $k$ and $v$ are parallel, there are
+        curves with velocity 0, of which the coefficients of $s^2$ and $s^3$ are tangent vectors. At 0 every point is one.
+
+        More than $dim M$ linearly independent tangent vectors prove that the point is singular. The smallest layer with such
+        a point outside $rk A = rk V = 1$ is $M(3,2,2)$:
+    Example
+        rank tangentVectors(2, representative(3,2,(2,1,3)))
+        neuroDimension(3,2,2)
+///
+
+doc ///
+Key
+    isSingularStratum
+    (isSingularStratum,ZZ,ZZ,ZZ,Sequence)
+Headline
+    whether the points of a stratum are singular
+Usage
+    isSingularStratum(d,e,a,s)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    s:Sequence
+        one of @TO strata@
+Outputs
+    :Boolean
+Description
+    Text
+        For at least two tokens, and singular points of the Zariski closure. They are those with $rk A = rk V = 1$ (HMK, Theorem 3.4)
+        and for $2 \le a < d$ also those with $rk A < a$, which the theorem in version 2 does not name; and 0, if $d \ge 2$.
+        For $a = d' = 1$ they are $(1,1,1)$, if $d \ge 3$, and 0.
+    Example
+        select(strata(3,2,2), s -> isSingularStratum(3,2,2,s))
+///
+
+doc ///
+Key
+    rankOneLocus
+    (rankOneLocus,ZZ,ZZ)
+    [rankOneLocus,CoefficientRing]
+Headline
+    the ideal of the closure of the points with A and V of rank at most 1
+Usage
+    rankOneLocus(d,e)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    CoefficientRing => Ring
+Outputs
+    :Ideal
+        of all $h \otimes q \otimes Q$ with $Q$ a quadratic form of rank at most 2
+Description
+    Text
+        Generated by the $2 \times 2$ minors of the two flattenings of the tensor $y$ and the $3 \times 3$ minors of all its
+        symmetric slices side by side. Its points with $Q$ definite are not in $M$.
+    Example
+        Z = rankOneLocus(2,2);
+        dim Z, degree Z
+///
+
+doc ///
+Key
+    singularLocusOf
+    (singularLocusOf,ZZ,ZZ,ZZ)
+    [singularLocusOf,CoefficientRing]
+Headline
+    the ideal of the singular points
+Usage
+    singularLocusOf(d,e,a)
+Inputs
+    d:ZZ
+    e:ZZ
+        the output dimension $d'$
+    a:ZZ
+    CoefficientRing => Ring
+Outputs
+    :Ideal
+        of the Zariski closure of the singular points of $M(d,d',a)$
+Description
+    Text
+        The closure of the strata for which @TO isSingularStratum@ is true: $M(d,d',a-1)$ if $2 \le a < d$, and elsewhere
+        @TO rankOneLocus@, save for $a = d' = 1$.
+    Example
+        singularLocusOf(3,1,2) == neuroIdeal(3,1,1)
+///
+
+doc ///
+Key
+    imageEquations
+    (imageEquations,RingMap,ZZ)
+Headline
+    all equations of one degree
+Usage
+    imageEquations(F,n)
+Inputs
+    F:RingMap
+        such as @TO parametrization@ or @TO deepParametrization@
+    n:ZZ
+Outputs
+    :Matrix
+        with one row: a basis of the forms of degree $n$ in the kernel of $F$
+Description
+    Text
+        By linear algebra over the coefficient field, which goes further than elimination. The 45 quadrics of $M(3,2,2)$:
+    Example
+        numcols imageEquations(parametrization(3,2,2), 2)
+///
+
+doc ///
+Key
+    deepParametrization
+    (deepParametrization,List,List)
+    [deepParametrization,Tokens]
+    [deepParametrization,CoefficientRing]
+Headline
+    the coefficients of a network as polynomials in its weights
+Usage
+    deepParametrization(dims,ranks)
+Inputs
+    dims:List
+        the widths $d_0, ..., d_l$
+    ranks:List
+        the attention dimensions $a_1, ..., a_l$
+    Tokens => ZZ
+    CoefficientRing => Ring
+Outputs
+    :RingMap
+        from a ring with one variable {\tt y_(c,m)} for the monomial with exponents $m$, in the entries of $X$ row by row, in output $c$
+Description
+    Text
+        Only the first column of the output is taken, and of the monomials that arise from each other when the other tokens are
+        exchanged only one: the other coefficients are the same.
+    Example
+        F = deepParametrization({2,1,1},{1,1},Tokens => 1);
+        numgens source F, numgens target F
+///
+
+doc ///
+Key
+    deepIdeal
+    (deepIdeal,List,List,ZZ)
+    [deepIdeal,Tokens]
+    [deepIdeal,CoefficientRing]
+Headline
+    the equations of a network up to a degree
+Usage
+    deepIdeal(dims,ranks,n)
+Inputs
+    dims:List
+        the widths $d_0, ..., d_l$
+    ranks:List
+        the attention dimensions $a_1, ..., a_l$
+    n:ZZ
+    Tokens => ZZ
+    CoefficientRing => Ring
+Outputs
+    :Ideal
+        generated by all equations of degree at most $n$
+Description
+    Text
+        With one token a network of widths 2, 1, 1 computes cubes of binary cubics: the third Veronese threefold, of degree 27,
+        projected to $P^9$. It lies on no cubics, and on 260 quartics. With two tokens the coefficients satisfy linear relations.
+    Example
+        deepIdeal({2,1,1},{1,1},3,Tokens => 1)
+        numgens deepIdeal({2,1,1},{1,1},1,Tokens => 2)
+///
+
+
+-- Tests ------------------------------------------------------------------------------------------------
+
+-- Dimensions, degrees and generators by elimination
+TEST ///
+expected = {
+    ((1,2,1), {}), ((2,1,1), {3 => 2}), ((2,1,2), {1 => 4}), ((2,2,1), {15 => 2, 5 => 4}),
+    ((2,2,2), {5 => 2, 10 => 4}), ((2,3,1), {36 => 2, 4 => 3, 30 => 4}), ((3,1,1), {45 => 2, 10 => 3})}
+for p in expected do (
+    I = neuroIdeal(p#0, CoefficientRing => ZZ/32003);
+    assert(dim I == neuroDimension p#0 and degree I == neuroDegree p#0);
+    counts = tally apply(select(I_*, f -> f != 0), f -> first degree f);
+    assert(set apply(pairs counts, (n,k) -> k => n) === set p#1))
+assert((neuroDegree(2,3,2), neuroDegree(3,1,3), neuroDegree(1,5,2)) == (56,45,1))
+I = neuroIdeal(2,1,2)
+assert isPrime I
+assert(sub(gens I, coefficientVector(matrix{{2_QQ,-1},{3,5}}, matrix{{1_QQ,4}})) == 0)
+///
+
+-- The map is the coefficient of x_(i,1) x_(k,1) x_(b,2) in V X X^T A X
+TEST ///
+R = QQ[a_(1,1)..a_(3,3),v_(1,1)..v_(2,3)][x_(1,1)..x_(3,2)]
+A = matrix table(3,3,(i,b) -> a_(i+1,b+1))
+V = matrix table(2,3,(c,i) -> v_(c+1,i+1))
+X = matrix table(3,2,(i,t) -> x_(i+1,t+1))
+out = V*X*transpose X*A*X
+direct = flatten flatten for c to 1 list for b from 1 to 3 list flatten for i from 1 to 3 list for k from i to 3 list
+    coefficient(x_(i,1)*x_(k,1)*x_(b,2), out_(c,1))
+assert(direct == flatten entries coefficientVector(A,V))
+X = X_{0}
+out = V*X*transpose X*A*X
+direct = flatten flatten for c to 1 list for i from 1 to 3 list flatten for j from i to 3 list for k from j to 3 list
+    coefficient(x_(i,1)*x_(j,1)*x_(k,1), out_(c,0))
+assert(direct == flatten entries coefficientVector(A,V,Tokens => 1))
+///
+
+-- One token
+TEST ///
+assert(dim neuroIdeal(2,1,2,Tokens => 1) == 4 and neuroIdeal(2,1,2,Tokens => 1) == 0)
+F = parametrization(3,1,1,Tokens => 1,CoefficientRing => ZZ/32003)
+assert(numcols imageEquations(F,3) == 0 and numcols imageEquations(F,4) == 35)
+point = matrix{apply(numgens target F, i -> (i+1)^2_(ZZ/32003))}
+assert(rank sub(jacobian F.matrix, point) == neuroDimension(3,1,1,Tokens => 1))
+///
+
+-- Tangent spaces at the strata, and the singular points
+TEST ///
+tangentDimension = (d,e,a,s) -> (
+    (rV,rA,r) := s;
+    if r == 0 then e*d*d*(d+1)//2
+    else if s == (1,1,2) then (if a == 1 then e*(2*d-1)+d-1 else (d+e-1)*(2*d-1))
+    else if s == (1,1,1) then (if a == 1 then e*d*(d+1)//2+d-1 else (d+e-1)*d*(d+1)//2)
+    else if rA < a and a < d then d^2+d*e-1
+    else neuroDimension(d,e,a))
+for p in {(2,1,1),(2,1,2),(2,2,1),(2,2,2),(3,1,1),(3,1,2),(3,1,3),(3,2,1),(3,2,2)} do for s in strata p do (
+    (d,e,a) = p;
+    n = rank tangentVectors(a, representative(d,e,s));
+    assert(n == tangentDimension(d,e,a,s));
+    assert(isSingularStratum(d,e,a,s) == (n > neuroDimension p)))
+assert(#strata(3,2,2) == 9 and max apply(strata(3,2,2), s -> stratumDimension(3,2,s)) == 13)
+///
+
+-- The singular points, by the Jacobian
+TEST ///
+I = neuroIdeal(2,1,2)
+assert(radical(I + minors(codim I, jacobian I)) == singularLocusOf(2,1,2))
+I = neuroIdeal(2,1,1)
+assert(radical(I + minors(codim I, jacobian I)) == singularLocusOf(2,1,1))
+for p in {(2,1,4,3),(2,2,5,12),(2,3,6,30),(3,1,7,45)} do (
+    Z = rankOneLocus(p#0,p#1);
+    assert((dim Z, degree Z) == (p#2,p#3)))
+assert isSubset(neuroIdeal(2,2,2), rankOneLocus(2,2))
+assert(singularLocusOf(1,3,1) == 1 and singularLocusOf(3,1,2) == neuroIdeal(3,1,1))
+assert(dim singularLocusOf(3,1,1) == stratumDimension(3,1,(1,1,1)))
+///
+
+-- Equations by degree, and networks
+TEST ///
+assert(numcols imageEquations(parametrization(3,1,2,CoefficientRing => ZZ/32003),3) == 30)
+assert(numcols imageEquations(parametrization(3,2,2),2) == 45)
+assert(ideal imageEquations(parametrization(2,1,1),2) == neuroIdeal(2,1,1))
+-- a network of one layer is a layer, in all coefficients of the first column
+I = deepIdeal({2,1},{2},4,Tokens => 2,CoefficientRing => ZZ/32003)
+assert((dim I, degree I) == (5,4))
+F = deepParametrization({2,1,1},{1,1},Tokens => 1,CoefficientRing => ZZ/32003)
+assert(apply({1,2,3,4}, n -> numcols imageEquations(F,n)) == {0,0,0,260})
+///
