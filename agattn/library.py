@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.engines.engine import engine_name
 from agattn.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _shown(value: object) -> str:
 def _one_of(name: str, choices: Iterable[str], what: str) -> str:
     """A name in lower case, or an InputError with the nearest one there is."""
     known = list(choices)
+    if what == "engine" and isinstance(name, str):
+        return engine_name(name, known)
     if not isinstance(name, str) or name.lower() not in known:
         listed = f"; there are {', '.join(known)}"
         hint = nearest(name, known, listed) if isinstance(name, str) else listed
@@ -577,7 +580,7 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
 
     problem = _problem("script", architecture, task, options)
     written = Script(emit(problem, engine_named(_one_of(engine, ENGINES, "engine"))))
-    written.engine, written.task = engine.lower(), problem.task
+    written.engine, written.task = engine_name(engine), problem.task
     return written
 
 

@@ -123,6 +123,7 @@ def write_files(folder):
     shutil.copy(DOCS / "certificates" / "m322.json", folder)
     shutil.copy(DOCS / "certificates" / "m322.json", folder / "certificate.json")
     shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
+    (folder / "ideal.m2").write_text("print 1\n", encoding="utf-8")
     (folder / "grid.toml").write_text(example(), encoding="utf-8")
     (folder / "results.jsonl").write_text(results_of_example(), encoding="utf-8")
     monkey = pytest.MonkeyPatch()

@@ -167,7 +167,7 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.script(SMALL, "ideal"), "there is no task 'ideal'"),
         (lambda: ag.script("implicit-ideal", SMALL), "takes an architecture first"),
         (lambda: ag.script(SMALL, NETWORK), "the architecture, then a task's name"),
-        (lambda: ag.script(SMALL, "implicit-ideal", "M2"), "there is no engine 'M2'"),
+        (lambda: ag.script(SMALL, "implicit-ideal", "M3"), "there is no engine 'M3'"),
         (lambda: ag.script(SMALL, "implicit-ideal", max_degre=3), "did you mean 'max_degree'"),
         (lambda: ag.script(SMALL, "implicit-ideal", max_degree=3), "looks at no max_degree"),
         (lambda: ag.script(SMALL, "membership"), r"needs point=\.\.\."),

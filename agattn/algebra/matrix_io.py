@@ -33,11 +33,13 @@ def load_matrix(path: str | Path) -> Any:
     """
     path = Path(path)
     reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    if reader is None and path.exists():
         raise InputError(
             f"{path}: cannot read {path.suffix or 'a file without ending'}; use {', '.join(READERS)}"
         )
     try:
+        if reader is None:
+            raise FileNotFoundError
         return reader(path)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -87,7 +89,7 @@ def header_of(file: Any) -> tuple[tuple[int, ...], Any]:
         raise ValueError(f"version {version}")
     shape, _, dtype = _HEADERS[version](start)
     if dtype.hasobject:
-        raise ValueError("object")
+        raise ValueError("an object array")
     return tuple(map(int, shape)), dtype
 
 

@@ -13,7 +13,7 @@ from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_
 
 
 @click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
-@click.argument("number", type=click.Choice(["1", "2", "3"]))
+@click.argument("number", metavar="1|2|3", type=click.Choice(["1", "2", "3"]))
 @file_option(
     "-O", "--output",
     "Draw the figure to a .png, .svg or .pdf file; figure 1 also to .html, to turn with the mouse.",

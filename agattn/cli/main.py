@@ -159,6 +159,15 @@ def explained(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return f"{message}{'' if message.endswith('?') else '; see agattn --help'}"
+    of_network = re.match(r"No such option:? '?(--dims|--ranks)\b", message)
+    if of_network and any(parameter.name == "d_out" for parameter in context.command.params):
+        return f"{context.command_path} is about one layer; give -d and -o instead of {of_network[1]}"
+    message = re.sub(r"is not a valid integer\b.*", "is not a whole number", message)
+    message = re.sub(r"is not a valid float\b.*", "is not a number", message)
+    message = re.sub(r"is not in the range (\d+)<=x<=(\d+)", r"is not from \1 to \2", message)
+    message = re.sub(r"is not in the range x>=(\d+)", r"is not at least \1", message)
+    if message.endswith("Missing option '--out'"):
+        message += ": give a folder, such as --out report"
     stray = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)", message)
     if stray and stray[1].replace(" ", "").isdigit():
         given, numbers = context.params, stray[1].split()

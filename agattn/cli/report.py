@@ -114,8 +114,9 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     from agattn.reports.study_report import study_report
     from agattn.studies.lines import exit_status, read_lines
 
+    written = read_text(results)
     try:
-        lines = read_lines(read_text(results))
+        lines = read_lines(written)
     except InputError as error:
         raise InputError(f"{results}: {error}") from None
     text = "" if grid is None else read_text(grid)

@@ -128,7 +128,9 @@ def run_program(
             try:
                 status = _wait(process, started + timeout, memory, mark, cancelled)
             except subprocess.TimeoutExpired:
-                raise EngineTimeoutError(f"stopped after {timeout:g} s, its time limit") from None
+                raise EngineTimeoutError(
+                    f"stopped after {timeout:g} s, its time limit; raise --timeout"
+                ) from None
             finally:
                 # Also after a normal end: a program must not leave children behind.
                 _kill(process, mark)

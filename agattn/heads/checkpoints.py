@@ -179,10 +179,8 @@ def read_weights(
             return (chosen,)
     elif 0 <= head < len(chosen):
         return ((chosen[head],),)
-    sizes = ", ".join(str(len(heads)) for heads in network)
-    raise InputError(
-        f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; its layers have {sizes} heads, from 0"
-    )
+    there = "; ".join(f"layer {n}, heads 0 to {len(heads) - 1}" for n, heads in enumerate(network))
+    raise InputError(f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; it has {there}")
 
 
 def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, dict[str, str]]]:

@@ -64,6 +64,8 @@ class WeightFile(Mapping[str, Any]):
         elif ending == ".json":
             for name, value in _json_object(path).items():
                 self._put(name, path, np.shape(value) if isinstance(value, list) else ())
+        elif not path.exists():
+            raise FileNotFoundError(path)
         else:
             pickled = "; it may hold Python objects, so save the model as .safetensors"
             raise InputError(

@@ -26,7 +26,7 @@ import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.engine import ENGINES, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
@@ -287,8 +287,7 @@ def compute_figure_1(
         TooLargeError: if the system is too large for an engine, and only an engine could compute the section.
         EngineError: if the engine failed and nothing else could compute the section.
     """
-    if engine not in CHOICES:
-        raise InputError(f"there is no engine {engine!r}; choose among {', '.join(CHOICES)}")
+    engine = engine_name(engine, CHOICES)
     chosen = slice_ or standard_slice(layer)
     section, source, done = _section(layer, chosen, slice_, engine, limits, force)
     line = section.line()

@@ -27,6 +27,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
+from agattn.engines.engine import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.studies.jobs import ASKS, Job
@@ -152,8 +153,11 @@ def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence
 def _check_settings(settings: Table) -> None:
     """Check the settings of all jobs; what is missing keeps its default."""
     for key, value in settings.items():
-        if key == "engine" and value not in CHOICES:
-            raise _bad(key, value, f"choose among {', '.join(CHOICES)}")
+        if key == "engine":
+            try:
+                settings[key] = engine_name(str(value), CHOICES)
+            except InputError:
+                raise _bad(key, value, f"choose among {', '.join(CHOICES)}") from None
         least = {"seed": 0, "memory": 64}.get(key)
         if least is not None and (type(value) is not int or value < least):
             raise _bad(key, value, f"it must be a whole number of at least {least}")
