@@ -33,9 +33,11 @@ def _judge_factorization(layer: SingleLayer, findings: Findings) -> Outcome:
     found: Factorization = findings.need(FACTORIZATION)
     computed = {"fiber": found.fiber_dimension, "image": found.image_dimension}
     witness = (
-        "all pairs with KᵀQ of rank a are one orbit; at K = Q = [1 0] the differential has rank "
-        f"{found.image_dimension} and a kernel of dimension {found.fiber_dimension}, that of GL(a), "
-        "which acts freely"
+        "by argument, C exists and is unique: the rows of Q, and those of Q', are a basis of those of A, so "
+        "Q' = CQ for exactly one C in GL(a), and (K'ᵀC − Kᵀ)Q = 0, with Q surjective, gives K' = C⁻ᵀK. "
+        f"By computer, the dimensions: at K = Q = [1 0] the differential has rank {found.image_dimension} "
+        f"and a kernel of dimension {found.fiber_dimension}, and all pairs with KᵀQ of rank a are one orbit "
+        "of GL(a) × GL(d) × GL(d)"
     )
     return Outcome(computed == _predict_factorization(layer) and found.free_action, computed, witness)
 

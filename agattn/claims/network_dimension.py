@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from agattn.architectures import DeepNetwork
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
 from agattn.geometry.dimension import formulas
@@ -49,8 +50,9 @@ SECTION_3_3 = (
     _where("δ ≥ 2", _is_deep, lambda network: network.bottleneck != 1),
 )  # fmt: skip
 NOT_A_PRODUCT = _where(
-    "a > 1 or d' > 1", _is_layer, lambda network: network.ranks[0] > 1 or network.dims[1] > 1
-)
+    hypotheses.NOT_A_PRODUCT.text, _is_layer,
+    lambda network: hypotheses.NOT_A_PRODUCT.holds(SingleLayer(*network.dims, *network.ranks)),
+)  # fmt: skip
 
 
 def equation_14(network: DeepNetwork) -> int:
@@ -134,7 +136,7 @@ def _judge(
                 "not attained at any point tried"
             )  # fmt: skip
             witness += f"; the bound {bound} is {'exceeded' if holds is False else attained}"
-            return Outcome(holds, computed, witness, details={"bound": bound})
+            return Outcome(holds, computed, witness, details={"bound": bound, "scope": scope})
         holds = False if not low <= predicted <= high else True if low == high else None
         # The prediction is named only where it differs: outside the hypotheses no prediction is shown.
         witness += "" if holds else f"; the formula gives {predicted}"
@@ -158,6 +160,11 @@ def _predict_at_most(network: DeepNetwork) -> dict[str, int]:
 LOCALLY = (
     "equation 16 alone: generic fibers of (M, L) ↦ φ are discrete; that they are single points, and "
     "what holds at special points, is not checked"
+)
+
+COUNTED = (
+    "that no Jacobian computed has a larger rank; that none has, is the proof of the bound by counting, of "
+    "which the bound is the outcome"
 )
 
 COROLLARY_3_8 = Claim(
@@ -203,13 +210,14 @@ CLAIMS = (
     Claim(
         "agattn.multi-head-dimension",
         "With several heads, or values of restricted rank, the dimension is at most the least of the known "
-        "bounds of each layer, added up, less the symmetries between layers",
-        r"\dim\mathcal{M} \leq \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i^2",
+        "bounds of each layer, added up, less the symmetries between layers: e_i r_i, if r_i of the e_i "
+        "coordinates of layer i are linearly independent",
+        r"\dim\mathcal{M} \leq \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i r_i",
         "agattn",
         (HEADS, NO_SKIP),
         (DIMENSION,),
         _predict_at_most,
-        _judge(_predict_at_most),
+        _judge(_predict_at_most, COUNTED),
     ),
     Claim(
         "agattn.skip-dimension",

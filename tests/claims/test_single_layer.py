@@ -407,6 +407,9 @@ def test_factorizations_have_fibers_like_the_group(layer):
     a, d = layer.a, layer.d
     assert (found.status, found.evidence) == (CONFIRMED, Evidence.PROVED)
     assert found.computed == found.predicted == {"fiber": a * a, "image": 2 * a * d - a * a}
+    assert (
+        "by argument, C exists and is unique" in found.witness and "by computer, the" in found.witness.lower()
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,14 @@ Zariski closure as one of widths e_0 = d_0, e_1, ..., e_l = d_l given by :func:`
 **Symmetric layers.** If t = 1, or if an earlier layer has one head with A of rank 1, the input of a
 layer is w uᵀ, and each head maps it to (uᵀu)(wᵀAw)(Vw)uᵀ: only the symmetric part of A matters.
 
-**Counting.** With layers from families of dimension at most n_i that GL(e_i) acts on, the function does not
-change under Π_{0<i<l} GL(e_i). If the e_i coordinates of layer i are linearly independent functions, for
-0 < i < l, only the identity acts trivially, and
+**Counting.** Let layer i, a function f_i of all inputs of width e_{i−1} (of all w uᵀ if it is symmetric), be
+from a family of dimension at most n_i. Π_{0<i<l} GL(e_i) acts on these, C_i f_i C_{i−1}⁻¹, and leaves the
+network as it is. Let r_i of the e_i coordinates of f_i be linearly independent functions: the values of f_i
+span a space of dimension r_i. If (C_i) fixes all layers then C_i f_i = f_i C_{i−1}, so given C_{i−1} two such
+C_i differ by one that is zero on that space, e_i(e_i − r_i) dimensions. So orbits have dimension Σ e_i r_i or
+more, and
 
-.. math:: \dim \le \sum_i n_i - \sum_{0<i<l} e_i^2 .
+.. math:: \dim \le \sum_i n_i - \sum_{0<i<l} e_i r_i .
 
 All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
 network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
@@ -27,6 +30,7 @@ network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import comb
 from typing import NamedTuple
@@ -105,8 +109,8 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
 
     e_i = min(d_i, h_i·min(β, e_{i−1}), h_{i+1}(2a_{i+1} + min(β, e_{i+1}))) for 0 < i < l, the largest
     solution with e_0 = d_0 and e_l = d_l; for lightning layers also e_i ≤ e_{i−1}·S, the number of cubic
-    functions that a layer of width e_{i−1} has to choose from (at t = 1, the number of cubic forms). With
-    one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
+    functions that a layer of width e_{i−1} has to choose from (for symmetric layers, the number of cubic
+    forms). With one head: e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}).
 
     >>> reduced_widths(DeepNetwork((5, 4, 1), (2, 1), t=3))
     (5, 3, 1)
@@ -120,8 +124,8 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
         for i in range(1, network.layers):
             image = heads[i - 1] * min(widths[i - 1], beta)
             if network.is_lightning:
-                d = widths[i - 1]
-                image = min(image, comb(d + 2, 3) if network.t == 1 else d * comb(d + 1, 2))
+                d, symmetric = widths[i - 1], _symmetric_layers(network, widths)[i - 1]
+                image = min(image, comb(d + 2, 3) if symmetric else d * comb(d + 1, 2))
             seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
         if widths == before:
@@ -133,7 +137,10 @@ def symmetric_layers(network: DeepNetwork) -> list[bool]:
 
     Never so with skip connections at t ≥ 2, or with softmax.
     """
-    widths = reduced_widths(network)
+    return _symmetric_layers(network, reduced_widths(network))
+
+
+def _symmetric_layers(network: DeepNetwork, widths: Sequence[int]) -> list[bool]:
     result, collapsed = [], False
     for i, (a, h) in enumerate(zip(network.ranks, network.heads_by_layer, strict=True)):
         result.append(network.is_lightning and (network.t == 1 or collapsed))
@@ -189,11 +196,16 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     output at (x, z, ..., z) is Σ_h V_h z + σ_h V_h (x − z) up to constants inside σ_h, the logistic
     function of (x − z)ᵀA_h z/T; for generic A_h no two of these share a pole, and at each pole the
     coefficient v·V_h (x − z) would have to vanish. With several lightning heads a random layer is evaluated
-    modulo p: independent values prove independent functions.
+    modulo p: independent values prove independent functions. A symmetric layer is evaluated at parallel
+    tokens, that is at one: of two variables it has four cubic forms to choose from, not six functions.
+
+    >>> _independent_coordinates(DeepNetwork((2, 2, 6, 2), (1, 1, 2), t=3, heads=(1, 3, 1)), (2, 2, 6, 2))
+    [2, 4]
     """
     result = []
-    for i in range(1, network.layers):
-        d, e, t, h = *widths[i - 1 : i + 1], network.t, network.heads_by_layer[i - 1]
+    for i, symmetric in zip(range(1, network.layers), _symmetric_layers(network, widths), strict=False):
+        d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
+        t = 1 if symmetric else network.t
         if h == 1 or not network.is_lightning:
             result.append(e)
             continue

@@ -1,12 +1,17 @@
 """Formulas and bounds against values computed independently, and against each other."""
 
+from math import comb
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import DeepNetwork, SingleLayer
 from agattn.claims.network_dimension import COROLLARY_3_8, SECTION_3_3, equation_14
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import (
+    _independent_coordinates,
+    network_bound,
     network_dimension,
     reduced_widths,
     single_layer_bounds,
@@ -67,3 +72,32 @@ def test_symmetric_layers():
     assert symmetric_layers(DeepNetwork((3, 3, 3), (1, 2), skip=True)) == [False, False]
     assert symmetric_layers(DeepNetwork((3, 3, 3), (1, 2), normalization="softmax")) == [False, False]
     assert symmetric_layers(DeepNetwork((3, 3, 3), (2, 2), t=1)) == [True, True]
+
+
+# Heads, ranks: after a head of rank one a layer sees one vector, and chooses from C(e + 2, 3) cubic forms.
+AFTER_RANK_ONE = [
+    DeepNetwork((2, 2, 6, 2, 2), (1, 1, 3, 2), 3, heads=(1, 3, 2, 3)),
+    DeepNetwork((3, 2, 6, 3), (1, 2, 1), 3, heads=(1, 3, 2)),
+    DeepNetwork((1, 1, 4, 2), (1, 1, 2), 2, heads=(2, 4, 1)),
+]
+
+
+@pytest.mark.parametrize("network", AFTER_RANK_ONE, ids=str)
+def test_coordinates_are_counted_on_the_inputs_that_a_layer_gets(network):
+    widths = reduced_widths(network)
+    for i, symmetric in enumerate(symmetric_layers(network)[:-1], 1):
+        forms = comb(widths[i - 1] + 2, 3)
+        assert not symmetric or widths[i] <= forms
+        # At the widths given, which the bound does not use, only so many coordinates are independent.
+        independent = _independent_coordinates(network, network.dims)[i - 1]
+        assert not symmetric or independent <= comb(network.dims[i - 1] + 2, 3)
+    found = dimension(network)
+    assert found.lower_bound <= network_bound(network).value
+
+
+def test_the_bound_after_a_rank_one_head():
+    network = AFTER_RANK_ONE[0]
+    assert reduced_widths(network) == (2, 2, 4, 2, 2)
+    assert symmetric_layers(network) == [False, True, True, True]
+    assert _independent_coordinates(network, network.dims) == [2, 4, 2]
+    assert network_bound(network).value == 38
