@@ -134,7 +134,7 @@ def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False)
 
     Args:
         architecture: a layer, a network, or anything with the members of
-            :class:`agattn.architectures.Architecture`.
+            :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices.
         force: attempt architectures beyond the limits too.
 

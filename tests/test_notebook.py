@@ -1,8 +1,11 @@
-"""The notebook of the examples shows what it computes."""
+"""The notebook of the examples shows what it computes, and the door of the README to Macaulay2 opens."""
 
 import ast
 import json
+import re
+import subprocess
 
+import pytest
 from command_line import ROOT
 
 NOTEBOOK = ROOT / "examples" / "first-hour.ipynb"
@@ -43,3 +46,18 @@ def test_the_notebook_shows_what_it_computes():
     assert len(lines) <= 10
     assert "refuted" in str(stored)
     assert "dim T_p = 14 > dim M̄ = 13" in str(stored)
+
+
+@pytest.mark.engine
+def test_the_macaulay2_door_opens(macaulay2, tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^```m2\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert len(lines.splitlines()) == 4
+    # As at the prompt: each value is printed.
+    done = subprocess.run(
+        [str(macaulay2.path), "--stop", "--no-readline", "-q", "--silent"], input=lines, cwd=ROOT,
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "(5, 4)" in done.stdout
+    assert "error" not in done.stderr

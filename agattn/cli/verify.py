@@ -54,13 +54,10 @@ def command(
 ) -> int:  # fmt: skip
     """Check the paper's claims, and this project's, for one layer or one network."""
     options.one_blas_thread()
-    from agattn.engines.run import Limits
+    from agattn import library
     from agattn.errors import InputError
-    from agattn.verification.verify import Settings, verify
 
     characteristic = None if field_name is None else options.characteristic(field_name)
-    limits = Limits(timeout, memory)
-    settings = Settings(engine_name, characteristic, limits, eliminate, seed, force, keep=report)
     if certificate is not None:
         check_destination(certificate)
         if not getattr(architecture, "has_orbits", False):
@@ -68,7 +65,11 @@ def command(
     if report is not None:
         check_destination(report, folder=True)
     with progress(str(architecture)) as update:
-        result = verify(architecture, claims, settings, update)
+        result = library.verify(
+            architecture, claims, engine_name,
+            characteristic=characteristic, timeout=timeout, memory=memory, eliminate=eliminate,
+            seed=seed, force=force, keep=report, progress=update,
+        )  # fmt: skip
     if report is not None:
         write_json(report / "report.json", result.as_json())
         write_file(report / "report.md", _text(result), tell=False)
