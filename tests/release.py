@@ -6,6 +6,7 @@ status is 1 if a file is missing from what was built, or if a command did someth
 """
 
 import argparse
+import io
 import os
 import shutil
 import subprocess
@@ -62,11 +63,14 @@ def uv(*words):
 
 
 def build(folder):
-    """Build both, the wheel out of the sdist; return the wheel and what is missing from either."""
-    uv("build", "-q", "--out-dir", folder, CLONE)
+    """Build both out of the last commit, the wheel out of the sdist; return the wheel and what is missing."""
+    commit = subprocess.run(["git", "archive", "HEAD"], cwd=CLONE, check=True, capture_output=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(commit)) as archive:
+        archive.extractall(folder / "clone", filter="data")
+        due = {name for name in archive.getnames() if Path(folder, "clone", name).is_file()}
+    due = {name for name in due if name.startswith("agattn/")}
+    uv("build", "-q", "--out-dir", folder, folder / "clone")
     [wheel], [sdist] = folder.glob("*.whl"), folder.glob("*.tar.gz")
-    listed = subprocess.run(["git", "ls-files", "agattn"], cwd=CLONE, check=True, capture_output=True)
-    due = set(listed.stdout.decode().split())
     with zipfile.ZipFile(wheel) as archive:
         missing = [f"{name} is not in the wheel" for name in due - set(archive.namelist())]
         alien = {name.split("/")[0] for name in archive.namelist()} - {"agattn"}
