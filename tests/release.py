@@ -129,9 +129,9 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.release", description=__doc__)
     parser.add_argument("--python", nargs="*", default=["3.11", "3.12", "3.13"], help="versions, or paths")
     parser.add_argument("--resolution", nargs="*", default=["lowest-direct", "highest"])
-    parser.add_argument("--extras", nargs="*", help="one set, instead of none, each alone, and all")
+    parser.add_argument("--extras", nargs="*", help="one set  [default: none, all, and with one Python each]")
     given = parser.parse_args()
-    sets = [(), *((extra,) for extra in EXTRAS), EXTRAS] if given.extras is None else [tuple(given.extras)]
+    sets = [(), EXTRAS, *((extra,) for extra in EXTRAS)] if given.extras is None else [tuple(given.extras)]
     os.environ.pop("PYTHONPATH", None)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="agattn-release-") as name:
@@ -139,6 +139,8 @@ def main():
         wheel, missing = build(Path(name, "dist"))
         print(f"{wheel.name}: {'; '.join(missing) or 'whole'}", flush=True)
         for python, resolution, extras in product(given.python, given.resolution, sets):
+            if given.extras is None and len(extras) == 1 and python != given.python[0]:
+                continue
             try:
                 wrong = try_in(Path(name), wheel, python, resolution, extras)
             except subprocess.SubprocessError as error:

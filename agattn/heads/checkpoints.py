@@ -41,6 +41,7 @@ _LAYOUTS = {
     "neox": re.compile(r"(?:.*\.)?layers\.(\d+)\.attention\.(query_key_value)\.weight"),
     "torch": re.compile(r"(?:(?:.*[._])?(\d+)\.)?(?:[A-Za-z]\w*\.)*(in_proj)_weight"),
 }
+_LONGEST_NAME = 500  # the patterns take the square of its length
 _FUSED = ("c_attn", "qkv", "query_key_value", "in_proj")
 
 
@@ -186,7 +187,7 @@ def read_weights(
 def _recognise(file: WeightFile, parts: Sequence[str]) -> tuple[str, dict[int, dict[str, str]]]:
     """The layout, and for each layer the names of its tensors "q", "k", "v", or of one that is "fused"."""
     found: dict[str, dict[int, dict[str, str]]] = {layout: {} for layout in _LAYOUTS}
-    for name in file:
+    for name in (name for name in file if len(name) < _LONGEST_NAME):
         for layout, pattern in _LAYOUTS.items():
             if (match := pattern.fullmatch(name)) and all(part in name for part in parts):
                 part = "fused" if match[2] in _FUSED else match[2][0]

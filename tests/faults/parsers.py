@@ -135,11 +135,10 @@ def _heads(path, heads=1):
             break
 
 
-def _safetensors(prefix=b""):
+def _safetensors(rows=2, names=tuple(f"model.layers.0.self_attn.{x}_proj.weight" for x in "qkv")):
     from safetensors.numpy import save
 
-    names = [f"model.layers.0.self_attn.{x}_proj.weight" for x in "qkv"]
-    return save({name: np.ones((2, 2), dtype=np.float32) for name in names})
+    return save({name: np.ones((rows, 2), dtype=np.float32) for name in names})
 
 
 def _bfloat16():
@@ -234,6 +233,10 @@ def parsers():
     points = [json.dumps(x).encode() for x in (point, {"K": [[1, 0]] * 2, "Q": point["A"], "V": point["V"]})]
     weights_json = [*points, (EXAMPLES / "weights.json").read_bytes()]
     targets = [json.dumps(y).encode(), *points]
+    checkpoints = [
+        _safetensors(), _bfloat16(), _safetensors(6, ["layers.0.attention.query_key_value.weight"]),
+        _safetensors(6, ["encoder_1.self_attn.in_proj_weight"]),
+    ]  # fmt: skip
     tensor = [(EXAMPLES / "tensor.json").read_bytes()]
     words = ["-d 2 -o 1 -a 2 -t 3 --field 32003 --seed 1", "--dims 4,3,4 --ranks 2,2 --heads 2,1",
              "--dims 3,3 --ranks 2 --normalization softmax --temperature 0.5 --skip --timeout 1"]  # fmt: skip
@@ -246,7 +249,7 @@ def parsers():
     yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _heads)
     yield "weights, .npy", "case.npy", [_saved(npy=np.eye(2))], lambda p: dict(WeightFile([p]))
     yield "weights, .json", "case.json", weights_json, _heads
-    yield "weights, .safetensors", "case.safetensors", [_safetensors(), _bfloat16()], _heads
+    yield "weights, .safetensors", "case.safetensors", checkpoints, _heads
     yield "lists of shards", "case.index.json", [json.dumps(index).encode()], _heads
     yield (
         "config.json",
@@ -263,6 +266,13 @@ def parsers():
     yield "`agattn rank`", "case.csv", matrices["csv"], _command("rank")
     yield "`agattn rank`, floats", "case.npy", matrices["npy"], _command("rank")
     yield "`agattn fiber`", "case.json", weights_json, _command("fiber")
+    yield (
+        "`agattn equivalent`",
+        "case.json",
+        weights_json[2:],
+        _command("equivalent", str(EXAMPLES / "weights.json")),
+    )
+    yield "`agattn rlct`", "case.json", weights_json, _command("rlct")
     yield "`agattn fiber`, floats", "case.x", *_zipped(_saved(**weights), _command("fiber"))
     yield "`agattn classify`", "case.x", *_zipped(_saved(**weights), _command("classify"))
     yield "`agattn identify`", "case.json", targets[:1] + tensor, _command("identify", "-d", "2", "-o", "1")

@@ -43,6 +43,7 @@ FOUND = {
     "matrices, .mtx": b"%%%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 %b 5\n" % (b"9" * 5000),
     "weights, arrays in .npz": b"\0"
     + parsers._saved(npy=np.eye(2)).replace(b"(2, 2), }" + b" " * 9, b"(2, 4294967295), }"),
+    "weights, .safetensors": parsers._safetensors(6, ["_1.a" * 10_000]),
     "`agattn identify`": b'{"y": [1, 0, 1, 0, "1/%b", 0]}' % (b"9" * 3990),
 }
 
