@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 @options.file_option(
     "-O", "--output", "Write to FILE: .m2, .sing, or .json as with --json.  [default: stdout]"
 )
+@click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
 @options.json_flag
-def command(problem: Problem, engine_name: str | None, output: Path | None, as_json: bool) -> None:
+def command(
+    problem: Problem, engine_name: str | None, output: Path | None, machine: bool, as_json: bool
+) -> None:
     """Print a script that computes TASK for a layer or a network; it stands alone and can be run by hand.
 
-    The script prints its results between two marks, one item a line, polynomials as exponent vectors.
+    It prints what it finds, polynomials as polynomials. The part that --machine adds prints the same once
+    more between two marks, polynomials as exponent vectors, with a checksum.
     """
     engine = options.engine_for(output, engine_name)
     if output is not None:
@@ -38,7 +42,7 @@ def command(problem: Problem, engine_name: str | None, output: Path | None, as_j
             )
     from agattn.engines.emit import emit
 
-    script = emit(problem, engine)
+    script = emit(problem, engine, machine=machine)
     document = {"task": problem.task, "engine": engine.name, "script": script}
     if output is not None:
         is_json = output.suffix.lower() == ".json"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from jinja2.filters import do_batch
@@ -13,7 +14,6 @@ from jinja2.filters import do_batch
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.engines.engine import Engine
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
-from agattn.geometry.variety.coordinates import coordinate_ring, coordinates
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
@@ -35,9 +35,7 @@ def _environment(engine_name: str) -> jinja2.Environment:
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
-        "coordinates": lambda problem: coordinates(problem.layer),
         "slice_images": _slice_images,
-        "coordinate_names": _coordinate_names,
     }
     return environment
 
@@ -54,32 +52,36 @@ def _slice_images(problem: Problem, engine_name: str) -> str:
     return ",\n    ".join(map(", ".join, do_batch(images, 8)))
 
 
-def _coordinate_names(problem: Problem) -> str:
-    """The names of the coordinates for Singular, eight to a line."""
-    names = (variable.singular() for variable in coordinate_ring(problem.layer).variables)
-    return ",\n          ".join(map(",".join, do_batch(names, 8)))
+def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
+    """The script that makes an engine solve a problem and print the answer.
 
-
-def emit(problem: Problem, engine: Engine) -> str:
-    """The script that makes an engine solve a problem, ending in a data block.
-
-    The script stands alone: it can be saved, read, changed, and run by hand.
+    The script stands alone: it can be saved, read, changed, and run by hand. With ``machine`` a last part is
+    added that prints the answer once more, as :func:`agattn.engines.transcript.read` reads it.
 
     >>> from agattn import SingleLayer
     >>> from agattn.engines.engine import MACAULAY2
     >>> from agattn.systems.catalogue import build
-    >>> print(emit(build("implicit-ideal", SingleLayer(2, 1)), MACAULAY2).splitlines()[0])
+    >>> problem = build("implicit-ideal", SingleLayer(2, 1))
+    >>> print(emit(problem, MACAULAY2).splitlines()[0])
     -- Equations of the neuromanifold M(2,1,2), by elimination
+    >>> "agattn-data" in emit(problem, MACAULAY2), "agattn-data" in emit(problem, MACAULAY2, machine=True)
+    (False, True)
     """
     template = _environment(engine.name).get_template(f"{problem.task}.{engine.suffix}.j2")
+    macros = _macros(engine)
     text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")
+    text = f"{text}\n{macros['machine'](problem) if machine else macros['close']()}"
     lines = [line.rstrip() for line in text.strip().splitlines()]
     # At most one empty line in a row, wherever optional parts were left out.
     kept = [line for n, line in enumerate(lines) if line or lines[n - 1]]
     return "\n".join(kept) + "\n"
 
 
+def _macros(engine: Engine) -> dict[str, Any]:
+    return vars(_environment(engine.name).get_template("common.j2").module)
+
+
 def marks(problem: Problem, engine: Engine) -> tuple[str, str]:
     """What a script says before and after its results, ``sayInteger`` of which it is to call between."""
-    common = vars(_environment(engine.name).get_template("common.j2").module)
-    return str(common["report"](problem)), str(common["end"]())
+    macros = _macros(engine)
+    return str(macros["report"](problem)), str(macros["end"]())

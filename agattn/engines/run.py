@@ -113,7 +113,7 @@ def run(
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
     engine = installation.engine
-    script = emit(problem, engine) if script is None else script
+    script = emit(problem, engine, machine=True) if script is None else script
     name = f"{engine.title} ({installation.path}), {problem.task}"
     saved = None if keep is None else keep / f"{problem.task}-{engine.name}"
     try:

@@ -117,18 +117,29 @@ def test_the_command_in_the_header_writes_the_script_again():
 @pytest.mark.parametrize("engine", ["macaulay2", "singular"])
 def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
     installation = next(i for i in both_engines if i.engine.name == engine)
-    script = call("emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)[1]
+    arguments = ("emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)
+    script, whole = call(*arguments)[1], call(*arguments, "--machine")[1]
+    assert whole.startswith(script.removesuffix("quit;\n"))
     # Singular reads its standard input by itself, and cannot always open it by name. Macaulay2 1.26 opens it
     # by name where it is a file, not where it is a pipe.
     names = ["/dev/stdin"] if engine == "macaulay2" else []
     arguments = [str(installation.path), *installation.engine.arguments, *names]
     file = tmp_path / "script"
-    file.write_text(script, encoding="utf-8")
-    with file.open() as stdin:
-        ended = subprocess.run(
-            arguments, stdin=stdin, capture_output=True, text=True, timeout=60, cwd=tmp_path
-        )
-    lines = ended.stdout.splitlines()
+    printed = []
+    for text in (script, whole):
+        file.write_text(text, encoding="utf-8")
+        with file.open() as stdin:
+            ended = subprocess.run(
+                arguments, stdin=stdin, capture_output=True, text=True, timeout=60, cwd=tmp_path
+            )
+        printed.append(ended.stdout.splitlines())
+    people, lines = printed
+    assert people[:3] == ["dimension: 5", "degree: 4", "generators: 1"]
+    (generator,) = people[3:]
+    monomial = "y_(1,1,2,2)^2*y_(1,2,1,1)^2" if engine == "macaulay2" else "y(1)(1)(2)(2)^2*y(1)(2)(1)(1)^2"
+    assert monomial in generator
+    assert lines[:4] == people
+    lines = lines[4:]
     assert lines[0].startswith("agattn-data 1 implicit-ideal ") and lines[1] == "integer dimension 5"
     assert lines[-1] == end_mark(lines[1:-1])
 

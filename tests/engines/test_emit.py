@@ -44,9 +44,10 @@ def problems():
 
 @engines
 @pytest.mark.parametrize("problem", list(problems()), ids=lambda p: p.command.removeprefix("agattn emit "))
-def test_scripts_read_as_if_written_by_hand(engine, problem):
-    script = emit(problem, engine)
-    assert script == emit(problem, engine)
+@pytest.mark.parametrize("machine", [False, True], ids=["", "machine"])
+def test_scripts_read_as_if_written_by_hand(engine, problem, machine):
+    script = emit(problem, engine, machine=machine)
+    assert script == emit(problem, engine, machine=machine)
     lines = script.split("\n")
     assert script.endswith("\n") and not script.endswith("\n\n")
     assert "\n\n\n" not in script and not script.startswith("\n")
@@ -66,8 +67,14 @@ def test_scripts_read_as_if_written_by_hand(engine, problem):
         f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}, {'t = 1' if layer.t == 1 else 't >= 2'}" in script
     )
 
-    assert script.count(f"agattn-data 1 {problem.task} {problem.digest}") == 1
-    assert script.count("agattn-end ") == 1
+    assert script.count(f"agattn-data 1 {problem.task} {problem.digest}") == machine
+    assert (
+        script.count("agattn-end ")
+        == machine
+        == script.count("checksum = 0") + script.count("bigint checksum;")
+    )
+    # The last part is added, and nothing before it changes.
+    assert emit(problem, engine, machine=True).startswith(script.removesuffix("quit;\n"))
     for result in problem.results:
         assert result.name in script
 
