@@ -1,6 +1,7 @@
-"""Fixtures: the engines found on this machine, and engines that misbehave."""
+"""Fixtures: the engines found on this machine, engines that misbehave, and a browser."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -112,3 +113,26 @@ def fakes(tmp_path, monkeypatch):
     monkeypatch.setattr("agattn.engines.locate.sysconfig.get_path", lambda name: str(tmp_path / "nowhere"))
     monkeypatch.setattr("site.ENABLE_USER_SITE", False)
     return FakeEngines(folder)
+
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--enable-unsafe-swiftshader",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A browser without a network."""
+    path = shutil.which("chromium")
+    if path is None:
+        reason = "chromium was not found; apt-get install chromium"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        profile = tmp_path_factory.mktemp("profile")
+        context = driver.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
+        context.set_offline(True)
+        yield context
+        context.close()

@@ -9,6 +9,9 @@ from typing import Any
 import flint
 import numpy.typing as npt
 
+#: A prime for choosing independent vectors; no result depends on it.
+PRIME = 2**61 - 1
+
 Matrix = Sequence[Sequence[Any]] | npt.NDArray[Any]
 """Rows of exact numbers: ints, Fractions, or FLINT integers and rationals."""
 
@@ -16,6 +19,11 @@ Matrix = Sequence[Sequence[Any]] | npt.NDArray[Any]
 def rational(x: Any) -> flint.fmpq:
     """An int, Fraction, or FLINT number as a FLINT rational."""
     return flint.fmpq(x.numerator, x.denominator) if type(x) is Fraction else flint.fmpq(x)
+
+
+def fraction(x: Any) -> Fraction:
+    """A FLINT rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
 
 
 def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
@@ -45,6 +53,14 @@ def echelon(matrix: Any) -> tuple[Any, list[int]]:
         pivots.append(column)
         column += 1
     return reduced, pivots
+
+
+def independent_columns(matrix: Any) -> list[int]:
+    """Columns of an integer matrix that are no combinations of those before them modulo a large prime.
+
+    They are independent over ℚ; that none is missing is for the caller to know from a dimension.
+    """
+    return echelon(flint.nmod_mat(matrix, PRIME))[1]
 
 
 def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:

@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 
 import flint
 
+from agattn.algebra.echelon import fraction
+
 Exponents = tuple[int, ...]
 Coefficient = Fraction | int
 
@@ -58,10 +60,6 @@ class Variable(NamedTuple):
     def latex(self) -> str:
         """The name in LaTeX: ``y_{1,1,1,2}``."""
         return f"{self.letter}_{{{','.join(map(str, self.indices))}}}" if self.indices else self.letter
-
-
-def _fraction(x: Any) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
 
 
 class PolynomialRing:
@@ -143,7 +141,7 @@ class Polynomial:
     @property
     def terms(self) -> dict[Exponents, Coefficient]:
         """Nonzero coefficients by exponent vector: Fractions over ℚ, ints in [0, p) over 𝔽_p."""
-        exact: Callable[[Any], Coefficient] = int if self.ring.characteristic else _fraction
+        exact: Callable[[Any], Coefficient] = int if self.ring.characteristic else fraction
         return {tuple(map(int, e)): exact(c) for e, c in self._poly.to_dict().items()}
 
     def degree(self) -> int:
@@ -158,7 +156,7 @@ class Polynomial:
         """Over ℚ: the multiple with coprime integer coefficients and a positive leading one (degrevlex)."""
         if self.ring.characteristic or not self:
             return self
-        coefficients = [_fraction(c) for c in self._poly.coeffs()]
+        coefficients = [fraction(c) for c in self._poly.coeffs()]
         scale = Fraction(lcm(*(c.denominator for c in coefficients)))
         scale /= gcd(*(int(c * scale) for c in coefficients))
         return self * (scale if coefficients[0] > 0 else -scale)
@@ -175,7 +173,7 @@ class Polynomial:
         if len(values) != len(self.ring):
             raise ValueError(f"{len(values)} values for {len(self.ring)} variables")
         value = self._poly(*map(self.ring._coefficient, values))
-        return int(value) if self.ring.characteristic else _fraction(value)
+        return int(value) if self.ring.characteristic else fraction(value)
 
     def _lift(self, other: object) -> Any:
         if isinstance(other, Polynomial):

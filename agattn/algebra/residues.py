@@ -284,11 +284,8 @@ def permutation_sign(sequence: Sequence[int]) -> int:
     (1, -1)
     """
     order = np.argsort(np.asarray(sequence, dtype=np.intp)).tolist()
-    sign, seen = 1, [False] * len(order)
+    sign = 1
     for i in range(len(order)):
-        length = 0
-        while not seen[i]:
-            seen[i], i, length = True, order[i], length + 1
-        if length and length % 2 == 0:
-            sign = -sign
+        while (j := order[i]) != i:
+            order[i], order[j], sign = order[j], j, -sign
     return sign

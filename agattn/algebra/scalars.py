@@ -13,13 +13,13 @@ RankDecision(rank=2, tolerance=1e-09, margin=1000000.0)
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
 import numpy.typing as npt
 
+from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
 from agattn.errors import InputError
 
@@ -85,7 +85,7 @@ def scalars(values: Any, name: str) -> Array:
             raise InputError(f"{name}: {error}") from None
         if radius:
             raise InputError(f"{name} has the entry {x}, a ball; give rationals or plain floats")
-        entries[n] = Fraction(int(middle.p), int(middle.q))
+        entries[n] = fraction(middle)
     return entries.reshape(array.shape)
 
 
@@ -144,14 +144,12 @@ def scaled(array: Array) -> tuple[Array, int]:
 
 def flint_matrix(array: Array) -> flint.fmpq_mat:
     """An exact matrix as a FLINT matrix over ℚ."""
-    entries = [flint.fmpq(x.numerator, x.denominator) for x in array.ravel().tolist()]
-    rows, columns = array.shape
-    return flint.fmpq_mat(rows, columns, entries)
+    return rational_matrix(array.tolist(), array.shape[1])
 
 
 def fraction_matrix(table: flint.fmpq_mat) -> Array:
     """A FLINT matrix as an array of Fractions."""
-    entries = [Fraction(int(x.p), int(x.q)) for x in table.entries()]
+    entries = [fraction(x) for x in table.entries()]
     return np.array(entries, dtype=object).reshape(table.nrows(), table.ncols())
 
 

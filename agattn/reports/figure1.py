@@ -183,7 +183,7 @@ class Figure1:
             raise InputError(
                 "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
             ) from error
-        title = f"{pretty(str(self.section.equation))} = 0, a slice of {str(self.layer).split(':')[0]}"
+        title = f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
         drawing = json.dumps(plotly_figure(self.scene), sort_keys=True)
         template = environment().get_template("figure1.html.j2")
         return template.render(figure=self, title=title, library=get_plotlyjs(), drawing=drawing)

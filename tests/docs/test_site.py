@@ -5,7 +5,6 @@ import inspect
 import os
 import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -21,11 +20,6 @@ from agattn.cli.main import COMMANDS
 from agattn.records import RECORDS, schema
 
 DOCS = Path(__file__).parents[2] / "docs"
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--enable-unsafe-swiftshader",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -229,26 +223,11 @@ def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
     assert page.count(":alt:") == len(pictures) >= 7
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    path = shutil.which("chromium")
-    if path is None:
-        reason = "chromium was not found; apt-get install chromium"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        profile = tmp_path_factory.mktemp("profile")
-        context = driver.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
-        context.set_offline(True)
-        yield context
-        context.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["tutorial", "mathematics", "gallery", "json", "howto/claim"])
-def test_a_reader_without_a_network(browser, site, name, scheme):
-    page = browser.new_page()
+def test_a_reader_without_a_network(chromium, site, name, scheme):
+    page = chromium.new_page()
     requests, complaints = [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("requestfailed", lambda request: complaints.append(request.url))

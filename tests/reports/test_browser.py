@@ -1,7 +1,5 @@
 """The pages opened as a person would: in Chromium, offline."""
 
-import os
-import shutil
 from functools import cache
 
 import pytest
@@ -10,26 +8,7 @@ from command_line import call
 from agattn.architectures import SingleLayer
 from agattn.reports.figure1 import compute_figure_1
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--enable-unsafe-swiftshader",
-]  # fmt: skip
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    path = shutil.which("chromium")
-    if path is None:
-        reason = "chromium was not found; apt-get install chromium"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        profile = tmp_path_factory.mktemp("profile")
-        context = driver.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
-        yield context
-        context.close()
 
 
 @pytest.fixture

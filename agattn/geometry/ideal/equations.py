@@ -31,7 +31,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
-from agattn.algebra.echelon import echelon, kernel_basis
+from agattn.algebra.echelon import independent_columns, kernel_basis
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
@@ -57,9 +57,6 @@ MAX_DEGREE = 4
 
 #: A module with more equations than this is not written out.
 MOST_EQUATIONS = 20000
-
-#: A prime for choosing independent equations; no result depends on it.
-PRIME = 2**61 - 1
 
 
 @dataclass(frozen=True)
@@ -261,7 +258,7 @@ def _independent(equations: list[Equation]) -> list[Equation]:
     if len(equations) == 1:
         return equations
     columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
-    return [equations[column] for column in echelon(flint.nmod_mat(columns, PRIME))[1]]
+    return [equations[column] for column in independent_columns(columns)]
 
 
 def coefficient_matrix(vectors: Sequence[Mapping[Any, int]]) -> flint.fmpz_mat:

@@ -18,17 +18,11 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition, module_name
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import independent_columns
 from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.ideal.equations import (
-    PRIME,
-    Equation,
-    coefficient_matrix,
-    equations_of_weight,
-    relations,
-)
+from agattn.geometry.ideal.equations import Equation, coefficient_matrix, equations_of_weight, relations
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants, saturate
 from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, divisors, smallest_layer
 
@@ -60,7 +54,7 @@ def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer)
 
 def _modulo(products: list[list[Any]], candidates: list[list[Any]]) -> list[int]:
     """Which candidates are independent, modulo a prime, of the products and of the candidates before them."""
-    pivots = echelon(flint.nmod_mat([*products, *candidates], PRIME).transpose())[1]
+    pivots = independent_columns(flint.fmpz_mat([*products, *candidates]).transpose())
     return [place - len(products) for place in pivots if place >= len(products)]
 
 

@@ -44,13 +44,9 @@ from agattn.algebra.characters import (
     module_name,
     partitions,
 )
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import independent_columns
 from agattn.algebra.rank import proved_rank
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
-
-#: A prime for choosing independent rows; no result depends on it.
-PRIME = 2**61 - 1
-
 
 #: The highest weight (λ, μ, ν) of a module S_λ(ℂ^{d'}) ⊗ S_μ(ℂ^d) ⊗ S_ν(ℂ^d).
 Shape = tuple[Partition, Partition, Partition]
@@ -281,7 +277,7 @@ def _independent(tensors: FloatArray) -> FloatArray:
     """
     if not len(tensors):
         return tensors
-    return tensors[echelon(flint.nmod_mat(_gram(tensors), PRIME))[1]]
+    return tensors[independent_columns(_gram(tensors))]
 
 
 def _rank(tensors: FloatArray) -> int:

@@ -28,7 +28,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import Matrix, kernel_basis, rational, rational_matrix
+from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.algebra.scalars import Array, decide_rank
 from agattn.architectures import SingleLayer
@@ -53,8 +53,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
         raise InputError("preimages are found for t ≥ 2; with one token only V and A + Aᵀ are determined")
     if len(y) != layer.ambient_dimension:
         raise InputError(f"the tensor has {len(y)} entries; {layer} needs N = {layer.ambient_dimension}")
-    values = np.empty(len(y), dtype=object)
-    values[:] = [Fraction(int(q.p), int(q.q)) for q in map(rational, y)]
+    values = np.array([fraction(rational(x)) for x in y], dtype=object)
     if not values.any():
         raise InputError("the tensor is 0, whose fiber is {A = 0} ∪ {V = 0}; give a nonzero one")
     i, k = np.triu_indices(layer.d)

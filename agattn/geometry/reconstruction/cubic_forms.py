@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import flint
 import numpy as np
 
+from agattn.algebra.echelon import fraction
 from agattn.algebra.scalars import Array, flint_matrix, is_exact
 from agattn.architectures import SingleLayer
 from agattn.geometry.reconstruction.nearest_point import Approximation
@@ -75,8 +76,7 @@ def factorizations(layer: SingleLayer, z: Array) -> Factorizations:
 def _coefficient(form: Any, *places: int) -> Fraction:
     """The coefficient of a product of variables."""
     context = form.context()
-    x = form[tuple(places.count(i) for i in range(context.nvars()))]
-    return Fraction(int(x.p), int(x.q))
+    return fraction(form[tuple(places.count(i) for i in range(context.nvars()))])
 
 
 def signature(S: Array) -> tuple[int, int]:

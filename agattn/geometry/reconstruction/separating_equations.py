@@ -42,7 +42,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import echelon, fraction
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 from agattn.architectures import SingleLayer
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
@@ -202,7 +202,7 @@ def _minor(text: str, m: Array, norm: float) -> Violation:
     """The determinant of a matrix whose norm is at most ``norm`` for a tensor of norm 1."""
     if is_exact(m):
         det = flint_matrix(m).det()
-        value: Fraction | float = Fraction(int(det.p), int(det.q))
+        value: Fraction | float = fraction(det)
     else:
         value = float(np.linalg.det(m))
     return Violation(text, len(m), value, float(len(m) * norm ** len(m)))

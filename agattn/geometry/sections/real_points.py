@@ -25,7 +25,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import rational
+from agattn.algebra.echelon import fraction, rational
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
@@ -101,7 +101,7 @@ def _zeros_of_minors(
         if i == k or minor.degree() < 0:
             continue
         for factor, _ in minor.factor()[1]:
-            low, *others = (Fraction(int(x.p), int(x.q)) for x in factor.coeffs())
+            low, *others = (fraction(x) for x in factor.coeffs())
             if len(others) == 1:
                 zeros.add(-low / others[0])
             else:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.echelon import kernel_basis, rational_matrix
+from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -109,7 +109,7 @@ class Section(Shown):
             return None
         rows = [[f.terms.get(e, 0) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0))] for f in linear]
         # The kernel of the matrix of both in homogeneous coordinates: a point in it and one at infinity.
-        kernel = [[Fraction(int(x.p), int(x.q)) for x in v] for v in kernel_basis(rational_matrix(rows, 4))]
+        kernel = [[fraction(x) for x in v] for v in kernel_basis(rational_matrix(rows, 4))]
         if len(kernel) != 2 or not kernel[1][3]:
             return None
         direction, point = kernel

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import flint
 
-from agattn.algebra.echelon import Matrix, kernel_basis, rational_matrix
+from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.preimages import kernel_of_differential
@@ -62,7 +62,7 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
         return Criticality(False, len(kernel), None, "the kernel of dφ is spanned by (A, −V)")
 
     def split(vector: list[flint.fmpq]) -> tuple[RationalMatrix, RationalMatrix]:
-        entries = [Fraction(int(x.p), int(x.q)) for x in vector]
+        entries = [fraction(x) for x in vector]
         rows = [tuple(entries[start : start + d]) for start in range(0, width, d)]
         return tuple(rows[:d]), tuple(rows[d:])
 

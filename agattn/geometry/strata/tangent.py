@@ -32,7 +32,7 @@ from itertools import product
 
 import flint
 
-from agattn.algebra.echelon import Matrix, echelon
+from agattn.algebra.echelon import PRIME, Matrix, echelon
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
@@ -52,8 +52,6 @@ from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordi
 Entries = tuple[tuple[int, int, int, int], ...]
 #: The nonzero coordinates of a vector in ℤ^N.
 Vector = dict[Coordinate, int]
-
-_PRIME = (1 << 61) - 1
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
             how += f" through {len(fiber.points)} preimages"
         vectors = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
         index = coordinate_index(layer)
-        matrix = flint.nmod_mat(ambient, len(vectors), _PRIME)
+        matrix = flint.nmod_mat(ambient, len(vectors), PRIME)
         for column, (_, vector) in enumerate(vectors):
             for name, value in vector.items():
                 matrix[index[name], column] = value
@@ -236,15 +234,15 @@ def independent_gradients(
     echelon: dict[Coordinate, dict[Coordinate, int]] = {}
     kept: list[Equation] = []
     for equation in gradient_equations(layer, point, max_degree):
-        row = {name: value % _PRIME for name, value in equation.gradient(point).items()}
+        row = {name: value % PRIME for name, value in equation.gradient(point).items()}
         while row and (pivot := min(row)) in echelon:
             factor = row[pivot]
             for name, value in echelon[pivot].items():
-                row[name] = (row.get(name, 0) - factor * value) % _PRIME
+                row[name] = (row.get(name, 0) - factor * value) % PRIME
             row = {name: value for name, value in row.items() if value}
         if row:
-            inverse = pow(row[pivot], -1, _PRIME)
-            echelon[pivot] = {name: value * inverse % _PRIME for name, value in row.items()}
+            inverse = pow(row[pivot], -1, PRIME)
+            echelon[pivot] = {name: value * inverse % PRIME for name, value in row.items()}
             kept.append(equation)
             if len(kept) == enough:
                 break

@@ -61,9 +61,9 @@ def coordinate_index(layer: SingleLayer) -> dict[Coordinate, int]:
     return {name: position for position, name in enumerate(coordinates(layer))}
 
 
-def coordinate_ring(layer: SingleLayer, characteristic: int = 0) -> PolynomialRing:
+def coordinate_ring(layer: SingleLayer) -> PolynomialRing:
     """The polynomial ring of the ambient space, in the variables y_{c,b,i,k} (at t = 1, z_{c,i,j,k})."""
-    return PolynomialRing([Variable(layer.letter, index) for index in coordinates(layer)], characteristic)
+    return PolynomialRing([Variable(layer.letter, index) for index in coordinates(layer)])
 
 
 def coefficients(layer: SingleLayer, A: Any, V: Any) -> Array:
