@@ -13,7 +13,6 @@ from agattn.engines.process import Ended, run_program, work_folder
 from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import Evidence, Shown
-from agattn.systems.base_locus import check_base_locus
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -112,6 +111,8 @@ def run(
         EngineCrashedError: if it ended with an error.
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
+    from agattn.systems.consistency import check_answer  # commands that run no engine do without its imports
+
     engine = installation.engine
     script = emit(problem, engine, machine=True) if script is None else script
     name = f"{engine.title} ({installation.path}), {problem.task}"
@@ -126,7 +127,7 @@ def run(
             _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
         _check_end(ended, installation, limits)
         answer = read(ended.output, problem)
-        check_base_locus(answer)
+        check_answer(answer)
     except EngineError as error:
         raise type(error)(f"{name}: {error}") from error
     return Run(problem, installation, script, ended.output, answer, ended.seconds)

@@ -261,9 +261,6 @@ def _read_fibers(answer: Answer) -> dict[Stratum, FiberSize]:
     points, lengths, escapes = (answer.by_ranks(name) for name in ("points", "length", "escapes"))
     if any(escapes.values()):
         raise EngineError("a preimage lies on the hyperplane at infinity, so the fiber was not counted")
-    for ranks, number in points.items():
-        if not 1 <= number <= lengths[ranks]:
-            raise EngineError(f"the fiber at {ranks} cannot have {number} points and length {lengths[ranks]}")
     return {ranks: FiberSize(number, lengths[ranks]) for ranks, number in points.items()}
 
 

@@ -13,8 +13,8 @@ from agattn.engines.run import Limits, Run, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
 from agattn.errors import AgattnError, TranscriptError
 from agattn.evidence import Status
-from agattn.systems.base_locus import check_base_locus
 from agattn.systems.catalogue import build
+from agattn.systems.consistency import check_answer
 from agattn.verification import verify as verification
 from tests.faults.table import Row
 
@@ -139,7 +139,7 @@ def replayed(transcripts):
         if text is None:
             raise TranscriptError("nothing was recorded")
         answer = read(text, problem)
-        check_base_locus(answer)
+        check_answer(answer)
         return Run(problem, installation, "", text, answer, 0.0)
 
     def natively(work, task):
@@ -189,7 +189,7 @@ def _read(text, problem):
     """What an answer says, or that it is refused."""
     try:
         answer = read(text, problem)
-        check_base_locus(answer)
+        check_answer(answer)
     except AgattnError:
         return "refused"
     return repr((answer.integers, answer.polynomials))

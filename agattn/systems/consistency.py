@@ -1,0 +1,501 @@
+"""What must hold of an engine's answer: each task's values against each other and against ours.
+
+An answer that is whole and undamaged can still be wrong, where the engine is. Every value is compared here
+with those printed beside it, with general theorems of algebraic geometry, and with what is cheap to compute
+natively. None of this uses a claim that agattn checks.
+
+>>> from agattn import SingleLayer
+>>> from agattn.systems.catalogue import build
+>>> check_answer(Answer(build("hilbert-function", SingleLayer(2, 1), max_degree=1),
+...                     {"values": 1, "value@1": 7}, {}))
+Traceback (most recent call last):
+    ...
+agattn.errors.TranscriptError: the value in degree 1 is 7; it must be 6
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, prod
+from typing import Any, cast
+
+import flint
+import numpy as np
+
+from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix
+from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.rank import proved_rank
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.errors import InputError, TooLargeError, TranscriptError
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal, gradient_rank
+from agattn.geometry.identifiability.preimages import kernel_of_differential
+from agattn.geometry.identifiability.virtual_weights import local_fiber
+from agattn.geometry.reconstruction.membership import identify
+from agattn.geometry.sections.slices import Slice, block_of, resultant_section, surface
+from agattn.geometry.strata.critical import criticality
+from agattn.geometry.strata.strata import Stratum, image_dimension, stratum_fiber
+from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coordinates import coefficients, coordinates, differential, parametrization
+from agattn.geometry.variety.determinantal import tangent_space_equations
+from agattn.geometry.variety.rank_one_locus import closure_degree
+from agattn.systems.problem import Answer, Point
+
+# Modulo a small prime a random point can be a special one.
+_LARGE_PRIME = 10_000
+# In these degrees equations are counted natively at once.
+_DEGREES = 4
+
+Coordinates = Mapping[Any, Any]
+
+
+def check_answer(answer: Answer) -> None:
+    """Refuse an answer that cannot be right.
+
+    Raises:
+        TranscriptError: if something that must hold of the task's values does not; says what.
+    """
+    for name, value in answer.integers.items():
+        if name.split("@")[0] in ("prime", "member", "escapes", "rescaling"):
+            _between(0, f"the value of {name}", value, 1)
+    if check := _CHECKS.get(answer.problem.task):
+        check(answer)
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise TranscriptError(otherwise)
+
+
+def _between(low: int, name: str, value: int, high: int) -> None:
+    allowed = str(low) if low == high else f"from {low} to {high}"
+    _demand(low <= value <= high, f"{name} is {value}; it must be {allowed}")
+
+
+# The variety ------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _dimension(layer: SingleLayer) -> tuple[int, int]:
+    """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
+    found = dimension(layer.as_network(), force=True)
+    return found.lower_bound, found.upper_bound
+
+
+@lru_cache(maxsize=64)
+def _natively(layer: SingleLayer, degree: int) -> Ideal | None:
+    try:
+        return compute_ideal(layer, degree) if degree else None
+    except TooLargeError:
+        return None
+
+
+def _check_dimension(layer: SingleLayer, value: int) -> None:
+    low, high = _dimension(layer)
+    _between(low, "the dimension", value, high)
+
+
+def _random_points(layer: SingleLayer) -> Iterator[Coordinates]:
+    """Three points of M with integer coordinates."""
+    random = np.random.default_rng(0)
+    rows = (layer.alpha, layer.alpha, layer.d_out)
+    for _ in range(3):
+        K, Q, V = (random.integers(-9, 10, (n, layer.d)).astype(object) for n in rows)
+        yield dict(zip(coordinates(layer), coefficients(layer, K.T @ Q, V), strict=True))
+
+
+def _rank_one_points(layer: SingleLayer) -> Iterator[Coordinates]:
+    """Three points h ⊗ q ⊗ lm with integer coordinates."""
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        h, q, l, m = (
+            random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
+        )
+        yield {
+            (c, b, i, k): h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
+            for c, b, i, k in coordinates(layer)
+        }
+
+
+def _check_forms(dim: int, degree: int, forms: Sequence[Polynomial], size: int) -> None:
+    """The dimension and degree of a cone against generators of its ideal.
+
+    The codimension is at most the number m of generators, and the degree at most the product of the largest
+    of their degrees (Bézout), equal to it where m is the codimension.
+    """
+    for f in forms:
+        degrees = {sum(exponents) for exponents in f.terms}
+        _demand(len(degrees) == 1 and 0 not in degrees, f"{f.macaulay2()[:80]} is no form of positive degree")
+    codimension = size - dim
+    _between(0, "the codimension", codimension, min(size, len(forms)))
+    bezout = prod(sorted((f.degree() for f in forms), reverse=True)[:codimension])
+    complete = codimension == len(forms)
+    _between(bezout if complete else 1, "the degree", degree, bezout)
+
+
+def _check_variety(answer: Answer, points: Iterable[Coordinates]) -> None:
+    """Dimension and degree of a variety against its equations.
+
+    At a general point the gradients have the codimension as rank, since the ideal is prime. The degree is
+    above the codimension in the linear span of the variety, which is irreducible (Harris, *Algebraic
+    Geometry*, Proposition 18.9).
+    """
+    layer, p = answer.problem.layer, answer.problem.characteristic
+    dim, degree = answer.integers["dimension"], answer.integers["degree"]
+    forms, size = answer.polynomials["generators"], layer.ambient_dimension
+    _check_forms(dim, degree, forms, size)
+    equations = [Equation.from_polynomial(f, type(layer)) for f in forms]
+    ranks = [0]
+    for point in points:
+        for f, equation in zip(forms, equations, strict=True):
+            value = equation.value(point)
+            zero = not (value % p if p else value)
+            _demand(zero, f"the engine's equation {f.macaulay2()[:80]} does not vanish on {layer}")
+        ranks.append(gradient_rank(equations, point, p))
+    exact = not p or p > _LARGE_PRIME
+    _between(size - dim if exact else 0, "the rank of the gradients", max(ranks), size - dim)
+    in_span = size - dim - sum(f.degree() == 1 for f in forms)
+    _demand(degree > in_span, f"the degree is {degree}; with this dimension it must be above {in_span}")
+
+
+def _check_ideal(answer: Answer) -> None:
+    layer, forms = answer.problem.layer, answer.polynomials["generators"]
+    _check_dimension(layer, answer.integers["dimension"])
+    _check_variety(answer, _random_points(layer))
+    # It is the kernel of a map into a polynomial ring, or one modulo a determinantal ideal.
+    _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
+    known = None if answer.problem.characteristic else _natively(layer, _DEGREES)
+    if known is not None:
+        counts = Counter(f.degree() for f in forms)
+        for piece in known.degrees:
+            n, number = piece.degree, piece.minimal_generators
+            _between(number, f"the number of generators of degree {n}", counts[n], number)
+
+
+def _check_rank_one_locus(answer: Answer) -> None:
+    layer = answer.problem.layer
+    known = {"dimension": image_dimension(layer, Stratum(1, 1, 2)), "degree": closure_degree(layer)}
+    for name, value in known.items():
+        _between(value, f"the {name}", answer.integers[name], value)
+    _check_variety(answer, _rank_one_points(layer))
+
+
+def _check_hilbert_function(answer: Answer) -> None:
+    layer, number = answer.problem.layer, answer.problem.data["max_degree"]
+    _between(number, "the number of values", answer.integers["values"], number)
+    known = _natively(layer, min(number, _DEGREES))
+    last = 1
+    for n in range(1, number + 1):
+        low, high = last, comb(layer.ambient_dimension + n - 1, n)  # it grows, as the ideal is prime
+        if known is not None and n <= known.max_degree:
+            high = known.hilbert_function(n)
+            low = high if _is_exact(answer) else low  # modulo a prime there may be more equations
+        last = answer.integers[f"value@{n}"]
+        _between(low, f"the value in degree {n}", last, high)
+
+
+def _check_completeness(answer: Answer) -> None:
+    """Equations that hold on M̄ cut out what contains it, and are all that there are up to a degree."""
+    layer, integers = answer.problem.layer, answer.integers
+    if "dimension" in integers:
+        _between(_dimension(layer)[0], "the dimension", integers["dimension"], layer.ambient_dimension)
+        _demand(integers["degree"] > 0, f"the degree is {integers['degree']}; it must be at least 1")
+    top = answer.problem.data["max_degree"]
+    known = _natively(layer, min(top, _DEGREES))
+    for name, value in integers.items():
+        if name.startswith("hilbert-"):
+            n = int(name.removeprefix("hilbert-"))
+            low, high = 1, comb(layer.ambient_dimension + n - 1, n)
+            if known is not None and n <= known.max_degree:
+                low = known.hilbert_function(n)
+                high = low if _is_exact(answer) else high  # modulo a prime equations may become dependent
+            _between(low, f"the value in degree {n}", value, high)
+
+
+# At points --------------------------------------------------------------------------------------------------
+
+
+def _differential_rank(layer: SingleLayer, point: Point) -> int:
+    """The rank of (A, V) ↦ φ on the Zariski tangent space of the matrices of rank at most α."""
+    matrix, width = differential(point.A, point.V), len(point.V) * layer.d
+    if not (equations := tangent_space_equations(point.A, layer.alpha)).nrows():
+        return proved_rank(matrix)
+    directions = [[*v, *[0] * width] for v in kernel_basis(equations)]
+    units = [[0] * layer.d**2 + [int(n == j) for j in range(width)] for n in range(width)]
+    rows = rational_matrix([*directions, *units], layer.d**2 + width)
+    return proved_rank(rows * matrix.transpose())
+
+
+def _tangent_bounds(answer: Answer, point: Point) -> tuple[int, int]:
+    """Bounds of the dimension of the tangent space of M̄ at a point."""
+    layer = answer.problem.layer
+    if not _is_exact(answer):
+        return 0, layer.ambient_dimension
+    if point.ranks is None:
+        return _differential_rank(layer, point), layer.ambient_dimension
+    bounds = tangent_bounds(layer, point.ranks)
+    return bounds.lower, bounds.upper
+
+
+def _is_exact(answer: Answer) -> bool:
+    """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
+    return not answer.problem.characteristic
+
+
+def _check_singular_locus(answer: Answer) -> None:
+    layer, integers = answer.problem.layer, answer.integers
+    dim, size, points = integers["dimension"], layer.ambient_dimension, answer.problem.points
+    _check_dimension(layer, dim)
+    for point in points:
+        rank = integers[f"jacobian-rank@{point.label}"]
+        low, high = _tangent_bounds(answer, point)
+        _between(size - high, f"the rank of the Jacobian at {point.label}", rank, size - max(dim, low))
+    ranks = answer.by_ranks("jacobian-rank")
+    if "locus-dimension" not in integers or len(ranks) < len(points):
+        return
+    # The points stand for all strata, which are orbits: the locus is the union of closures of some.
+    expected = max((image_dimension(layer, s) for s, rank in ranks.items() if rank < size - dim), default=-1)
+    _between(expected, "the dimension of the singular locus", integers["locus-dimension"], expected)
+    degree = integers["locus-degree"]
+    _demand(expected < 0 or degree > 0, f"the degree of the singular locus is {degree}")
+    _demand(expected != 0 or degree == 1, f"the locus is a point, and its degree {degree}")
+
+
+def _check_critical(answer: Answer) -> None:
+    layer = answer.problem.layer
+    for point in answer.problem.points:
+        kernel, cone = (answer.integers[f"{x}-dimension@{point.label}"] for x in ("kernel", "cone"))
+        low = len(kernel_of_differential(point.A, point.V))
+        high = low if _is_exact(answer) else layer.d * (layer.d + layer.d_out)
+        _between(low, f"the dimension of the kernel at {point.label}", kernel, high)
+        # (A, −V) is in both, and can be added to what is; and the cone has codimension (d − α)² at most.
+        critical = criticality(layer, point.A, point.V).critical if _is_exact(answer) else None
+        scaled = any(map(any, (*point.A, *point.V)))
+        least = max(2 if critical and scaled else 1, kernel - (layer.d - layer.alpha) ** 2)
+        most = 1 if critical is False else kernel
+        _between(least, f"the dimension in the tangent cone at {point.label}", cone, most)
+
+
+def _check_fibers(answer: Answer) -> None:
+    for point in answer.problem.points:
+        escapes, length, number = (
+            answer.integers[f"{name}@{point.label}"] for name in ("escapes", "length", "points")
+        )
+        # Known over ℚ; modulo a prime points may coincide.
+        exact = _is_exact(answer) and not escapes
+        known = stratum_fiber(answer.problem.layer, point.ranks) if exact and point.ranks else None
+        low = known.number if known else len(point.preimages) if exact else int(not escapes)
+        _between(low, f"the number of points over {point.label}", number, known.number if known else length)
+        lengths = [p.length for p in known.points if p.length is not None] if known else []
+        low, high = (sum(lengths),) * 2 if len(lengths) == number else (number, length)
+        _between(low, f"the length of the fiber over {point.label}", length, high)
+
+
+def _check_tangents(answer: Answer) -> None:
+    layer, integers = answer.problem.layer, answer.integers
+    size, equations = layer.ambient_dimension, answer.problem.data["equations"]
+    _between(len(equations), "the number of equations", integers["equations"], len(equations))
+    _demand(integers["failures"] >= 0, f"the number of failures is {integers['failures']}")
+    forms = [Equation.from_polynomial(f) for f in equations]
+    for point in answer.problem.points:
+        differential_, curves, gradients = (
+            integers[f"{name}-rank@{point.label}"] for name in ("differential", "curve", "equation")
+        )
+        values = coefficients(layer, point.A, point.V)
+        place = {name: value for name, value in zip(coordinates(layer), values, strict=True) if value}
+        for name, found, exact in (
+            ("differential", differential_, _differential_rank(layer, point)),
+            ("gradients", gradients, gradient_rank(forms, place, 0)),
+        ):
+            _between(
+                exact if _is_exact(answer) else 0, f"the rank of the {name} at {point.label}", found, exact
+            )
+        _between(differential_, f"the rank of the curves at {point.label}", curves, size - gradients)
+
+
+def _check_tangent_cones(answer: Answer) -> None:
+    layer, size = answer.problem.layer, answer.problem.layer.ambient_dimension
+    for point in answer.problem.points:
+        dim, multiplicity, span = (
+            answer.integers[f"{name}@{point.label}"] for name in ("dimension", "multiplicity", "span")
+        )
+        cone = answer.polynomials[f"cone@{point.label}"]
+        _check_dimension(layer, dim)
+        _check_forms(dim, multiplicity, cone, size)
+        linear = size - sum(f.degree() == 1 for f in cone)
+        _between(linear, f"the dimension of the span at {point.label}", span, linear)
+        _between(dim, f"the dimension of the span at {point.label}", span, _tangent_bounds(answer, point)[1])
+        # A local ring of an irreducible variety has multiplicity 1 exactly if it is regular (Nagata).
+        _demand(
+            (multiplicity == 1) == (span == dim),
+            f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}",
+        )
+
+
+# Single answers ---------------------------------------------------------------------------------------------
+
+
+def _check_membership(answer: Answer) -> None:
+    if not _is_exact(answer):
+        return
+    found = identify(answer.problem.layer, list(answer.problem.data["target"]), nearest=False)
+    known = found.in_zariski_closure if found.evidence.value == "proved" else None
+    said = bool(answer.integers["member"])
+    where = "in" if said else "not in"
+    _demand(known in (None, said), f"it says that the point is {where} the closure, and it is {found}")
+
+
+def _check_slice(answer: Answer) -> None:
+    """A section: its dimension against its equation, and the singular points against the derivatives."""
+    layer, slice_ = answer.problem.layer, cast(Slice, answer.problem.data["slice"])
+    dim, p = answer.integers["dimension"], answer.problem.characteristic
+    forms = [f for f in answer.polynomials["equation"] if f]
+    singular = answer.polynomials["singular"]
+    _between(-1, "the dimension of the section", dim, 3)
+    _demand(len(forms) == (dim < 3), f"a section of dimension {dim} has {len(forms)} equations of a surface")
+    if not forms:
+        return
+    [f] = forms
+    _demand((f.degree() > 0) == (dim == 2), f"the dimension is {dim}, and the equation of the surface {f}")
+    if f.degree() < 1 or p:
+        return
+    expected = surface(slice_, f)
+    _demand(expected.equation == f.primitive(), f"the equation {f} is not squarefree")
+    if block_of(layer, slice_) is not None:
+        try:
+            known = resultant_section(layer, slice_).equation
+        except InputError:
+            known = None
+        _demand(known == f.primitive(), f"the equation is {f}, and the resultant {known}")
+    partials = [f.derivative(gen) for gen in f.ring.gens]
+    for polynomials, others in (([f, *partials], singular), (singular, [f, *partials])):
+        for g in polynomials:
+            _demand(
+                _vanishes_where(others, g) is not False,
+                f"the singular points of the surface {f} are not where {', '.join(map(str, singular))} = 0",
+            )
+
+
+def _vanishes_where(ideal: Sequence[Polynomial], g: Polynomial) -> bool | None:
+    """Whether g is zero on all common zeros of polynomials over ℚ; None where that takes long.
+
+    By Rabinowitsch's trick: iff 1 is in the ideal of them and 1 − sg.
+    """
+    names = ("extra", *(variable.name for variable in g.ring.variables))
+    context = flint.fmpz_mpoly_ctx.get(names, ordering=flint.Ordering.degrevlex)
+
+    def integral(f: Polynomial, power: int) -> Any:
+        terms = f.primitive().terms.items()
+        return context.from_dict({(power, *exponents): int(coefficient) for exponents, coefficient in terms})
+
+    one = context.from_dict({(0,) * len(names): 1})
+    generators = [integral(f, 0) for f in ideal if f] + [one - integral(g, 1)]
+    limits = (200, 500, 2000)
+    vector: Any = flint.fmpz_mpoly_vec(generators, context)
+    basis, whole = vector.buchberger_naive(limits=limits)
+    if any(f.is_constant() and f for f in basis):
+        return True
+    return False if whole else None
+
+
+def _check_components(answer: Answer) -> None:
+    """The components of a fiber over virtual weights, one of which runs through the point that is known."""
+    integers, network = answer.integers, cast(DeepNetwork, answer.problem.architecture)
+    items = [str(i) for i in range(1, integers["components"] + 1)]
+    _demand(bool(items), "the fiber has no component, and contains a point")
+    dims = [integers[f"component-dimension@{i}"] for i in items]
+    _between(max(dims), "the dimension of the fiber", integers["dimension"], max(dims))
+    _demand(min(dims) >= 0, f"a component has dimension {min(dims)}")
+    if not _is_exact(answer):
+        return
+    *M, L = (
+        np.array([[int(x) for x in row] for row in matrix], object)
+        for matrix in (*answer.problem.data["M"], answer.problem.data["L"])
+    )
+    low, high = local = local_fiber(M, L, network.t)
+    _demand(
+        any(low <= n <= high for n in dims),
+        f"no component has the dimension of the fiber near the point, {low} to {high}",
+    )
+    rescalings = [n for n, i in zip(dims, items, strict=True) if integers[f"rescaling@{i}"]]
+    # Near the point the fiber consists of rescalings, so that their closure is a component.
+    _demand(
+        not local.is_exact or low in rescalings, f"no component consists of rescalings of dimension {low}"
+    )
+
+
+def _check_base_locus(answer: Answer) -> None:
+    """The components of {φ = 0} are linear spaces on which φ vanishes, and make up all known zeros.
+
+    Let P be a prime that contains φ, whose coefficients, for t ≥ 2 as for t = 1, are those of products of
+    forms in X, a row of V times a form in A. As P is prime, it contains all of one factor; so minimal primes
+    are generated by linear forms, and φ cancels when these are put in.
+
+    On the linear space where linear generators are zero, some weights are linear forms in the others.
+    """
+    layer, p = answer.problem.layer, answer.problem.characteristic
+    phi = [f for f in parametrization(layer, p) if f]
+    gens = phi[0].ring.gens
+    spaces = []
+    for name, generators in answer.polynomials.items():
+        linear = [f for f in generators if f.degree() == 1]
+        images = list(gens)
+        reduced, pivots = echelon(_matrix(linear, len(gens), p))
+        for i, pivot in enumerate(pivots):
+            row = ((j, _exact(reduced[i, j])) for j in range(len(gens)) if j != pivot)
+            images[pivot] = sum((-x * gens[j] for j, x in row if x), phi[0].ring.zero())
+        if any(f.compose(images) for f in phi):
+            raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
+        _demand(len(linear) == len(generators), f"{name} is smaller than a linear space on which φ vanishes")
+        spaces.append((name, images, linear))
+    for name, images, _ in spaces:
+        inside = [
+            other for other, _, forms in spaces if other != name and not any(f.compose(images) for f in forms)
+        ]
+        _demand(not inside, f"{name} lies in {', '.join(inside)}, so it is no component")
+    for letter, others in (("A", "v"), ("V", "a")):
+        zero = [
+            gen if v.letter == others else gen.ring.zero()
+            for gen, v in zip(gens, phi[0].ring.variables, strict=True)
+        ]
+        there = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
+        _demand(there, f"φ = 0 where {letter} = 0, which lies in no component")
+
+
+def _matrix(forms: Sequence[Polynomial], size: int, p: int) -> flint.nmod_mat | flint.fmpq_mat:
+    """The coefficients of linear forms, one in each row."""
+    rows = [[Fraction(0)] * size for _ in forms]
+    for row, f in zip(rows, forms, strict=True):
+        for exponents, coefficient in f.terms.items():
+            if sum(exponents) != 1:
+                raise TranscriptError(f"{f} is not homogeneous, and the zeros of φ are a cone")
+            row[exponents.index(1)] = Fraction(coefficient)
+    if not p:
+        return rational_matrix(rows, size)
+    entries = [c.numerator * pow(c.denominator, -1, p) for row in rows for c in row]
+    return flint.nmod_mat(len(rows), size, entries, p)
+
+
+def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:
+    return Fraction(int(entry.p), int(entry.q)) if isinstance(entry, flint.fmpq) else Fraction(int(entry))
+
+
+_CHECKS: Mapping[str, Callable[[Answer], None]] = {
+    "implicit-ideal": _check_ideal,
+    "rank-one-locus": _check_rank_one_locus,
+    "hilbert-function": _check_hilbert_function,
+    "complete-ideal": _check_completeness,
+    "singular-locus": _check_singular_locus,
+    "critical-locus": _check_critical,
+    "fiber": _check_fibers,
+    "strata-tangents": _check_tangents,
+    "tangent-cone": _check_tangent_cones,
+    "membership": _check_membership,
+    "slice": _check_slice,
+    "virtual-fiber": _check_components,
+    "base-locus": _check_base_locus,
+}

@@ -1,0 +1,194 @@
+"""Answers with one value changed, and the checksum of what was changed: what must hold finds them."""
+
+import re
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from command_line import call
+from transcripts import sealed
+
+from agattn import DeepNetwork, SingleLayer
+from agattn.engines import elimination
+from agattn.engines.run import run
+from agattn.engines.transcript import read
+from agattn.errors import TranscriptError
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.sections.slices import Slice
+from agattn.geometry.variety.coordinates import parametrization
+from agattn.systems.catalogue import TASKS, build
+from agattn.systems.consistency import check_answer
+from agattn.systems.problem import Answer, Point, matrix
+
+LAYER = SingleLayer(2, 1)
+RANKS = SingleLayer(3, 2, 2)
+TWO = SingleLayer(2, 2)
+NETWORK = DeepNetwork((2, 2, 1), (2, 2), t=3)
+TARGET = {"target": tuple(map(Fraction, (5, 22, 21, 10, 34, 28)))}
+POINT = {"points": (Point(matrix([[1, 2], [3, 4]]), matrix([[5, 6]])),)}
+UNITS = matrix([[int(i == j) for j in range(6)] for i in range(6)])
+OTHER = {"slice": Slice(tuple(map(Fraction, (1, 0, 2, 0, 1, 1))), (UNITS[0], UNITS[3], UNITS[4]))}
+
+#: Which values of an answer may be other ones without a contradiction, where that is so.
+OPEN = {
+    # Without a certificate or another engine, the degree is bounded only, unless the equations are as many as
+    # the codimension; and so are a singular locus, curves, and a cone from outside.
+    ("strata-tangents", LAYER): "failures|curve-rank",
+    ("strata-tangents", TWO): "failures|curve-rank",
+    ("fiber", LAYER): "length|escapes",
+    ("fiber", RANKS): "length|escapes",
+    ("rank-one-locus", LAYER): "failures",
+    ("rank-one-locus", TWO): "failures",
+    ("critical-locus", RANKS): "cone-dimension",
+    ("singular-locus", LAYER): "locus-degree",
+    ("tangent-cone", LAYER): "term",
+}
+
+CASES = [
+    ("implicit-ideal", LAYER, {"prime": True}),
+    ("hilbert-function", LAYER, {}),
+    ("singular-locus", LAYER, {}),
+    ("critical-locus", LAYER, {}),
+    ("critical-locus", LAYER, POINT),
+    ("critical-locus", RANKS, {}),
+    ("base-locus", LAYER, {}),
+    ("base-locus", SingleLayer(2, 1, t=1), {}),
+    ("fiber", LAYER, {}),
+    ("fiber", RANKS, {}),
+    ("strata-tangents", LAYER, {}),
+    ("strata-tangents", TWO, {}),
+    ("tangent-cone", LAYER, {}),
+    ("rank-one-locus", LAYER, {}),
+    ("rank-one-locus", TWO, {}),
+    ("membership", LAYER, TARGET),
+    ("slice", LAYER, {}),
+    ("slice", LAYER, OTHER),
+    ("virtual-fiber", NETWORK, {}),
+]
+
+
+def test_every_task_is_among_the_cases():
+    assert {name for name, *_ in CASES} == set(TASKS)
+
+
+@cache
+def answered(installation, case):
+    name, architecture, given = CASES[case]
+    return run(build(name, architecture, **given), installation)
+
+
+def changes(text):
+    """The transcript with one value changed: each integer, and the coefficients of some polynomials' terms.
+
+    Polynomials of one term have the same zeros whatever its coefficient.
+    """
+    integers = list(re.finditer(r"^integer (\S+) (-?\d+)", text, re.M))
+    terms = list(re.finditer(r"^polynomial [2-9]\d*\n(term) (-?\d+)", text, re.M))
+    for found in (*integers, *terms[:2], *terms[-2:]):
+        value = int(found[2])
+        for other in {value + 1, value - 1, 0, 10**6} - {value} if found[1] != "term" else {value + 7}:
+            changed = f"{text[: found.start(2)]}{other}{text[found.end(2) :]}"
+            yield found[1].partition("@")[0], sealed(changed)
+
+
+@pytest.mark.parametrize("case", range(len(CASES)), ids=[f"{c[0]}-{n}" for n, c in enumerate(CASES)])
+def test_one_changed_value_is_found(singular, case):
+    name, architecture, _ = CASES[case]
+    done = answered(singular, case)
+    check_answer(done.answer)
+    unseen = set()
+    for value, text in changes(done.transcript):
+        try:
+            check_answer(read(text, done.problem))
+        except TranscriptError:
+            continue
+        unseen.add(value)
+    allowed = OPEN.get((name, architecture), "nothing")
+    assert not {value for value in unseen if not re.fullmatch(allowed, value)}
+    assert allowed == "nothing" or unseen, "everything is found: say so"
+
+
+def test_right_answers_of_both_engines_pass(engine_installation):
+    """In other fields and at other layers too; run() itself checks."""
+    for layer in (SingleLayer(1, 2), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1, 1)):
+        for name in ("implicit-ideal", "hilbert-function", "base-locus"):
+            run(build(name, layer, 101), engine_installation)
+    third = {"target": (Fraction(1, 3),) * 6}
+    for p in (0, 32003):
+        for name, given in (("fiber", {}), ("critical-locus", {}), ("membership", third), ("slice", OTHER)):
+            run(build(name, LAYER, p, **given), engine_installation)
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("dim(G)", "5"),
+        ("mult(G)", "0"),
+        ("size(kbase(G,2))", "70"),
+        ("size(kbase(G,7))", "0"),
+        ("isPrime(I)", "2"),
+    ],
+)
+def test_whether_equations_are_all_is_checked_too(singular, monkeypatch, question, other):
+    ideal = compute_ideal(SingleLayer(2, 2), 3)
+    asked = elimination._QUESTIONS["singular"]
+    assert question in asked.values()
+    wrong = {key: other if text == question else text for key, text in asked.items()}
+    monkeypatch.setitem(elimination._QUESTIONS, "singular", wrong)
+    with pytest.raises(TranscriptError, match="must be"):
+        elimination.check_generators(ideal, singular)
+
+
+def test_a_contradiction_is_status_4(fakes, singular):
+    done = answered(singular, 0)
+    text = sealed(done.transcript.replace("integer dimension 5", "integer dimension 4"))
+    fakes.write_python("Singular", f"print({text!r})")
+    ended = call("run", "implicit-ideal", "-d", 2, "-o", 1, "--prime", "--engine", "singular")
+    assert ended.status == 4 and ended.out == "" and ended.err.count("\n") == 1
+    assert "the dimension is 4; it must be 5" in ended.err
+
+
+# Components of the zeros of φ -------------------------------------------------------------------------------
+
+
+def answer(layer, characteristic, *components):
+    problem = build("base-locus", layer, characteristic=characteristic)
+    named = {f"component@{n}": tuple(c) for n, c in enumerate(components, 1)}
+    return Answer(problem, {"components": len(components)}, named)
+
+
+@pytest.mark.parametrize("characteristic", [0, 32003])
+def test_the_two_components_pass_and_a_changed_digit_does_not(characteristic):
+    layer = SingleLayer(2, 1)
+    ring = parametrization(layer, characteristic)[0].ring
+    A, V = ring.gens[:4], ring.gens[4:]
+    check_answer(answer(layer, characteristic, A, V))
+    check_answer(answer(layer, characteristic, (A[0] + 3 * A[1], A[1], A[2] - A[3], A[3] / 7), V))
+    for wrong in ((A[0], A[1], A[2], A[2]), A[:3], (A[0], A[1], A[2], A[3] - V[0]), ()):
+        with pytest.raises(TranscriptError, match="does not vanish on component@1"):
+            check_answer(answer(layer, characteristic, wrong, V))
+    with pytest.raises(TranscriptError, match="is not homogeneous"):
+        check_answer(answer(layer, characteristic, (A[0] + 1, *A[1:]), V))
+
+
+def test_with_one_token_a_skew_matrix_gives_zero():
+    layer = SingleLayer(2, 1, t=1)
+    ring = parametrization(layer)[0].ring
+    a, b, c, d, *V = ring.gens
+    check_answer(answer(layer, 0, (a, b + c, d), V))
+    with pytest.raises(TranscriptError, match="component@1"):
+        check_answer(answer(layer, 0, (a, b - c, d), V))
+
+
+def test_components_that_are_none():
+    ring = parametrization(LAYER)[0].ring
+    A, V = ring.gens[:4], ring.gens[4:]
+    for components, message in (
+        ((A,), "φ = 0 where V = 0, which lies in no component"),
+        ((A, V, (*A, V[0])), "component@3 lies in component@1"),
+        ((A, V, A), "component@1 lies in component@3"),
+        ((A, V, (A[0] * V[0], A[1] * A[2] - V[1] ** 2)), "does not vanish on component@3"),
+        ((A, (*V, A[0] * A[3] - A[1] * A[2])), "component@2 is smaller than a linear space"),
+    ):
+        with pytest.raises(TranscriptError, match=message):
+            check_answer(answer(LAYER, 0, *components))
