@@ -35,8 +35,8 @@ OPEN = {
     # the codimension; and so are a singular locus, curves, and a cone from outside.
     ("strata-tangents", LAYER): "failures|curve-rank",
     ("strata-tangents", TWO): "failures|curve-rank",
-    ("fiber", LAYER): "length|escapes",
-    ("fiber", RANKS): "length|escapes",
+    ("fiber", LAYER): "length|escapes|points",
+    ("fiber", RANKS): "length|escapes|points",
     ("rank-one-locus", LAYER): "failures",
     ("rank-one-locus", TWO): "failures",
     ("critical-locus", RANKS): "cone-dimension",
