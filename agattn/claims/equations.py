@@ -50,7 +50,8 @@ def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
     if findings.need(PRODUCTS):
         witness = (
             "expanding V X Xᵀ A X with symbolic weights and two symbolic tokens gives V_c(u)·A_b(u) and its "
-            "fixed linear combinations, coefficient by coefficient"
+            "fixed linear combinations, coefficient by coefficient; further tokens repeat them, as every "
+            "column is a sum over pairs of tokens"
         )
         return Outcome(True, "products of linear forms", witness)
     witness = "the expansion of V X Xᵀ A X has other coefficients than V_c(u)·A_b(u)"
