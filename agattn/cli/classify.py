@@ -46,7 +46,7 @@ def command(
     from agattn.heads.weight_files import WeightFile
 
     if destination is not None:
-        check_destination(destination, () if destination == output.STDOUT else (".csv", ".jsonl", ".json"))
+        check_destination(destination, (".csv", ".jsonl", ".json"))
     if plot is not None:
         check_drawing(plot)
     checkpoint = Checkpoint(WeightFile(files), **counts)

@@ -90,7 +90,7 @@ def read_text(path: Path) -> str:
 
 def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written or has none of these suffixes: before the work."""
-    if path == STDOUT and not suffixes and not folder:
+    if path == STDOUT and not folder and not set(suffixes) & set(DRAWINGS):
         context = click.get_current_context(silent=True)
         if context is not None and context.params.get("as_json"):
             raise InputError("-O - and --json both print on stdout; give one of them")

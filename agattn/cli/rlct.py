@@ -57,17 +57,18 @@ def command(
     """
     from agattn.geometry.singularities.learning_coefficients import learning_coefficients
 
+    say = not as_json and destination != output.STDOUT
     if destination is not None:
         check_destination(destination, (".json",))
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "heads", "kv_heads")
         found = learning_coefficients(architecture, softmax)
         document = found.as_json()
-        if not as_json:
+        if say:
             _print_table(found)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-        document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), not as_json)
+        document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), say)
     if destination is not None:
         write_file(destination, as_text(document))
     if as_json:
