@@ -27,30 +27,22 @@ HEADS = Hypothesis[DeepNetwork](
 SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
 
 
-def _where(text: str, kind: Callable[[DeepNetwork], bool], holds: Callable[[DeepNetwork], bool]) -> Any:
-    """What is assumed of networks of some kind; it holds for all others."""
-    return Hypothesis[DeepNetwork](text, lambda network: not kind(network) or holds(network))
-
-
-def _is_layer(network: DeepNetwork) -> bool:
-    return network.layers == 1
-
-
-def _is_deep(network: DeepNetwork) -> bool:
-    return network.layers > 1
+def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
+    """What is assumed of several layers, or of one; it holds where there are not so many."""
+    return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
 
 
 # Of a single layer Corollary 3.3 and Theorem 3.9 assume t ≥ 2, and the former another thing.
 SECTION_3_3 = (
     ONE_HEAD, ANY_VALUES, NO_SKIP,
-    _where("t ≥ 2", _is_layer, lambda network: network.t >= 2),
-    _where("t ≥ 3", _is_deep, lambda network: network.t >= 3),
-    _where("a_i ≥ 2", _is_deep, lambda network: min(network.ranks) >= 2),
-    _where("d_i = δ ≤ d_0, d_l", _is_deep, lambda network: network.bottleneck is not None),
-    _where("δ ≥ 2", _is_deep, lambda network: network.bottleneck != 1),
+    _of(False, "t ≥ 2", lambda network: network.t >= 2),
+    _of(True, "t ≥ 3", lambda network: network.t >= 3),
+    _of(True, "a_i ≥ 2", lambda network: min(network.ranks) >= 2),
+    _of(True, "d_i = δ ≤ d_0, d_l", lambda network: network.bottleneck is not None),
+    _of(True, "δ ≥ 2", lambda network: network.bottleneck != 1),
 )  # fmt: skip
-NOT_A_PRODUCT = _where(
-    hypotheses.NOT_A_PRODUCT.text, _is_layer,
+NOT_A_PRODUCT = _of(
+    False, hypotheses.NOT_A_PRODUCT.text,
     lambda network: hypotheses.NOT_A_PRODUCT.holds(SingleLayer(*network.dims, *network.ranks)),
 )  # fmt: skip
 
