@@ -1,0 +1,256 @@
+r"""The normal form of the ideal of φ(w) − φ(w₀) at weights w₀, verified by exact polynomial identities.
+
+Near w₀ take a slice through the orbit of w₀ under GL(a) and the scaling (sA, V/s), which do not change φ,
+with polynomial coordinates z. On it let f(z) be the coefficients of φ(w) − φ(w₀), and let g be
+
+- some of the coordinates,
+- the entries of T·N, for a p × h matrix T and an h × n matrix N of further coordinates, and
+- all products αᵢαⱼ of further coordinates α.
+
+If f = M(z)·g with polynomials M(z), and the constants M(0) have as many independent rows as there are g, then
+by Nakayama's lemma f and g generate the same ideal of germs at z = 0: (f) ⊂ (g), and (g) ⊂ (f) + 𝔪(g). So λ
+and m are those of g: half a unit for each coordinate, a quarter for each α, and the product's own. So this is
+a proof apart from the formulas of :mod:`~agattn.geometry.singularities.learning_coefficients`, one point at a
+time.
+
+>>> from agattn import SingleLayer
+>>> from agattn.geometry.strata.strata import Stratum
+>>> form = normal_form(SingleLayer(2, 1, 2), Stratum(1, 1, 1), 1, 1)
+>>> form.generators
+[X_(1,1), X_(1,2), S_(1,1), T_(1,1)*N_(1,1), al_2^2]
+>>> form.flaw() or form.coefficient()
+(Fraction(9, 4), 2)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+import flint
+import numpy as np
+
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.scalars import Array
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.singularities.learning_coefficients import product_at_zero
+from agattn.geometry.strata.strata import Stratum, representative
+from agattn.geometry.variety.coordinates import coefficients
+
+#: What is compared with zero: the function; A and V apart (a softmax head, V ≠ 0); V alone (one, V = 0); or
+#: A and V apart where both are 0, and ‖φ‖ is comparable with ‖V‖·‖A‖.
+Kind = Literal["function", "pair", "values", "product"]
+
+
+@dataclass(frozen=True, eq=False)
+class NormalForm:
+    """The ideal at one point on a slice, by generators of a simple shape.
+
+    Attributes:
+        layer: the layer, t ≥ 2.
+        kind: what is compared with zero; see :data:`Kind`.
+        ring: ℚ[z], the coordinates of the slice.
+        K, Q, V: the weights at z, matrices of polynomials; at z = 0 they are w₀.
+        free: the coordinates among the generators, as their numbers in the ring.
+        T, N: the numbers of the coordinates in the two factors.
+        squares: those of the coordinates α.
+    """
+
+    layer: SingleLayer
+    kind: Kind
+    ring: PolynomialRing
+    K: Array
+    Q: Array
+    V: Array
+    free: tuple[int, ...]
+    T: tuple[tuple[int, ...], ...]
+    N: tuple[tuple[int, ...], ...]
+    squares: tuple[int, ...]
+
+    @cached_property
+    def generators(self) -> list[Polynomial]:
+        """The generators g, in the order of their names."""
+        z, ring = self.ring.gens, self.ring
+        products = [
+            sum((z[i] * z[j] for i, j in zip(row, column, strict=True)), ring.zero())
+            for row in self.T
+            for column in zip(*self.N, strict=True)
+        ]
+        pairs = [z[i] * z[j] for n, i in enumerate(self.squares) for j in self.squares[n:]]
+        return [*(z[i] for i in self.free), *products, *pairs]
+
+    @cached_property
+    def functions(self) -> list[Polynomial]:
+        """What is compared with zero, as polynomials f in z; f(0) = 0."""
+        A = self.K.T @ self.Q
+        at: Array = coefficients(self.layer, A, self.V)
+        if self.kind != "function":
+            at = np.concatenate([A.ravel(), self.V.ravel()] if self.kind != "values" else [self.V.ravel()])
+        constant = (0,) * len(self.ring)
+        return [f - f.terms.get(constant, 0) for f in at.tolist()]
+
+    @cached_property
+    def multipliers(self) -> list[list[Polynomial]]:
+        """M(z): polynomials with f = M·g, by division; what is left over, if anything, is a :meth:`flaw`."""
+        return [self._divided(f) for f in self.functions]
+
+    def _divided(self, f: Polynomial) -> list[Polynomial]:
+        """The quotients of f by the generators, in one pass over its terms.
+
+        A term that a free coordinate or an αᵢαⱼ divides goes to the first such generator; of the others those
+        with T_{i1}N_{1j} go to (TN)_{ij}, where the terms with T_{ik}N_{kj}, k ≥ 2, belong as well.
+        """
+        pairs = [(i, j) for n, i in enumerate(self.squares) for j in self.squares[n:]]
+        columns = len(self.N[0]) if self.N else 0
+        corners = [(row[0], self.N[0][j]) for row in self.T for j in range(columns)] if self.N else []
+        leading = [*((i,) for i in self.free), *corners, *pairs]
+        quotients: list[dict[tuple[int, ...], Fraction | int]] = [{} for _ in leading]
+        for exponents, c in f.terms.items():
+            for n, divisor in enumerate(leading):
+                rest = list(exponents)
+                for i in divisor:
+                    rest[i] -= 1
+                if min(rest) >= 0:
+                    quotients[n][tuple(rest)] = c
+                    break
+        return [self.ring.from_terms(terms) for terms in quotients]
+
+    def flaw(self) -> str:
+        """Why this is no proof, or an empty string: the three conditions, each by exact computation."""
+        g, M = self.generators, self.multipliers
+        for f, row in zip(self.functions, M, strict=True):
+            if f != sum((m * x for m, x in zip(row, g, strict=True) if m), self.ring.zero()):
+                return f"{f} is not in the ideal of the generators, by division"
+        at_zero = (0,) * len(self.ring)
+        constants = [[_rational(m.terms.get(at_zero, 0)) for m in row] for row in M]
+        if g and flint.fmpq_mat(constants).rank() < len(g):
+            return "the generators are not in the ideal of the functions, by Nakayama's lemma"
+        used = [*self.free, *(i for row in (*self.T, *self.N) for i in row), *self.squares]
+        if len(set(used)) < len(used):
+            return "a coordinate occurs in two generators of different kinds"
+        directions = self._directions()
+        if flint.fmpq_mat(directions).rank() < len(directions[0]):
+            return "the slice and the orbit do not span all directions at the point"
+        return ""
+
+    def _directions(self) -> list[list[flint.fmpq]]:
+        """The tangent vectors at w₀ of the slice, and those of the group: GL(a), and (sA, V/s) if f is φ."""
+        n, at_zero = len(self.ring), (0,) * len(self.ring)
+        entries = [x.terms for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
+        units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
+        rows = [[_rational(terms.get(unit, 0)) for terms in entries] for unit in units]
+        constants = [int(terms.get(at_zero, 0)) for terms in entries]
+        parts = np.split(np.array(constants), [self.K.size, 2 * self.K.size])
+        K, Q, V = (part.reshape(M.shape) for part, M in zip(parts, (self.K, self.Q, self.V), strict=True))
+        a = self.layer.a
+        for i, j in np.ndindex(a, a):
+            E = np.zeros((a, a), dtype=int)
+            E[i, j] = 1
+            rows.append(_row(-E.T @ K, E @ Q, 0 * V))
+        if self.kind == "function":
+            rows.append(_row(K, 0 * Q, -V))
+        return rows
+
+    def coefficient(self) -> tuple[Fraction, int]:
+        """λ and m of the generators."""
+        columns = len(self.N[0]) if self.N else 0
+        found = product_at_zero(len(self.T), columns, len(self.N))
+        of_values = sum(self.ring.variables[i].letter == "W" for i in self.free)
+        A = Fraction(len(self.free) + found.twice, 2) + Fraction(len(self.squares), 4)
+        if self.kind != "product":
+            return A, found.multiplicity
+        V = Fraction(of_values, 2)
+        A -= V
+        return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
+
+
+def _rational(x: Fraction | int) -> flint.fmpq:
+    return flint.fmpq(x.numerator, x.denominator)
+
+
+def _row(*matrices: Array) -> list[flint.fmpq]:
+    return [flint.fmpq(int(x)) for M in matrices for x in M.ravel()]
+
+
+def normal_form(
+    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, *, softmax: bool = False
+) -> NormalForm:
+    """The normal form at a representative of weights with these ranks, t ≥ 2.
+
+    A and V are those of :func:`~agattn.geometry.strata.strata.representative`. Kᵀ is the identity on its first κ columns, and Q has the rest. The slice fixes with GL(a) the first κ
+    columns of K and ρ columns of Q.
+
+    Raises:
+        InputError: if there are no such weights.
+    """
+    d, a, r = layer.d, layer.a, orbit.r_a
+    A0, V0 = representative(layer, orbit)
+    p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
+    if min(p, n, h, more, rank_k - r) < 0:
+        raise InputError(
+            f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
+        )
+    nonzero = not orbit.is_zero
+    boundary = nonzero and orbit.r == 1 < d and not softmax
+    kind: Kind = "function"
+    if softmax:
+        kind = "pair" if orbit.r_v else "values"
+    elif not (orbit.r_v or r):
+        kind = "product"
+    # Where V = 0 ≠ A the ideal is that of V, whatever K and Q are: these keep all their entries.
+    whole = kind == "values" or (kind == "function" and not orbit.r_v)
+    shapes = {"X": (rank_k, d), "S": (p, rank_k), "B": (p, more), "T": (p, h), "G": (more, n), "N": (h, n)}
+    if whole:
+        shapes = {"K": (a, d), "Q": (a, d)}
+    names = [Variable(x, (i + 1, j + 1)) for x, shape in shapes.items() for i, j in np.ndindex(*shape)]
+    values = {(c, i): Variable("W", (c + 1, i + 1)) for c, i in np.ndindex(layer.d_out, d)}
+    if boundary:
+        values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
+    if kind == "function" and nonzero:  # the scaling fixes an entry of V that is 1
+        del values[0, orbit.r - orbit.r_v]
+    ring = PolynomialRing([*names, *values.values()])
+    number = {name: at for at, name in enumerate(ring.variables)}
+    z, zero, one = ring.gens, ring.zero(), ring.one()
+
+    def numbers(letter: str) -> Array:
+        """The numbers of a block of coordinates, as a matrix."""
+        rows, columns = shapes.get(letter, (0, 0))
+        flat = [number[Variable(letter, (i + 1, j + 1))] for i, j in np.ndindex(rows, columns)]
+        return np.array(flat, dtype=int).reshape(rows, columns)
+
+    def add(M: Array, row: int, column: int, block: Array) -> None:
+        """Add coordinates to a block of a matrix."""
+        for i, j in np.ndindex(*block.shape):
+            M[row + i, column + j] += z[block[i, j]]
+
+    V = np.array([[zero + x for x in row] for row in V0], dtype=object)
+    for (c, i), name in values.items():
+        V[c, i] += z[number[name]]
+    P, Q = np.full((d, a), zero, dtype=object), np.full((a, d), zero, dtype=object)
+    for i in range(rank_k):
+        P[i, i] = one
+    for i in range(r):
+        Q[i, i] = one
+    for i in range(more):
+        Q[rank_k + i, r + i] = one
+    if whole:
+        add(P, 0, 0, numbers("K").T)
+        add(Q, 0, 0, numbers("Q"))
+    else:
+        for letter, row, column in (("S", rank_k, 0), ("B", rank_k, rank_k), ("T", rank_k, rank_k + more)):
+            add(P, row, column, numbers(letter))
+        for letter, row, column in (("X", 0, 0), ("G", rank_k, rank_q), ("N", rank_k + more, rank_q)):
+            add(Q, row, column, numbers(letter))
+    squares = [number[name] for name in values.values() if name.letter == "al"]
+    if boundary:  # A = g A' with g: x ↦ x − α, where A' is on the slice of A
+        for i, alpha in enumerate(squares, start=1):
+            P[i] = P[i] - z[alpha] * P[0]
+    seen = [numbers("X"), numbers("S")[:, :r], numbers("B")]
+    free = [int(at) for block in seen for at in block.ravel()]
+    if not (kind == "function" and orbit.r_v and not r):  # A = 0 ≠ V: the ideal is that of A
+        free += [number[name] for name in values.values() if name.letter == "W"]
+    T, N = (tuple(map(tuple, numbers(letter).tolist())) for letter in "TN")
+    return NormalForm(layer, kind, ring, P.T, Q, V, tuple(free), T, N, tuple(squares))
