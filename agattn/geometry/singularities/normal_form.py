@@ -24,6 +24,7 @@ time.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -93,12 +94,12 @@ class NormalForm:
         return [f - f.terms.get(constant, 0) for f in at.tolist()]
 
     @cached_property
-    def multipliers(self) -> list[list[Polynomial]]:
-        """M(z): polynomials with f = M·g, by division; what is left over, if anything, is a :meth:`flaw`."""
+    def multipliers(self) -> list[dict[int, Polynomial]]:
+        """M(z) by rows, without zeros: f = M·g by division; what is left over would be a :meth:`flaw`."""
         return [self._divided(f) for f in self.functions]
 
-    def _divided(self, f: Polynomial) -> list[Polynomial]:
-        """The quotients of f by the generators, in one pass over its terms.
+    def _divided(self, f: Polynomial) -> dict[int, Polynomial]:
+        """The nonzero quotients of f by the generators, in one pass over its terms.
 
         A term that a free coordinate or an αᵢαⱼ divides goes to the first such generator; of the others those
         with T_{i1}N_{1j} go to (TN)_{ij}, where the terms with T_{ik}N_{kj}, k ≥ 2, belong as well.
@@ -107,7 +108,7 @@ class NormalForm:
         columns = len(self.N[0]) if self.N else 0
         corners = [(row[0], self.N[0][j]) for row in self.T for j in range(columns)] if self.N else []
         leading = [*((i,) for i in self.free), *corners, *pairs]
-        quotients: list[dict[tuple[int, ...], Fraction | int]] = [{} for _ in leading]
+        quotients: defaultdict[int, dict[tuple[int, ...], Fraction | int]] = defaultdict(dict)
         for exponents, c in f.terms.items():
             for n, divisor in enumerate(leading):
                 rest = list(exponents)
@@ -116,17 +117,20 @@ class NormalForm:
                 if min(rest) >= 0:
                     quotients[n][tuple(rest)] = c
                     break
-        return [self.ring.from_terms(terms) for terms in quotients]
+        return {n: self.ring.from_terms(terms) for n, terms in quotients.items()}
 
     def flaw(self) -> str:
         """Why this is no proof, or an empty string: the three conditions, each by exact computation."""
         g, M = self.generators, self.multipliers
         for f, row in zip(self.functions, M, strict=True):
-            if f != sum((m * x for m, x in zip(row, g, strict=True) if m), self.ring.zero()):
+            if f != sum((m * g[n] for n, m in row.items()), self.ring.zero()):
                 return f"{f} is not in the ideal of the generators, by division"
         at_zero = (0,) * len(self.ring)
-        constants = [[_rational(m.terms.get(at_zero, 0)) for m in row] for row in M]
-        if g and flint.fmpq_mat(constants).rank() < len(g):
+        constants = flint.fmpq_mat(len(M), len(g))
+        for i, row in enumerate(M):
+            for n, m in row.items():
+                constants[i, n] = _rational(m.terms.get(at_zero, 0))
+        if constants.rank() < len(g):
             return "the generators are not in the ideal of the functions, by Nakayama's lemma"
         used = [*self.free, *(i for row in (*self.T, *self.N) for i in row), *self.squares]
         if len(set(used)) < len(used):
@@ -180,8 +184,8 @@ def normal_form(
 ) -> NormalForm:
     """The normal form at a representative of weights with these ranks, t ≥ 2.
 
-    A and V are those of :func:`~agattn.geometry.strata.strata.representative`. Kᵀ is the identity on its first κ columns, and Q has the rest. The slice fixes with GL(a) the first κ
-    columns of K and ρ columns of Q.
+    A and V are those of :func:`~agattn.geometry.strata.strata.representative`. Kᵀ is
+    the identity on its first κ columns; GL(a) fixes there the first κ columns of K, and ρ columns of Q.
 
     Raises:
         InputError: if there are no such weights.

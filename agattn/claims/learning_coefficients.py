@@ -1,0 +1,126 @@
+"""What this project says about learning coefficients: the formula, point by point against the normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from agattn.architectures import SingleLayer
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.errors import DisagreementError
+from agattn.geometry.singularities.learning_coefficients import Point, learning_coefficients, points
+from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.strata.strata import Stratum
+from agattn.systems.task import Task
+
+#: All kinds of weights are checked up to so many coordinates; beyond it those of least λ for each stratum.
+MOST_COORDINATES = 60
+#: Layers with more coordinates are not checked: their identities have too many terms.
+MOST_CHECKED = 200
+
+
+class Coefficient(NamedTuple):
+    """λ and m at weights of these ranks."""
+
+    stratum: Stratum
+    rank_k: int
+    rank_q: int
+    value: Fraction
+    multiplicity: int
+
+    def __str__(self) -> str:
+        return f"{self.stratum}: {self.value}" + f" ({self.multiplicity})" * (self.multiplicity > 1)
+
+
+def _weights(layer: SingleLayer, softmax: bool) -> list[Point]:
+    """The kinds of weights at which the formula is checked."""
+    if layer.ambient_dimension <= MOST_COORDINATES:
+        return list(points(layer, softmax))
+    return [point for _, point in learning_coefficients(layer, softmax).least]
+
+
+def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...]:
+    """λ and m of the normal form at each kind of weights.
+
+    Raises:
+        DisagreementError: if one of the identities that prove the normal form does not hold.
+    """
+    found = []
+    for stratum, rank_k, rank_q, _ in _weights(layer, softmax):
+        form = normal_form(layer, stratum, rank_k or 0, rank_q or 0, softmax=softmax)
+        if flaw := form.flaw():
+            raise DisagreementError(f"{layer}: the normal form at {stratum}, {rank_k}, {rank_q}: {flaw}")
+        found.append(Coefficient(stratum, rank_k or 0, rank_q or 0, *form.coefficient()))
+    return tuple(found)
+
+
+def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
+    return Task(
+        name, f"the normal forms of {words}", SingleLayer,
+        lambda layer, seed: _by_normal_form(layer, softmax),
+        infeasible=lambda layer: "" if layer.ambient_dimension <= MOST_CHECKED else (
+            f"more than {MOST_CHECKED} coordinates: their identities were not computed"
+        ),
+    )  # fmt: skip
+
+
+NORMAL_FORMS = _task("rlct-normal-form", "one lightning layer", softmax=False)
+SOFTMAX_FORMS = _task("rlct-softmax-normal-form", "one softmax head", softmax=True)
+
+
+def _predict(softmax: bool) -> Callable[[SingleLayer], tuple[Coefficient, ...]]:
+    def predicted(layer: SingleLayer) -> tuple[Coefficient, ...]:
+        return tuple(
+            Coefficient(
+                p.orbit, p.rank_k or 0, p.rank_q or 0, p.coefficient.value, p.coefficient.multiplicity
+            )
+            for p in _weights(layer, softmax)
+        )
+
+    return predicted
+
+
+def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Findings], Outcome]:
+    def judge(layer: SingleLayer, findings: Findings) -> Outcome:
+        found = findings.need(task)
+        expected = _predict(softmax)(layer)
+        wrong = tuple(x for x, y in zip(found, expected, strict=True) if x != y)
+        values = sorted({x.value for x in found})
+        words = f"λ from {values[0]} to {values[-1]} at {len(found)} kinds of weights"
+        witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
+        if wrong:
+            witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
+        scope = {} if layer.ambient_dimension <= MOST_COORDINATES else {
+            "scope": "checked at the weights of least λ of each stratum"
+        }  # fmt: skip
+        failing = tuple(dict.fromkeys(x.stratum for x in wrong))
+        return Outcome(not wrong, found, witness, words, failing, scope)
+
+    return judge
+
+
+TWO_TOKENS: tuple[Hypothesis[SingleLayer], ...] = (Hypothesis("t ≥ 2", lambda layer: layer.has_orbits),)
+
+CLAIMS = tuple(
+    Claim(
+        name,
+        f"The learning coefficient of {words} depends on rk K, rk Q and the stratum alone: a closed formula",
+        latex,
+        "agattn",
+        TWO_TOKENS,
+        (task,),
+        _predict(softmax),
+        _judge(task, softmax),
+    )
+    for name, words, latex, task, softmax in (
+        (
+            "agattn.learning-coefficient", "a lightning layer",
+            r"2\lambda = dd' - 1 + R(\kappa, \rho, r_A) - \tfrac{d-1}{2}\,[(1,1,1)]", NORMAL_FORMS, False,
+        ),
+        (
+            "agattn.learning-coefficient-softmax", "a softmax head",
+            r"2\lambda = dd' + R(\kappa, \rho, r_A)", SOFTMAX_FORMS, True,
+        ),
+    )
+)  # fmt: skip

@@ -1,0 +1,71 @@
+"""The claims on learning coefficients: confirmed by normal forms, and refuted by another formula."""
+
+from fractions import Fraction
+
+import pytest
+
+from agattn import SingleLayer
+from agattn.claims import learning_coefficients as module
+from agattn.claims.claim import Finding, Findings
+from agattn.claims.learning_coefficients import CLAIMS, NORMAL_FORMS
+from agattn.evidence import Evidence, Status
+from agattn.geometry.singularities.learning_coefficients import points
+from agattn.geometry.singularities.normal_form import NormalForm, normal_form
+from agattn.geometry.strata.strata import Stratum, representative
+from agattn.verification.verify import Settings, verify
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 2), (2, 1, 4)])
+@pytest.mark.parametrize("softmax", [False, True])
+def test_normal_forms_are_proved_and_have_the_values_of_the_formula(
+    sizes: tuple[int, int, int], softmax: bool
+) -> None:
+    layer = SingleLayer(*sizes)
+    for stratum, rank_k, rank_q, coefficient in points(layer, softmax):
+        form = normal_form(layer, stratum, rank_k, rank_q, softmax=softmax)
+        assert not form.flaw()
+        assert form.coefficient() == (coefficient.value, coefficient.multiplicity)
+
+
+def changed(form: NormalForm, **parts: object) -> NormalForm:
+    return NormalForm(**{name: getattr(form, name) for name in form.__dataclass_fields__} | parts)
+
+
+def test_normal_forms_that_prove_nothing() -> None:
+    form = normal_form(SingleLayer(3, 2, 2), Stratum(1, 1, 1), 1, 1)
+    unused = next(i for i in range(len(form.ring)) if i not in form.free)
+    assert "not in the ideal of the generators" in changed(form, free=form.free[1:]).flaw()
+    assert "not in the ideal of the functions" in changed(form, free=(*form.free, unused)).flaw()
+    assert "not in the ideal of the generators" in changed(form, squares=()).flaw()
+    assert changed(form, free=(*form.free, form.T[0][0])).flaw()
+    form = normal_form(SingleLayer(2, 1, 2), Stratum(1, 0, 1), 0, 0)
+    assert not form.flaw()
+    fixed = form.V * 0 + representative(form.layer, Stratum(1, 0, 1))[1]
+    assert "do not span all directions" in changed(form, V=fixed).flaw()
+
+
+def test_both_claims_are_confirmed() -> None:
+    for sizes, scoped in (((3, 2, 2), False), ((4, 2, 2), True)):
+        report = verify(SingleLayer(*sizes), [claim.id for claim in CLAIMS], Settings(engine="native"))
+        for verdict in report.verdicts:
+            assert verdict.status is Status.CONFIRMED and verdict.evidence is Evidence.PROVED
+            assert bool(verdict.scope) is scoped
+    boundary = next(x for x in report.verdicts[0].computed if x.stratum == Stratum(1, 1, 1))
+    assert (boundary.value, boundary.multiplicity) == (Fraction(31, 4), 2)
+
+
+def test_another_formula_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, (claim, _) = SingleLayer(2, 1, 2), CLAIMS
+    found = list(module._by_normal_form(layer, False))
+    place = next(i for i, x in enumerate(found) if x.stratum == Stratum(1, 1, 1))
+    found[place] = found[place]._replace(value=Fraction(5, 2))
+    findings = Findings(
+        {NORMAL_FORMS: Finding(tuple(found), Evidence.PROVED, ("native",), NORMAL_FORMS.sources(), 0.0)}, {}
+    )
+    verdict = claim.verdict(layer, findings)
+    assert verdict.status is Status.REFUTED and verdict.fails_at == (Stratum(1, 1, 1),)
+
+
+def test_one_token_is_outside_the_hypotheses() -> None:
+    (verdict,) = verify(SingleLayer(2, 1, t=1), [CLAIMS[0].id], Settings(engine="native")).verdicts
+    assert verdict.status is Status.INAPPLICABLE
