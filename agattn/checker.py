@@ -43,6 +43,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "agattn certificate 1"
+LEARNING = "agattn learning coefficients 1"
 
 # What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
 # The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
@@ -51,6 +52,7 @@ DIGITS = 300  #: of an integer
 LETTERS = 1000  #: in a text
 COORDINATES = 10**4  #: of a layer
 POWERS = 1000  #: of ε
+VARIABLES = 1000  #: of the coordinates near a point
 TERMS = 2 * 10**5  #: of an equation, once it is expanded
 STEPS = 10**8  #: of all arithmetic together; one is a product of two integers of less than 128 bits
 ENTRIES = 2 * 10**6  #: that are not 0, in a matrix brought to echelon form
@@ -696,11 +698,204 @@ CLAIMS = {
 }  # fmt: skip
 
 OTHERS = frozenset({
+    "agattn.learning-coefficient", "agattn.learning-coefficient-softmax",
     "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
     "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
     "agattn.rank-one-locus", "agattn.skip-dimension",
 })  # fmt: skip
-"""The claims of agattn for which no proof by finitely many integers is known here."""
+"""The claims of agattn that no certificate of claims proves; λ has certificates of its own."""
+
+
+# Learning coefficients --------------------------------------------------------------------------------------
+
+Polynomial = dict[tuple[int, ...], int]
+"""Coefficients by monomial, the increasing numbers of its coordinates: {(): 1, (2, 2): −3} is 1 − 3 z_2²."""
+
+
+def times(one: Polynomial, other: Polynomial) -> Polynomial:
+    """The product of two polynomials."""
+    WORK.more((len(one) + 1) * (len(other) + 1))
+    total: Polynomial = {}
+    for (m, x), (n, y) in product(one.items(), other.items()):
+        name = tuple(sorted(m + n))
+        total[name] = total.get(name, 0) + x * y
+    return {name: x for name, x in total.items() if x}
+
+
+def added(terms: Iterable[Polynomial]) -> Polynomial:
+    """The sum of some polynomials."""
+    total: Polynomial = {}
+    for term in terms:
+        WORK.more(len(term) + 1)
+        for name, x in term.items():
+            total[name] = total.get(name, 0) + x
+    return {name: x for name, x in total.items() if x}
+
+
+class Germ:
+    """The learning coefficient λ and its multiplicity m at one point of a layer, or of a softmax head.
+
+    K and Q (a × d) and V (d' × d) are polynomials in coordinates z, and the weights are their values at
+    z = 0. GL(a) leaves A = KᵀQ as it is, and with it φ; and (sA, V/s) leaves φ. If the derivatives of these
+    motions and those by z span all directions, λ and m are those of the ideal (f) at z = 0, f being the
+    coordinates of φ(z) − φ(0). The entries of g are single coordinates, those of T·N for matrices T (p × h)
+    and N (h × n) of coordinates, and products of two of the coordinates α. Where f = M·g for a matrix M of
+    polynomials, (f) ⊂ (g); where M(0) has as many independent rows as there are g, (g) ⊂ (f) + 𝔪(g), so
+    (g) = (f) by Nakayama's lemma. Each coordinate gives 1/2; each α gives 1/4, as Σ(αᵢαⱼ)² lies between
+    multiples of |α|⁴; and T·N gives half the least of (h−s)(n−s) + ps over 0 ≤ s ≤ min(h, n), with as many
+    for m as there are least (Aoyagi and Watanabe 2005; docs/learning-coefficients.md of agattn has a proof).
+
+    A softmax head is an immersion in (A, V) where V ≠ 0, so there f are the entries of A and V, less those at
+    0; and where V = 0 those of V. Where A = 0 and V = 0 in a lightning layer, |φ| lies between multiples of
+    |V||A|: the ideals of A and of V are taken apart, the smaller λ counts, and equal ones add their m.
+    """
+
+    def __init__(self, d: int, o: int, a: int, softmax: bool, record: Any) -> None:
+        found = fields(
+            record, "ranks variables K Q V free T N squares multipliers lambda multiplicity competitors"
+        )
+        self.size = integer(found["variables"])
+        form(0 <= self.size <= VARIABLES, f"a point has more than {VARIABLES} coordinates")
+        K, Q = self._matrix(found["K"], a, d), self._matrix(found["Q"], a, d)
+        V = self._matrix(found["V"], o, d)
+        A = {(i, b): added(times(K[e, i], Q[e, b]) for e in range(a)) for i in range(d) for b in range(d)}
+        self._ranks(found["ranks"], A, K, Q, V)
+        free, squares = self._numbers(found["free"]), self._numbers(found["squares"])
+        T, N = ([self._numbers(row) for row in array(found[letter])] for letter in "TN")
+        p, h, n = len(T), len(N), len(N[0]) if N else 0
+        form({*map(len, T)} <= {h} and {*map(len, N)} <= {n}, "T and N do not fit")
+        used = [*free, *squares, *(z for row in T + N for z in row)]
+        require(len(set(used)) == len(used), "a coordinate has two parts")
+        g: list[Polynomial] = [{(z,): 1} for z in free]
+        g += [
+            added({tuple(sorted(pair)): 1} for pair in zip(row, column, strict=True))
+            for row in T
+            for column in zip(*N, strict=True)
+        ]
+        g += [{tuple(sorted((x, y))): 1} for e, x in enumerate(squares) for y in squares[e:]]
+        values = [V[c, i] for c in range(o) for i in range(d)]
+        apart = softmax or not (self.r_v or self.r_a)
+        f = [A[i, b] for i in range(d) for b in range(d)] if apart and (self.r_v or not softmax) else []
+        of_attention = len(f)
+        f += values if apart else [
+            added([times(V[c, i], A[k, b])] + [times(V[c, k], A[i, b])] * (i < k))
+            for c in range(o) for b in range(d) for i in range(d) for k in range(i, d)
+        ]  # fmt: skip
+        own = {z for x in values for name in x for z in name}
+        M = self._multipliers(found["multipliers"], len(f), len(g))
+        for e, x in enumerate(f):
+            x = {name: c for name, c in x.items() if name}
+            require(x == added(times(m, g[j]) for j, m in M[e].items()), "f is not M·g")
+        constants = [{(j,): m[()] for j, m in row.items() if () in m} for row in M]
+        require(rank(constants) == len(g), "M(0) has too few independent rows")
+        self._directions(a, d, o, K, Q, V, scaled=not apart)
+        competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
+        require(
+            [integer(x) for x in array(found["competitors"])] == competitors,
+            f"the competitors are {competitors}",
+        )
+        least, most = min(competitors), competitors.count(min(competitors))
+        four, m = 2 * len(free) + 2 * least + len(squares), most
+        if not (softmax or self.r_v or self.r_a):
+            mine = [j for j, z in enumerate(free) if z in own]
+            require(
+                not own & {z for x in A.values() for name in x for z in name}
+                and own == {free[j] for j in mine}
+                and all((j in mine) == (e >= of_attention) for e, row in enumerate(M) for j in row),
+                "A and V are not apart",
+            )
+            one, other = four - 2 * len(mine), 2 * len(mine)
+            four, m = min(one, other), most + 1 if one == other else most if one < other else 1
+        divisor = gcd(four, 4)
+        stated = [integer(x) for x in array(found["lambda"])]
+        require(stated == [four // divisor, 4 // divisor], f"λ is {four // divisor}/{4 // divisor}")
+        require(integer(found["multiplicity"]) == m, f"m is {m}")
+        self.value = f"{four // divisor}" + f"/{4 // divisor}" * (divisor < 4)
+        self.multiplicity = m
+
+    def _numbers(self, value: Any) -> list[int]:
+        """Numbers of coordinates, from 0."""
+        numbers = [integer(x) for x in array(value)]
+        form(all(0 <= x < self.size for x in numbers), "there is no such coordinate")
+        return numbers
+
+    def _polynomial(self, value: Any) -> Polynomial:
+        """A polynomial, as [[coefficient, coordinate, ...], ...]."""
+        total: Polynomial = {}
+        for term in array(value):
+            x, *name = array(term)
+            key = tuple(self._numbers(name))
+            form(integer(x) != 0 and list(key) == sorted(key) and key not in total, "a term is out of order")
+            total[key] = x
+        return total
+
+    def _matrix(self, value: Any, rows: int, columns: int) -> dict[tuple[int, int], Polynomial]:
+        """A matrix of polynomials, all of whose entries are written."""
+        table = [[self._polynomial(x) for x in array(row)] for row in array(value)]
+        form(len(table) == rows and all(len(row) == columns for row in table), "a matrix has other sizes")
+        return {(i, j): x for i, row in enumerate(table) for j, x in enumerate(row)}
+
+    def _multipliers(self, value: Any, rows: int, columns: int) -> list[dict[int, Polynomial]]:
+        """The entries of M that are not 0, as [[row, column, polynomial], ...]."""
+        M: list[dict[int, Polynomial]] = [{} for _ in range(rows)]
+        for entry in array(value):
+            e, j, polynomial = array(entry)
+            form(
+                0 <= integer(e) < rows and 0 <= integer(j) < columns and j not in M[e], "M has no such entry"
+            )
+            M[e][j] = self._polynomial(polynomial)
+        return M
+
+    def _ranks(self, stated: Any, A: Any, K: Any, Q: Any, V: Any) -> None:
+        """The ranks at z = 0: of V, A, [V; Aᵀ], K and Q."""
+
+        def at_zero(M: Mapping[tuple[int, int], Polynomial]) -> Sparse:
+            return {(i, j): x[()] for (i, j), x in M.items() if () in x}
+
+        rows, columns = lines(at_zero(V), 0), lines(at_zero(A), 1)
+        found = [*map(rank, (rows, columns, rows + columns, lines(at_zero(K), 0), lines(at_zero(Q), 0)))]
+        require([integer(x) for x in array(stated)] == found, f"the ranks are {found}")
+        self.ranks = found
+        self.r_v, self.r_a = found[:2]
+
+    def _directions(self, a: int, d: int, o: int, K: Any, Q: Any, V: Any, *, scaled: bool) -> None:
+        """See that the coordinates, GL(a) and the scaling move the weights in all directions."""
+        whole = {(name, *place): x for name, M in (("K", K), ("Q", Q), ("V", V)) for place, x in M.items()}
+        vectors: list[Sparse] = [
+            {place: x[z,] for place, x in whole.items() if (z,) in x} for z in range(self.size)
+        ]
+        at = {place: x[()] for place, x in whole.items() if () in x}
+        for i, j in product(range(a), repeat=2):  # K̇ = −EᵀK, Q̇ = EQ for E with a 1 at (i, j)
+            left = {("K", j, e): -at["K", i, e] for e in range(d) if ("K", i, e) in at}
+            vectors.append(left | {("Q", i, e): at["Q", j, e] for e in range(d) if ("Q", j, e) in at})
+        if scaled:
+            vectors.append(
+                {place: -x if place[0] == "V" else x for place, x in at.items() if place[0] != "Q"}
+            )
+        require(rank(vectors) == 2 * a * d + o * d, "the coordinates and the motions leave a direction out")
+
+
+def _learned(found: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on each point of a certificate of learning coefficients."""
+    text(found["about"])
+    d, o, a = (integer(found[name]) for name in ("d", "d_out", "a"))
+    form(min(d, o, a) >= 1, "d, d', a are not possible")
+    form(o * d * d * (d + 1) // 2 <= COORDINATES and a * d <= COORDINATES, "it is about too large a layer")
+    form(found["head"] in ("lightning", "softmax"), "the head is neither lightning nor softmax")
+    results, flaw, softmax = [], "", found["head"] == "softmax"
+    try:
+        for record in array(found["points"]):
+            germ = Germ(d, o, a, softmax, record)
+            r_v, r_a, r, rank_k, rank_q = germ.ranks
+            at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}"
+            reason = f"the learning coefficient is {germ.value}, of multiplicity {germ.multiplicity}"
+            results.append({"id": at, "valid": True, "reason": reason})
+        flaw = "" if results else "nothing is certified"
+    except Flaw as error:
+        flaw = str(error)
+        results = [{"id": f"point {n}", "valid": False, "reason": flaw} for n in range(1, len(results) + 2)]
+    layer = f"{found['head']} attention with d = {d}, d' = {o}, a = {a}, t ≥ 2"
+    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
 
 
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
@@ -713,6 +908,9 @@ def described(result: Mapping[str, Any]) -> str:
     width = max(len(claim["id"]) for claim in result["claims"])
     said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
     left = sorted(CLAIMS.keys() - {claim["id"] for claim in result["claims"]})
+    if len(left) == len(CLAIMS):  # it is about points
+        said += ["", f"About {result['layer']}; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."]
+        return "\n".join([*said, "The certificate is valid."])
     said += ["", f"About {result['layer']}; a stands for min(a, d), and (r_V, r_A, r) for a stratum."]
     said += [f"Nothing is said of {', '.join(left)}."] if left else []
     return "\n".join([*said, "The certificate is valid."])
@@ -735,10 +933,12 @@ def check(document: Any) -> dict[str, Any]:
     agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    if not (isinstance(document, Mapping) and document.get("format") == FORMAT):
+    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING)):
         raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
     try:
+        if document["format"] == LEARNING:
+            return _learned(fields(dict(document), "format about d d_out a head points"))
         return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
     except UnreadableError:
         raise

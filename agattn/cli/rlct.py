@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -43,10 +44,12 @@ NOT_MINIMIZERS = (
 @click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
 @click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
 @file_option("-O", "--output", "destination", "Write the JSON document.")
+@file_option("--certificate", "Of a layer: write a certificate of all points, for agattn check.")
 @json_flag
 def command(
     files: tuple[Path, ...], architecture: SingleLayer | None, softmax: bool, tolerance: float, curve: bool,
-    heads: int | None, kv_heads: int | None, destination: Path | None, as_json: bool,
+    heads: int | None, kv_heads: int | None, destination: Path | None, certificate: Path | None,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
 
@@ -62,13 +65,22 @@ def command(
         check_destination(destination, (".json",))
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "heads", "kv_heads")
+        if certificate is not None:
+            check_destination(certificate)
         found = learning_coefficients(architecture, softmax)
         document = found.as_json()
         if say:
             _print_table(found)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
+        leave_out("is for a layer; give -d and -o", "certificate")
         document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), say)
+    if certificate is not None and architecture is not None:
+        from agattn.verification.certificate import make_learning_certificate
+
+        with progress("certificate"):
+            made = make_learning_certificate(architecture, softmax)
+        write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
     if destination is not None:
         write_file(destination, as_text(document))
     if as_json:

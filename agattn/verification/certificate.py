@@ -23,22 +23,27 @@ from typing import Any
 
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import FORMAT, LETTERS, UnreadableError, check, described
+from agattn.checker import FORMAT, LEARNING, LETTERS, UnreadableError, check, described
 from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.singularities.learning_coefficients import Point, points
+from agattn.geometry.singularities.normal_form import normal_form
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
-from agattn.geometry.strata.strata import Stratum, representative, strata
+from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.verification.verify import Settings, verify
 
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
 Entry = list[int]
+#: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
+MOST_CERTIFIED = 160
 
 
 class Certificate(Shown, dict[str, Any]):
@@ -99,6 +104,71 @@ def make_certificate(
     if flaw and any("certificate" not in claim for claim in document["claims"]):
         raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
     return document
+
+
+def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict[str, Any]:
+    """A certificate of λ and m at all kinds of weights of a layer with t ≥ 2, by their normal forms.
+
+    Raises:
+        InputError: if t = 1, or the layer is too large.
+        DisagreementError: if the checker rejects the certificate.
+
+    >>> document = make_learning_certificate(SingleLayer(2, 1, 1))
+    >>> check(document)["claims"][-1]["reason"]
+    'the learning coefficient is 2, of multiplicity 1'
+    """
+    if layer.ambient_dimension > MOST_CERTIFIED:
+        raise InputError(
+            f"{layer} has more than {MOST_CERTIFIED} coordinates; there a certificate of λ is too large"
+        )
+    require_two_tokens(layer)
+    document: dict[str, Any] = {
+        "format": LEARNING,
+        "about": f"learning coefficients of {layer}, computed natively by agattn {__version__}",
+        "d": layer.d,
+        "d_out": layer.d_out,
+        "a": layer.a,
+        "head": "softmax" if softmax else "lightning",
+        "points": [_germ(layer, point, softmax) for point in points(layer, softmax)],
+    }
+    try:
+        flaw = check(document)["flaw"]
+    except UnreadableError as error:
+        raise InputError(f"{layer} cannot be certified: {error}") from error
+    if flaw:
+        raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
+    return document
+
+
+def _germ(layer: SingleLayer, point: Point, softmax: bool) -> dict[str, Any]:
+    """The normal form at one kind of weights, with the multipliers that prove it."""
+    form = normal_form(layer, point.orbit, point.rank_k or 0, point.rank_q or 0, softmax=softmax)
+    value, multiplicity = form.coefficient()
+    p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
+    return {
+        "ranks": [*point.orbit.as_json(), point.rank_k, point.rank_q],
+        "variables": len(form.ring),
+        **{name: [[_terms(x) for x in row] for row in getattr(form, name).tolist()] for name in "KQV"},
+        "free": list(form.free),
+        "T": [list(row) for row in form.T],
+        "N": [list(row) for row in form.N],
+        "squares": list(form.squares),
+        "multipliers": [
+            [i, j, _terms(m)] for i, row in enumerate(form.multipliers) for j, m in sorted(row.items())
+        ],
+        "lambda": [value.numerator, value.denominator],
+        "multiplicity": multiplicity,
+        "competitors": [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)],
+    }
+
+
+def _terms(polynomial: Polynomial) -> list[list[int]]:
+    """A polynomial over ℤ as its terms: the coefficient and the numbers of its variables, with repetition."""
+    named = {
+        tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c)
+        for exponents, c in polynomial.terms.items()
+    }
+    return [[c, *name] for name, c in sorted(named.items())]
 
 
 def _compare(layer: SingleLayer, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:

@@ -191,7 +191,7 @@ def normal_form(
         InputError: if there are no such weights.
     """
     d, a, r = layer.d, layer.a, orbit.r_a
-    A0, V0 = representative(layer, orbit)
+    _, V0 = representative(layer, orbit)
     p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
     if min(p, n, h, more, rank_k - r) < 0:
         raise InputError(
