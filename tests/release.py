@@ -40,6 +40,8 @@ SMOKE = (
     ("agattn dimension --dims 4,3,4 --ranks 2,2 -t 3", 0, "proved", ""),
     ("agattn rank hilbert.csv", 0, "proved", ""),
     ("agattn fiber weights.json", 0, "rescaling", ""),
+    ("agattn rlct weights.json", 0, "λ", ""),
+    ("agattn equivalent weights.json weights.json", 0, "same", ""),
     ("agattn identify tensor.json -d 2 -o 1", 0, "in M", ""),
     ("agattn emit implicit-ideal -d 2 -o 1 --engine macaulay2", 0, "mingens I", ""),
     ("agattn emit slice -d 2 -o 1 --engine singular --slice slice.json", 0, "ring", ""),
@@ -51,7 +53,7 @@ SMOKE = (
     ("agattn figure 2 -O figure2.svg", 0, "", "figures"),
     ("agattn figure 3 -O figure3.png", 0, "", "figures"),
     ("agattn report -d 2 -o 1 --engine native --out report", 0, "confirmed", "figures"),
-    ("agattn classify m.safetensors --heads 1", 0, '"stable_rank_a"', "checkpoints"),
+    ("agattn classify m.safetensors --heads 1 --json", 0, '"stable_rank_a"', "checkpoints"),
     ("agattn study grid.toml --no-cache --workers 2", 0, '"strata"', "study"),
 )
 WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "study": 2}

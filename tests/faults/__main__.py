@@ -15,9 +15,9 @@ def main():
     """Run what was asked for, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--cases", type=int, default=10_500, help="damaged answers [default: 10500]")
-    parser.add_argument("--fuzz", type=int, default=17_000, help="files for parsers [default: 17000]")
+    parser.add_argument("--fuzz", type=int, default=32_000, help="files for parsers [default: 32000]")
     parser.add_argument("--certificates", type=int, default=500, help="of each kind [default: 500]")
-    parser.add_argument("--kills", type=int, default=5, help="killed studies [default: 5]")
+    parser.add_argument("--kills", type=int, default=8, help="killed studies [default: 8]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=("answers", "engines", "parsers", "certificates", "studies"))
     parser.add_argument("--long", action="store_true", help="1,000,000 files, 100,000 answers, 50 kills")

@@ -328,7 +328,8 @@ def tried(cases, seed=0, say=lambda line: None, seconds=1e9):
     rows = []
     known = list(parsers())
     others = [file for _, _, good, _ in known for file in good]
-    share = max(1, cases // (len(known) + 1))
+    entries = min(500, max(1, cases // (len(known) + 1)))
+    share = max(1, -(-(cases - entries) // len(known)))
     stop = time.monotonic() + seconds
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk takes most of the time
     with tempfile.TemporaryDirectory(prefix="agattn-fuzz-", dir=memory) as name:
@@ -352,7 +353,7 @@ def tried(cases, seed=0, say=lambda line: None, seconds=1e9):
             (folder / file).unlink()
             rows.append(row)
             say(f"{subject}: {dict(row.counts)}, refused in {len(seen)} ways{''.join(row.wrong[:1])}")
-        files, judge = _cached(folder, chosen, min(share, 500))
+        files, judge = _cached(folder, chosen, entries)
         row = Row("entries of a cache")
         for data, outcome in zip(files, outcomes(files, judge), strict=True):
             row.add(_word(outcome), f"{outcome}: {data[:300]!r}")
