@@ -41,7 +41,7 @@ SMOKE = (
     ("agattn rank hilbert.csv", 0, "proved", ""),
     ("agattn fiber weights.json", 0, "rescaling", ""),
     ("agattn rlct weights.json", 0, "λ", ""),
-    ("agattn equivalent weights.json weights.json", 0, "same", ""),
+    ("agattn equivalent weights.json weights.json", 0, "equal", ""),
     ("agattn identify tensor.json -d 2 -o 1", 0, "in M", ""),
     ("agattn emit implicit-ideal -d 2 -o 1 --engine macaulay2", 0, "mingens I", ""),
     ("agattn emit slice -d 2 -o 1 --engine singular --slice slice.json", 0, "ring", ""),
