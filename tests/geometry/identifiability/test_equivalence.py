@@ -143,6 +143,9 @@ def test_floating_networks():
     rng = np.random.default_rng(1)
     network = deep(rng, (3, 2, 3), (2, 2), (2, 1))
     other = disguised(rng, network)
+    exact = equivalent(network, other)
+    assert exact.relations
+    assert exact.evidence is Evidence.PROVED
     floats = [{x: M.astype(float) for x, M in layer.items()} for layer in other]
     found = equivalent(network, floats)
     assert found.equal
