@@ -393,8 +393,21 @@ class Ideal(Record):
         highest_weight: HighestWeight
         dimension: Key[Positive, "The dimension of the module it generates."]
         name: Key[str, "What the equation says, where it has a name; else empty."]
+        family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."]
         equation: Key[str, "The polynomial, with integer coefficients."]
         evidence: Key[Literal["proved"], "Always `proved`: the equation was expanded on the parametrization."]
+
+    class Invariants(Record):
+        class Part(Record):
+            degree: Key[Positive, "The degree."]
+            highest_weight: HighestWeight
+            dimension: Key[Positive, "The dimension of the module."]
+            spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
+
+        family: Key[str, "The name of the family; `all together` in the last entry."]
+        equations: Key[Count, "The number of linearly independent equations in it."]
+        modules: Key[list[Part], "The modules of minimal generators of its degree."]
+        evidence: Key[Literal["proved"], "Always `proved`: exact expansions and ranks."]
 
     class Completeness(Struct):
         dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
@@ -416,6 +429,7 @@ class Ideal(Record):
     method: Key[Literal["native", "macaulay2", "singular"], "Who computed the table."]
     degrees: Key[list[Degree], "One entry for each degree of the ideal."]
     generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
+    invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
 

@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 @click.option(
     "--complete", is_flag=True, help="Ask an engine whether these generate the whole ideal, in all degrees."
 )
+@click.option(
+    "--invariants",
+    is_flag=True,
+    help="Compare with the invariants that are named in the literature, for d' = 1 and t ≥ 2.",
+)
 @options.field
 @options.limits
 @options.seed
@@ -48,8 +53,8 @@ if TYPE_CHECKING:
 @options.json_flag
 def command(
     architecture: SingleLayer, max_degree: int, engine_name: str | None, method: str | None, workers: int,
-    output: Path | None, form: str | None, complete: bool, field_name: str | None, timeout: float,
-    memory: int, seed: int, force: bool, as_json: bool,
+    output: Path | None, form: str | None, complete: bool, invariants: bool, field_name: str | None,
+    timeout: float, memory: int, seed: int, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Find the equations of the Zariski closure of the neuromanifold up to a degree.
 
@@ -60,7 +65,7 @@ def command(
     engine_name = engine_name or method
     if engine_name not in (None, "native") and not complete:
         reason = f"is for native computation; {engine_name} finds the whole ideal itself"
-        options.leave_out(reason, "output", "form", "workers", "seed")
+        options.leave_out(reason, "output", "form", "workers", "seed", "invariants")
         return _eliminated(
             architecture, engine_name, max_degree, characteristic, timeout, memory, force, as_json
         )
@@ -78,7 +83,7 @@ def command(
     options.one_blas_thread()
     from agattn.geometry.ideal.ideal import compute_ideal
 
-    found, text = None, ""
+    found, compared, text = None, None, ""
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
         ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
         document = ideal.as_json()
@@ -87,6 +92,12 @@ def command(
 
             step("writing out all equations")
             text = export(ideal, form, characteristic)
+        if invariants:
+            from agattn.geometry.ideal.invariants import compare
+
+            step("building the named invariants")
+            compared = compare(ideal, 6 if architecture.d < 4 else max_degree)
+            document["invariants"] = compared.as_json()
         if complete:
             from agattn.engines.elimination import check_generators
 
@@ -98,6 +109,8 @@ def command(
         write_file(output, text)
     if output != STDOUT:
         _show(architecture, document, as_json)
+    if compared is not None and not as_json:
+        click.echo(f"\n{compared}", err=output == STDOUT)
     if found is not None and not as_json:
         told = found.as_json()
         click.echo(f"\n{found.conclusion} (over {told['field']}: {told['evidence']})", err=output == STDOUT)
@@ -174,5 +187,7 @@ def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
         click.echo(f"\ndegree {module['degree']}, {module['dimension']} equations {name}")
         if module["name"]:
             click.echo(f"  {module['name']}")
+        if layer.d_out == 1 and layer.has_orbits:
+            click.echo(f"  named invariants: {module['family'] or 'none'}")
         equation = module["equation"]
         click.echo(f"  {equation if len(equation) <= 1000 else equation[:1000] + ' ...'}")

@@ -193,12 +193,14 @@ class EquationModule(Shown):
         sizes: the sizes of these factors, the layer's ``gl_sizes``.
         highest: the highest weight vector, proved to vanish on the neuromanifold.
         name: what these equations say in words, where there is a name; else empty.
+        family: the named invariants that they are, for d' = 1 and t ≥ 2; else empty.
     """
 
     shapes: tuple[Partition, ...]
     sizes: tuple[int, ...]
     highest: Equation
     name: str = ""
+    family: str = ""
 
     @property
     def degree(self) -> int:
@@ -220,6 +222,7 @@ class EquationModule(Shown):
             "highest_weight": [list(part) for part in self.shapes],
             "dimension": self.dimension,
             "name": self.name,
+            "family": self.family,
             "equation": str(self.highest),
             "evidence": "proved",
         }

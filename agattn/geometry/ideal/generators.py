@@ -166,3 +166,32 @@ def name_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
         return NAMES.get(shapes, "")
     meaning = f"the columns of A span at most {layer.alpha} dimensions"
     return f"{size}×{size} minors of the flattening with rows b: {meaning}"
+
+
+#: The named invariants, for d' = 1 and t ≥ 2, in which the equations of a module lie.
+_FAMILIES: dict[tuple[Partition, ...], str] = {
+    ((3,), (3,), (2, 2, 2)): "cross-column cubics",
+    ((4,), (2, 2), (4, 4)): "quartic resultants",
+}
+
+
+def family_of(shapes: tuple[Partition, ...], layer: SingleLayer) -> str:
+    """The named invariants that the equations of a module are, as in *Algebraic Invariants of Lightning
+    Self-Attention* (2026); empty where nobody has named them.
+
+    :mod:`agattn.geometry.ideal.invariants` builds them and finds how much of the module they span.
+
+    >>> family_of(((3,), (1, 1, 1), (3, 3)), SingleLayer(3, 1, 3))
+    'context syzygies'
+    >>> family_of(((3,), (1, 1, 1), (3, 3)), SingleLayer(4, 1, 4))
+    ''
+    """
+    if layer.d_out > 1 or not layer.has_orbits:
+        return ""
+    mu = shapes[1]
+    exterior = len(mu) == sum(mu)
+    if exterior and len(mu) == layer.alpha + 1:
+        return "low-rank minors"
+    if exterior and len(mu) == layer.d:
+        return "context syzygies"
+    return _FAMILIES.get(shapes, "")

@@ -36,7 +36,7 @@ from agattn.architectures import SingleLayer, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import Equation, EquationModule, Point
-from agattn.geometry.ideal.generators import highest_weight_generators, name_of
+from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.variety.coordinates import coordinates
@@ -222,7 +222,8 @@ class Ideal(Shown):
                 key, sizes = module.shapes, self.layer.gl_sizes
                 vectors = highest_weight_generators(key, self.layer)
                 name = name_of(key, self.layer) if len(vectors) == 1 else ""
-                found += [EquationModule(key, sizes, vector, name) for vector in vectors]
+                family = family_of(key, self.layer)
+                found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
     def __iter__(self) -> Iterator[EquationModule]:

@@ -1,0 +1,394 @@
+r"""The named invariants of one layer with d' = 1 and t ≥ 2, in our coordinates, and the modules they span.
+
+They are those of Alexandr, Duan, Montúfar: *Algebraic Invariants of Lightning Self-Attention* (2026). Their
+coefficient of x_{i,n} x_{k,n} x_{b,j} for tokens n ≠ j is our y_{1,b,{i,k}}, up to the number of orderings;
+their linear relations express the others (n = j) by these, so that none is left here. Write y_b for the
+quadratic form of column b of A, and F for the matrix whose rows are these d forms: F = AᵀL, with L = L(V) the
+matrix of multiplication by the linear form V. Then
+
+- *low-rank minors*: the minors of size a + 1 of F;
+- *cross-column cubics*: the 3×3 minors of the symmetric matrix of Σ_b c_b y_b, all coefficients in c;
+- *context syzygies*: linear relations among the maximal minors of F, which are det A times those of L;
+- *Veronese minors*, r = 2, ..., min(a, d): the r×r minors of F in the variables of I, \|I\| = r, give the
+  products of A_{I,J}, an r×r minor of A, with all monomials of degree r in V_i, i ∈ I; the catalecticant of
+  these monomials, concatenated over all J, has rank one;
+- *quartic resultants*: Σ c_b y_b and Σ c'_b y_b have the factor V in common, so that their resultant vanishes
+  on every plane, all coefficients; here on the planes through a coordinate vector, and on all.
+
+All are built for one layer, each is checked to vanish by exact expansion, and their spans are compared with
+the modules of minimal generators by exact ranks, one torus weight at a time.
+
+>>> from agattn.architectures import SingleLayer
+>>> [(family.name, len(family.equations)) for family in families(SingleLayer(2, 1, 2))]
+[('Veronese minors, r = 2', 1), ('quartic resultants', 1), ('quartic resultants, all planes', 1)]
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+import flint
+
+from agattn.algebra.echelon import independent_columns
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Shown
+from agattn.geometry.ideal.equations import (
+    Equation,
+    EquationModule,
+    coefficient_matrix,
+    equations_of_weight,
+    relations,
+)
+from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.torus_weights import TorusWeight, divisors
+from agattn.geometry.variety.coordinates import coordinates
+
+#: The families are written out up to this width.
+LARGEST_WIDTH = 4
+
+Rows = Sequence[Sequence[Polynomial]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of invariants of a layer: linearly independent equations of one degree that span it."""
+
+    name: str
+    degree: int
+    equations: tuple[Equation, ...]
+
+    def by_weight(self) -> dict[TorusWeight, list[Equation]]:
+        """The equations by their torus weight."""
+        return _by_weight(self.equations)
+
+
+def families(layer: SingleLayer, max_degree: int = 6) -> tuple[Family, ...]:
+    """The families of one layer up to a degree, those that are not empty.
+
+    Each equation is proved to vanish on the neuromanifold.
+
+    Raises:
+        InputError: if the layer has several outputs or one token, for which there are no such families here.
+        TooLargeError: if d is above :data:`LARGEST_WIDTH`.
+        ArithmeticError: if an equation does not vanish, which would be an error in this program.
+    """
+    if layer.d_out > 1 or not layer.has_orbits:
+        raise InputError(f"the named invariants are for d' = 1 and t ≥ 2, not for {layer}")
+    if layer.d > LARGEST_WIDTH:
+        raise TooLargeError(f"the named invariants are written out for d ≤ {LARGEST_WIDTH}, not {layer.d}")
+    d, a = layer.d, layer.alpha
+    wanted: list[tuple[str, int, Any]] = []
+    if a < d:
+        wanted.append(("low-rank minors", a + 1, lambda: _minors(_flattening(d), a + 1)))
+    wanted.append(("cross-column cubics", 3, lambda: _cross_column(d)))
+    wanted.append(("context syzygies", d, lambda: _context_syzygies(d)))
+    wanted += [(f"Veronese minors, r = {r}", 2 * r, lambda r=r: _veronese(d, r)) for r in range(2, a + 1)]
+    wanted.append(("quartic resultants", 4, lambda: _resultants(d)))
+    wanted.append(("quartic resultants, all planes", 4, lambda: _resultants_on_all_planes(d)))
+    found = []
+    for name, degree, build in wanted:
+        if degree <= max_degree and (equations := _basis(build())):
+            for equation in equations:
+                if not equation.vanishes_on(layer):
+                    raise ArithmeticError(f"{name}: {equation} does not vanish on {layer}")
+            found.append(Family(name, degree, tuple(equations)))
+    return tuple(found)
+
+
+def spanned(family: Family, module: EquationModule, layer: SingleLayer) -> int:
+    """How many dimensions of a module lie in the span of a family, modulo equations of lower degree.
+
+    Exact: a rank over ℤ for each torus weight. 0 if the degrees differ.
+
+    >>> from agattn.geometry.ideal.ideal import compute_ideal
+    >>> layer = SingleLayer(2, 1, 2)
+    >>> [module] = compute_ideal(layer, 4)
+    >>> [spanned(family, module, layer) for family in families(layer)]
+    [1, 1, 1]
+    """
+    if family.degree != module.degree:
+        return 0
+    own, total = family.by_weight(), 0
+    for weight, equations in _by_weight(module).items():
+        if weight in own:
+            known = own[weight] + [*_multiples(layer, weight)]
+            total += len(equations) + _rank(known) - _rank(known + equations)
+    return total
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """Which modules of minimal generators each family spans, and all families together.
+
+    Attributes:
+        layer: the layer.
+        families: its families.
+        rows: for each family, and last for all of them, the modules of its degrees with the number of their
+            dimensions that lie in its span, modulo equations of lower degree.
+    """
+
+    layer: SingleLayer
+    families: tuple[Family, ...]
+    rows: tuple[tuple[str, int, tuple[tuple[EquationModule, int], ...]], ...]
+
+    def as_json(self) -> list[dict[str, object]]:
+        """The rows as JSON-ready data."""
+        return [
+            {
+                "family": name,
+                "equations": count,
+                "modules": [
+                    {
+                        "degree": module.degree,
+                        "highest_weight": [list(part) for part in module.shapes],
+                        "dimension": module.dimension,
+                        "spanned": part,
+                    }
+                    for module, part in modules
+                ],
+                "evidence": "proved",
+            }
+            for name, count, modules in self.rows
+        ]
+
+    def __str__(self) -> str:
+        lines = ["named invariants, and how much of each module they span modulo lower degrees"]
+        for name, count, modules in self.rows:
+            told = [f"{part} of {m.dimension} {m}" for m, part in modules if part]
+            lines.append(f"  {name}, {count}: {', '.join(told) or 'in the ideal of lower degrees'}")
+        return "\n".join(lines)
+
+
+def compare(ideal: Ideal, max_degree: int = 6) -> Comparison:
+    """Compare the named families up to a degree with the modules of minimal generators that an ideal has.
+
+    Raises:
+        InputError: as :func:`families`.
+        TooLargeError: as :func:`families`.
+
+    >>> from agattn.geometry.ideal.ideal import compute_ideal
+    >>> print(compare(compute_ideal(SingleLayer(2, 1, 2), 4)))
+    named invariants, and how much of each module they span modulo lower degrees
+      Veronese minors, r = 2, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+    """
+    layer, found = ideal.layer, families(ideal.layer, max_degree)
+    rows = []
+    for family in found:
+        modules = [module for module in ideal.generators if module.degree == family.degree]
+        parts = tuple((module, spanned(family, module, layer)) for module in modules)
+        rows.append((family.name, len(family.equations), parts))
+    everything = [
+        (module, spanned(_union(found, module.degree), module, layer)) for module in ideal.generators
+    ]
+    rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
+    return Comparison(layer, found, tuple(rows))
+
+
+def _union(found: Iterable[Family], degree: int) -> Family:
+    same = (family.equations for family in found if family.degree == degree)
+    return Family("all together", degree, tuple(equation for part in same for equation in part))
+
+
+# The families ----------------------------------------------------------------------------------------------
+
+
+@cache
+def _ring(d: int) -> PolynomialRing:
+    """The coordinates, then c, c', p and q, of which coefficients are taken."""
+    more = [Variable(letter, (n,)) for letter in "cepq" for n in range(1, d + 1)]
+    return PolynomialRing([Variable("y", index) for index in coordinates(SingleLayer(d, 1))] + more)
+
+
+def _parameters(d: int, place: int) -> tuple[Polynomial, ...]:
+    start = len(coordinates(SingleLayer(d, 1))) + place * d
+    return _ring(d).gens[start : start + d]
+
+
+@cache
+def _forms(d: int) -> dict[tuple[int, ...], Polynomial]:
+    """y_b[i, k], i ≤ k, by (b, i, k), counted from 0."""
+    indices = (tuple(x - 1 for x in index[1:]) for index in coordinates(SingleLayer(d, 1)))
+    return dict(zip(indices, _ring(d).gens, strict=False))
+
+
+def _pairs(among: Iterable[int]) -> list[tuple[int, ...]]:
+    return list(combinations_with_replacement(among, 2))
+
+
+def _flattening(d: int, columns: Iterable[int] | None = None, among: Iterable[int] | None = None) -> Rows:
+    """F, or its part for some columns of A and products of some variables."""
+    columns, among = columns or range(d), among or range(d)
+    return [[_forms(d)[b, i, k] for i, k in _pairs(among)] for b in columns]
+
+
+def _determinant(rows: Rows) -> Polynomial:
+    if len(rows) == 1:
+        return rows[0][0]
+    total = rows[0][0] * 0
+    for place, entry in enumerate(rows[0]):
+        if entry:
+            rest = _determinant([[*row[:place], *row[place + 1 :]] for row in rows[1:]])
+            total = total + entry * rest * (-1) ** place
+    return total
+
+
+def _minors(rows: Rows, size: int) -> Iterator[Polynomial]:
+    for chosen in combinations(rows, size):
+        for columns in combinations(range(len(rows[0])), size):
+            yield _determinant([[row[column] for column in columns] for row in chosen])
+
+
+def _sum(polynomials: Iterable[Polynomial], d: int) -> Polynomial:
+    return sum(polynomials, start=_ring(d).zero())
+
+
+def _pencil(d: int, place: int) -> dict[tuple[int, ...], Polynomial]:
+    """Σ c_b y_b: the coefficient of u_i u_k, by i ≤ k."""
+    c = _parameters(d, place)
+    return {(i, k): _sum((c[b] * _forms(d)[b, i, k] for b in range(d)), d) for i, k in _pairs(range(d))}
+
+
+def _cross_column(d: int) -> Iterator[Polynomial]:
+    form = _pencil(d, 0)
+    matrix = [[form[min(i, k), max(i, k)] * (1 + (i == k)) for k in range(d)] for i in range(d)]
+    return _minors(matrix, 3)
+
+
+def _multiplication(d: int, among: Sequence[int]) -> Rows:
+    """The rows i of L(V): V·u_i in the products of the variables among, in variables v_i of their own."""
+    ring = PolynomialRing([Variable("v", (i + 1,)) for i in range(d)])
+    v, zero = ring.gens, ring.zero()
+    return [
+        [v[k if i == j else i] if j in (i, k) else zero for i, k in _pairs(among)] for j in among
+    ]  # fmt: skip
+
+
+def _context_syzygies(d: int) -> Iterator[Polynomial]:
+    values = [_integers(minor) for minor in _minors(_multiplication(d, range(d)), d)]
+    minors = list(_minors(_flattening(d), d))
+    for relation in relations(values):
+        yield _sum((m * int(x) for m, x in zip(minors, _cleared(relation), strict=True) if x), d)
+
+
+def _veronese(d: int, r: int) -> Iterator[Polynomial]:
+    for inner in combinations(range(d), r):
+        values = [_integers(minor) for minor in _minors(_multiplication(d, inner), r)]
+        monomials = sorted({key for value in values for key in value})
+        matrix = flint.fmpz_mat([[value.get(key, 0) for key in monomials] for value in values])
+        chosen = independent_columns(matrix.transpose())
+        square = flint.fmpq_mat([matrix.tolist()[place] for place in chosen])
+        inverse = square.inv().numer_denom()[0].tolist()  # one common denominator, which does not matter
+        entries: dict[tuple[Any, tuple[int, ...]], Polynomial] = {}
+        for columns in combinations(range(d), r):
+            minors = list(_minors(_flattening(d, columns, inner), r))
+            for key, row in zip(monomials, inverse, strict=True):
+                parts = (minors[place] * int(x) for place, x in zip(chosen, row, strict=True) if x)
+                entries[key, columns] = _sum(parts, d)
+        lower = {tuple(x - (i == j) for j, x in enumerate(key)) for key in monomials for i in inner if key[i]}
+        blocks = list(product(sorted(lower), combinations(range(d), r)))
+        yield from _minors(
+            [
+                [entries[tuple(x + (i == j) for j, x in enumerate(key)), columns] for key, columns in blocks]
+                for i in inner
+            ],
+            2,
+        )
+
+
+def _resultants(d: int) -> Iterator[Polynomial]:
+    """On the planes through e_k and any p."""
+    p = _parameters(d, 2)
+    for k in range(d):
+        yield _resultant(d, _point(d, {k: None}), _point(d, {i: p[i] for i in range(d) if i != k}))
+
+
+def _resultants_on_all_planes(d: int) -> Iterator[Polynomial]:
+    """On the planes through e_1 + p and e_2 + q, with p and q in the other directions: almost all planes."""
+    p, q = _parameters(d, 2), _parameters(d, 3)
+    others = range(2, d)
+    yield _resultant(
+        d, _point(d, {0: None} | {i: p[i] for i in others}), _point(d, {1: None} | {i: q[i] for i in others})
+    )
+
+
+def _point(d: int, entries: dict[int, Polynomial | None]) -> list[Polynomial]:
+    """A vector with these entries, ``None`` for 1, and else 0."""
+    one, zero = _ring(d).one(), _ring(d).zero()
+    return [(entries[i] or one) if i in entries else zero for i in range(d)]
+
+
+def _resultant(d: int, p: Sequence[Polynomial], q: Sequence[Polynomial]) -> Polynomial:
+    """The resultant of Σ c_b y_b and Σ c'_b y_b on the plane through p and q."""
+    (f0, f1, f2), (g0, g1, g2) = (
+        (
+            _sum((x * p[i] * p[k] for (i, k), x in form.items()), d),
+            _sum((x * (p[i] * q[k] + p[k] * q[i]) for (i, k), x in form.items()), d),
+            _sum((x * q[i] * q[k] for (i, k), x in form.items()), d),
+        )
+        for form in (_pencil(d, 0), _pencil(d, 1))
+    )
+    ends = f0 * g2 - f2 * g0
+    return ends * ends - (f0 * g1 - f1 * g0) * (f1 * g2 - f2 * g1)
+
+
+# Coefficients and ranks ------------------------------------------------------------------------------------
+
+
+def _integers(polynomial: Polynomial) -> dict[Any, int]:
+    return {key: int(x) for key, x in polynomial.terms.items()}
+
+
+def _cleared(vector: Sequence[flint.fmpq]) -> list[int]:
+    return [int(x) for x in flint.fmpq_mat([vector]).numer_denom()[0].tolist()[0]]
+
+
+def _basis(polynomials: Iterable[Polynomial]) -> list[Equation]:
+    """A basis of the span of all coefficients with respect to c, c', p and q."""
+    collected: dict[Any, Equation] = {}
+    for polynomial in polynomials:
+        names = [variable.indices for variable in polynomial.ring.variables if variable.letter == "y"]
+        parts: defaultdict[Any, dict[Any, int]] = defaultdict(dict)
+        for exponents, x in polynomial.terms.items():
+            pairs = zip(names, exponents, strict=False)
+            monomial = tuple(sorted(index for index, e in pairs for _ in range(e)))
+            parts[exponents[len(names) :]][monomial] = int(x)
+        for terms in parts.values():
+            equation = Equation(terms).primitive()
+            collected.setdefault(tuple(sorted(equation.terms.items())), equation)
+    chosen = []
+    for equations in _by_weight(collected.values()).values():
+        columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
+        pivots = independent_columns(columns)
+        if len(pivots) != columns.rank():
+            raise ArithmeticError("a rank modulo a prime is not that over ℚ; another prime is needed")
+        chosen += [equations[place] for place in pivots]
+    return chosen
+
+
+def _by_weight(equations: Iterable[Equation]) -> dict[TorusWeight, list[Equation]]:
+    found: defaultdict[TorusWeight, list[Equation]] = defaultdict(list)
+    for equation in equations:
+        found[equation.torus_weight].append(equation)
+    return found
+
+
+def _multiples(layer: SingleLayer, weight: TorusWeight) -> Iterator[Equation]:
+    """Coordinates times the equations of one degree less, of one torus weight."""
+    for index, rest in divisors(weight):
+        if any(rest[0]):
+            for equation in equations_of_weight(layer, rest):
+                yield Equation({tuple(sorted((index, *m))): x for m, x in equation.terms.items()})
+
+
+def _rank(equations: Sequence[Equation]) -> int:
+    return int(coefficient_matrix([equation.terms for equation in equations]).rank()) if equations else 0

@@ -1,0 +1,115 @@
+"""The invariants named in the literature: how many there are, and which modules they span."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from command_line import document
+
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError, TooLargeError
+from agattn.geometry.ideal.equations import equations_of_weight
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.invariants import Family, _basis, compare, families, spanned
+from agattn.geometry.variety.coordinates import coefficients, coordinates
+
+LOW, CROSS, CONTEXT = "low-rank minors", "cross-column cubics", "context syzygies"
+TWO, THREE = "Veronese minors, r = 2", "Veronese minors, r = 3"
+RESULTANTS, ALL_PLANES = "quartic resultants", "quartic resultants, all planes"
+ENDS = {RESULTANTS: 72, ALL_PLANES: 90}
+COUNTS = {
+    (2, 1, 1): {LOW: 3, RESULTANTS: 1, ALL_PLANES: 1},
+    (2, 1, 2): {TWO: 1, RESULTANTS: 1, ALL_PLANES: 1},
+    (3, 1, 1): {LOW: 45, CROSS: 10, CONTEXT: 10, **ENDS},
+    (3, 1, 2): {LOW: 20, CROSS: 10, CONTEXT: 10, TWO: 45, **ENDS},
+    (3, 1, 3): {CROSS: 10, CONTEXT: 10, TWO: 45, THREE: 27, **ENDS},
+}
+
+
+@pytest.mark.parametrize("sizes", COUNTS, ids=str)
+def test_how_many_there_are(sizes):
+    layer = SingleLayer(*sizes)
+    found = families(layer)
+    assert {family.name: len(family.equations) for family in found} == COUNTS[sizes]
+    # They vanish on the variety, not on all of space: at a point of it, and not all at another.
+    A = [
+        [i + 2 * k * (i + 1) if i < layer.a or k == 0 else 0 for k in range(layer.d)] for i in range(layer.d)
+    ]
+    A = [[Fraction((i + 1) * (3 - k)) for k in range(layer.d)] for i in range(layer.d)]  # of rank one
+    point = dict(zip(coordinates(layer), coefficients(layer, A, [[*range(2, 2 + layer.d)]]), strict=True))
+    other = {index: n * n + 1 for n, index in enumerate(coordinates(layer))}
+    for family in found:
+        assert not any(equation.value(point) for equation in family.equations)
+        assert any(equation.value(other) for equation in family.equations)
+
+
+@pytest.mark.parametrize("sizes", COUNTS, ids=str)
+def test_to_degree_4_they_span_every_module(sizes):
+    compared = compare(compute_ideal(SingleLayer(*sizes), 4))
+    name, _, modules = compared.rows[-1]
+    assert name == "all together" and modules
+    assert all(part == module.dimension for module, part in modules)
+
+
+def test_parts_of_modules():
+    rows = {name: modules for name, _, modules in compare(compute_ideal(SingleLayer(3, 1, 3), 4)).rows}
+    parts = {name: {str(m): part for m, part in modules if part} for name, modules in rows.items()}
+    resultant = "S(4)⊗S(2,2)⊗S(4,4)"
+    assert parts[CROSS] == {"S(3)⊗S(3)⊗S(2,2,2)": 10} and parts[CONTEXT] == {"S(3)⊗S(1,1,1)⊗S(3,3)": 10}
+    assert (parts[TWO], parts[RESULTANTS]) == ({resultant: 18}, {resultant: 72})
+    assert parts[ALL_PLANES] == {resultant: 90} and parts[THREE] == {}
+
+
+@pytest.mark.parametrize(("a", "expected"), [(2, {LOW: 480, CROSS: 200}), (3, {CROSS: 200})])
+def test_at_width_four_half_of_the_cubics_are_not_among_them(a, expected):
+    layer = SingleLayer(4, 1, a)
+    ideal = compute_ideal(layer, 3)
+    found = families(layer, 3)
+    assert {family.name: len(family.equations) for family in found} == expected
+    assert ideal.degrees[2].minimal_generators == (680 if a == 2 else 400)
+    compared = compare(ideal, 3)
+    missing = {str(m): (part, m.family) for m, part in compared.rows[-1][2] if part < m.dimension}
+    assert missing == ({} if a == 2 else {"S(3)⊗S(1,1,1)⊗S(3,3)": (0, "")})
+
+
+def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
+    layer = SingleLayer(2, 1, 2)
+    [module] = compute_ideal(layer, 4)
+    weight = ((4,), (2, 2), (4, 4))
+    assert spanned(Family("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
+    assert spanned(Family("none", 4, ()), module, layer) == 0
+    assert spanned(Family("other degree", 3, ()), module, layer) == 0
+    assert _basis([]) == []
+
+
+@pytest.mark.parametrize(
+    ("layer", "error"),
+    [
+        (SingleLayer(2, 2), InputError),
+        (SingleLayer(2, 1, t=1), InputError),
+        (SingleLayer(5, 1), TooLargeError),
+    ],
+    ids=str,
+)
+def test_where_there_are_none(layer, error):
+    with pytest.raises(error, match="named invariants"):
+        families(layer)
+
+
+def test_the_command_names_and_compares():
+    found = document("ideal", "-d", "3", "-o", "1", "-a", "2", "--invariants")
+    assert {g["family"] for g in found["generators"]} == {LOW, CROSS, RESULTANTS}
+    last = found["invariants"][-1]
+    assert last["family"] == "all together" and {m["spanned"] == m["dimension"] for m in last["modules"]} == {
+        True
+    }
+    without = document("ideal", "-d", "2", "-o", "2", "--max-degree", "2")
+    assert "invariants" not in without and {g["family"] for g in without["generators"]} == {""}
+
+
+def test_names_are_only_given_where_the_span_is_not_zero():
+    for d, a in product((2, 3), (1, 2, 3)):
+        if a <= d:
+            for name, _, modules in compare(compute_ideal(SingleLayer(d, 1, a), 4)).rows:
+                for module, part in modules:
+                    assert part or module.family != name
