@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def _environment(engine_name: str) -> jinja2.Environment:
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
         "slice_images": _slice_images,
+        "m2": methodcaller("macaulay2"),
+        "singular": methodcaller("singular"),
     }
     return environment
 

@@ -37,6 +37,7 @@ from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.identifiability.virtual_weights import local_fiber
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import Slice, block_of, resultant_section, surface
+from agattn.geometry.singularities.normal_form import normal_form
 from agattn.geometry.strata.critical import criticality
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -483,6 +484,16 @@ def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:
     return Fraction(int(entry.p), int(entry.q)) if isinstance(entry, flint.fmpq) else Fraction(int(entry))
 
 
+def _check_normal_forms(answer: Answer) -> None:
+    """Both inclusions follow from exact identities, which hold modulo any prime p > 2 as well."""
+    for point, form in zip(answer.problem.points, answer.problem.data["forms"], strict=True):
+        assert point.ranks is not None
+        proved = normal_form(answer.problem.layer, point.ranks, form.rank_k, form.rank_q)
+        if not proved.flaw():
+            for name in ("inside", "back"):
+                _between(1, f"{name} at {point.ranks}", answer.integers[f"{name}@{point.label}"], 1)
+
+
 _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "implicit-ideal": _check_ideal,
     "rank-one-locus": _check_rank_one_locus,
@@ -497,4 +508,5 @@ _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "slice": _check_slice,
     "virtual-fiber": _check_components,
     "base-locus": _check_base_locus,
+    "rlct-normal-form": _check_normal_forms,
 }

@@ -7,13 +7,15 @@ from functools import lru_cache, partial
 from math import comb
 from typing import Any, NamedTuple, cast
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.sections.slices import Slice, standard_slice
+from agattn.geometry.singularities.learning_coefficients import least_point
+from agattn.geometry.singularities.normal_form import normal_form
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -468,4 +470,69 @@ SLICE = Task(
     ),
     data=_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
+)  # fmt: skip
+
+
+# Learning coefficients --------------------------------------------------------------------------------------
+
+
+class Inclusions(NamedTuple):
+    """Whether each of two ideals of germs lies in the other."""
+
+    inside: bool
+    back: bool
+
+
+class _Form(NamedTuple):
+    """The normal form at one point, as scripts have it."""
+
+    label: str
+    rank_k: int
+    rank_q: int
+    variables: tuple[Variable, ...]
+    functions: tuple[Polynomial, ...]
+    generators: tuple[Polynomial, ...]
+
+
+def _normal_forms(layer: SingleLayer, given: Given) -> Given:
+    points, forms = strata_points(layer, zero=False), []
+    for point in points:
+        assert point.ranks is not None
+        least = least_point(layer, point.ranks)
+        form = normal_form(layer, point.ranks, least.rank_k or 0, least.rank_q or 0)
+        forms.append(
+            _Form(
+                point.label, least.rank_k or 0, least.rank_q or 0, form.ring.variables, tuple(form.functions),
+                tuple(form.generators),
+            )
+        )  # fmt: skip
+    return {"points": points, "forms": tuple(forms)}
+
+
+def _normal_forms_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Inclusions]:
+    found = {}
+    for stratum in strata(layer)[1:]:
+        least = least_point(layer, stratum)
+        proved = not normal_form(layer, stratum, least.rank_k or 0, least.rank_q or 0).flaw()
+        found[stratum] = Inclusions(proved, proved)
+    return found
+
+
+def _read_normal_forms(answer: Answer) -> dict[Stratum, Inclusions]:
+    inside, back = answer.by_ranks("inside"), answer.by_ranks("back")
+    return {stratum: Inclusions(bool(inside[stratum]), bool(back[stratum])) for stratum in inside}
+
+
+NORMAL_FORM = Task(
+    "rlct-normal-form", "the ideals of germs at the strata", SingleLayer, _normal_forms_natively,
+    infeasible=_needs_two_tokens,
+    summary="the normal form of phi(w) - phi(w0) near each stratum, for the learning coefficient",
+    title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
+    reference="Watanabe: Algebraic Geometry and Statistical Learning Theory, 2009",
+    results=(
+        Result("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
+        Result("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
+    ),
+    data=_normal_forms, read=_read_normal_forms, too_large=_LINEAR, one_token=False,
+    parts=(Source("slices and normal forms", "native"), Source("inclusions of ideals", ENGINE)),
 )  # fmt: skip

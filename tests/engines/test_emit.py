@@ -123,6 +123,9 @@ QUICK = [
         "dimension@0,0,0": 5, "multiplicity@0,0,0": 4, "multiplicity@1,1,1": 2, "multiplicity@1,2,2": 1,
     }),
     ("membership", SingleLayer(2, 1), {"member": 0}),
+    ("rlct-normal-form", SingleLayer(3, 2, 2), {
+        "inside@1,1,1": 1, "back@1,1,1": 1, "inside@2,1,3": 1, "back@2,1,3": 1, "back@2,2,3": 1,
+    }),
 ]  # fmt: skip
 
 

@@ -61,6 +61,7 @@ CASES = [
     ("rank-one-locus", LAYER, {}),
     ("rank-one-locus", TWO, {}),
     ("membership", LAYER, TARGET),
+    ("rlct-normal-form", LAYER, {}),
     ("slice", LAYER, {}),
     ("slice", LAYER, OTHER),
     ("virtual-fiber", NETWORK, {}),
