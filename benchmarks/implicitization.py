@@ -148,13 +148,13 @@ def rank_seconds(layer: SingleLayer, degree: int) -> tuple[float, float]:
 
         return call
 
-    originals = isotypic.proved_rank, isotypic.echelon
-    isotypic.proved_rank, isotypic.echelon = map(watched, originals)
+    originals = isotypic.proved_rank, isotypic.independent_columns
+    isotypic.proved_rank, isotypic.independent_columns = map(watched, originals)
     forget()
     start = time.perf_counter()
     compute_ideal(layer, degree)
     total = time.perf_counter() - start
-    isotypic.proved_rank, isotypic.echelon = originals
+    isotypic.proved_rank, isotypic.independent_columns = originals
     return total, spent
 
 
