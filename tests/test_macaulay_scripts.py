@@ -61,13 +61,24 @@ def test_every_file_is_named_in_the_readme_and_every_script_is_tested():
     assert covered == {path.name for path in scripts()} == files - {PACKAGE.name, LIBRARY.name}
 
 
-@pytest.mark.parametrize("path", scripts(), ids=lambda path: path.name)
-def test_scripts_run_and_print_what_is_known(engine_installation, path):
-    if path.suffix != f".{engine_installation.engine.suffix}":
-        return
-    printed = execute(engine_installation, path)
+def check_script(installation, path):
+    printed = execute(installation, path)
     for pattern in EXPECTED.get(path.stem, []) + EXPECTED.get(path.name, []):
         assert re.search(pattern, printed, re.MULTILINE), (pattern, printed)
+
+
+def named(path):
+    return path.name
+
+
+@pytest.mark.parametrize("path", [path for path in scripts() if path.suffix == ".m2"], ids=named)
+def test_macaulay2_scripts_print_what_is_known(macaulay2, path):
+    check_script(macaulay2, path)
+
+
+@pytest.mark.parametrize("path", [path for path in scripts() if path.suffix == ".sing"], ids=named)
+def test_singular_scripts_print_what_is_known(singular, path):
+    check_script(singular, path)
 
 
 def test_the_package_is_installed_and_its_tests_pass(macaulay2, tmp_path):
