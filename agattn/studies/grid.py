@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from itertools import islice, product
+from itertools import chain, product
+from math import prod
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
@@ -34,9 +35,11 @@ from agattn.studies.jobs import ASKS, Job
 from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
-MAX_JOBS = 100_000
-_MAX_COUNTED = MAX_JOBS
-_MAX_NUMBER = 100_000  # in a grid; no architecture of that size can be computed
+MAX_JOBS = 10_000
+#: Grids of more jobs are not started at all: they would fill the memory before the first job.
+MAX_FORCED = 1_000_000
+_MAX_NUMBER = 10_000  # in a grid; no architecture of that size can be computed
+_LAYERS_PER_JOB = 100  # that a grid of as many jobs as it may have can have on average
 _SHOWN = 80
 
 _KINDS = ("layers", "networks")
@@ -78,11 +81,11 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     Args:
         text: TOML, as :func:`example` shows it.
         given: seed, timeout or memory that count instead of those in the file.
-        force: accept more than :data:`MAX_JOBS` jobs.
+        force: accept more than :data:`MAX_JOBS` jobs, up to :data:`MAX_FORCED`.
 
     Raises:
         InputError: if something in it cannot be used; names the key, the value and the fix.
-        TooLargeError: if there are too many jobs.
+        TooLargeError: if there are too many jobs; they are counted before they are made.
     """
     try:
         table = tomllib.loads(text)
@@ -113,22 +116,35 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in _KINDS}
     settings["engine"] = settings.get("engine", "auto") if ask == "verify" else "native"
 
-    def jobs() -> Iterator[Job]:
-        for kind, of_block in (("layers", _layers), ("networks", _networks)):
-            for name, block in blocks[kind]:
-                architecture = None
-                for architecture in of_block(name, block):
-                    yield Job(architecture, ask, claims[kind], **settings)
-                if architecture is None:
-                    raise InputError(f"{name} has no architecture in it: a range such as 2..1 is empty")
-
-    found = dict.fromkeys(islice(jobs(), None if force else _MAX_COUNTED + 1))
-    if not force and len(found) > MAX_JOBS:
-        count = str(len(found)) if len(found) <= _MAX_COUNTED else f"more than {_MAX_COUNTED}"
-        raise TooLargeError(
-            f"the grid has {count} jobs; the limit is {MAX_JOBS}. Use --force to start all the same"
-        )
+    limit = _Limit(force)
+    found: dict[Job, None] = {}
+    for kind, of_block in (("layers", _layers), ("networks", _networks)):
+        for name, block in blocks[kind]:
+            architectures = of_block(name, block, limit)
+            if not architectures:
+                raise InputError(f"{name} has no architecture in it: a range such as 2..1 is empty")
+            jobs = (Job(architecture, ask, claims[kind], **settings) for architecture in architectures)
+            found |= dict.fromkeys(jobs)
+            limit.left -= len(architectures)
     return Grid(tuple(found), text)
+
+
+class _Limit:
+    """How many jobs a grid may still have."""
+
+    def __init__(self, force: bool) -> None:
+        self.all = self.left = MAX_FORCED if force else MAX_JOBS
+        self.fix = "split the grid" if force else "use --force to start all the same"
+
+    def check(self, where: str, count: int, exactly: bool = True) -> None:
+        """Refuse so many combinations, of which none has been made."""
+        if count > self.left:
+            number = f"{count:,}" if count < 10**15 else "more than 10^15"
+            before = f", {self.all - self.left:,} come before," if self.left < self.all else ""
+            raise TooLargeError(
+                f"{where} makes {'' if exactly else 'at least '}{number} job{'s' * (count > 1)}{before} and the limit is "
+                f"{self.all:,}; {self.fix}"
+            )
 
 
 def _bad(where: str, value: object, fix: str) -> InputError:
@@ -196,14 +212,14 @@ def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
 # Values -----------------------------------------------------------------------------------------------------
 
 
-def numbers(where: str, value: object, letters: Mapping[str, int] | None = None) -> list[int]:
+def numbers(where: str, value: object, letters: Mapping[str, int] | None = None) -> list[range]:
     """What a number, a range or a list of both stands for; letters may stand for numbers in it.
 
     Raises:
         InputError: if it stands for no numbers of at least 1; names the key, ``where``.
 
     >>> numbers("d", [1, "3..5"]), numbers("a", "1..d", {"d": 2})
-    ([1, 3, 4, 5], [1, 2])
+    ([range(1, 2), range(3, 6)], [range(1, 3)])
     """
     letters = letters or {}
 
@@ -218,7 +234,7 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
     entries = value if isinstance(value, list) else [value]
     if not entries:
         raise InputError(f"{where} is an empty list; give a number, a list or a range such as '1..4'")
-    found: list[int] = []
+    found: list[range] = []
     for entry in entries:
         sides: tuple[str, ...] = ()
         if type(entry) is int:
@@ -232,36 +248,53 @@ def numbers(where: str, value: object, letters: Mapping[str, int] | None = None)
             raise _bad(where, entry, f"numbers must lie between 1 and {_MAX_NUMBER}")
         if last < first and not letters.keys() & set(sides):
             raise InputError(f"{where} is {_shown(entry)}, which is empty; write the smaller number first")
-        found += range(first, last + 1)
+        found.append(range(first, last + 1))
     return found
 
 
-def _sequences(where: str, value: object) -> list[tuple[int, ...]]:
+def _numbers(where: str, value: object, limit: _Limit) -> list[int]:
+    """The numbers one by one, which are counted first."""
+    found = numbers(where, value)
+    limit.check(where, sum(map(len, found)))
+    return [*chain(*found)]
+
+
+def _sequences(where: str, value: object, limit: _Limit) -> list[tuple[int, ...]]:
     """Sequences of numbers; each range in one stands for each of its numbers.
 
-    >>> _sequences("dims", [[2, "1..2"], [3, 3]])
+    >>> _sequences("dims", [[2, "1..2"], [3, 3]], _Limit(force=False))
     [(2, 1), (2, 2), (3, 3)]
     """
     pattern = _PATTERNS[where.split(": ")[-1]]
     if not isinstance(value, list) or not value:
         raise _bad(where, value, f"it must be a list of lists such as {pattern}")
-    found: list[tuple[int, ...]] = []
+    rows: list[list[list[range]]] = []
     for row in value if isinstance(value[0], list) else [value]:
         if not isinstance(row, list) or not row:
             raise InputError(f"{where} has {_shown(row)} in it; it must be a list such as {pattern}")
-        found += islice(product(*(numbers(where, entry) for entry in row)), _MAX_COUNTED + 1)
-    return found
+        rows.append([numbers(where, entry) for entry in row])
+    limit.check(where, sum(prod(sum(map(len, entry)) for entry in row) for row in rows))
+    return [found for row in rows for found in product(*(chain(*entry) for entry in row))]
 
 
-def _value_ranks(where: str, value: object) -> list[int | None]:
+def _heads(where: str, value: object, limit: _Limit) -> Sequence[Any]:
+    """Numbers for all layers; or lists with one number for each layer."""
+    lists = isinstance(value, list) and any(isinstance(entry, list) for entry in value)
+    return _sequences(where, value, limit) if lists else _numbers(where, value, limit)
+
+
+def _value_ranks(where: str, value: object, limit: _Limit) -> list[int | None]:
     entries = value if isinstance(value, list) and value else [value]
-    return [rank for entry in entries for rank in ([None] if entry == "none" else numbers(where, entry))]
+    limit.check(where, len(entries))
+    read: list[list[range] | None] = [None if e == "none" else numbers(where, e) for e in entries]
+    limit.check(where, sum(1 if ranks is None else sum(map(len, ranks)) for ranks in read))
+    return [rank for ranks in read for rank in ([None] if ranks is None else chain(*ranks))]
 
 
-def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object], list[Any]]:
+def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object, _Limit], list[Any]]:
     """A reader of one value, or a list of values, of some types; the first of them is what they become."""
 
-    def read(where: str, value: object) -> list[Any]:
+    def read(where: str, value: object, limit: _Limit) -> list[Any]:
         found = value if isinstance(value, list) else [value]
         if not found or not all(type(entry) in kinds for entry in found):
             raise _bad(where, value, f"it must be {words}, or a list of them")
@@ -273,40 +306,51 @@ def _choices(kinds: tuple[type, ...], words: str) -> Callable[[str, object], lis
 # Architectures ----------------------------------------------------------------------------------------------
 
 
-def _layers(name: str, block: Table) -> Iterator[Architecture]:
+def _layers(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     """Every combination of d, d', a and t; a letter stands for the value that came before it."""
     _check_keys(block, ("d", "d_out", "a", "t"), name, ("d", "d_out"))
-    for d in numbers(f"{name}: d", block["d"]):
-        for d_out in numbers(f"{name}: d_out", block["d_out"], {"d": d}):
-            for a in numbers(f"{name}: a", block.get("a", "d"), {"d": d, "d_out": d_out}):
-                for t in numbers(f"{name}: t", block.get("t", 2), {"d": d, "d_out": d_out, "a": a}):
-                    yield SingleLayer(d, d_out, a, t)
+    found: list[dict[str, int]] = [{}]
+    for key in ("d", "d_out", "a", "t"):
+        shorter, found, count = found, [], 0
+        for values in shorter:
+            ranges = numbers(f"{name}: {key}", block.get(key, "d" if key == "a" else 2), values)
+            count += sum(max(len(one), 1) for one in ranges)  # what is empty takes time, too
+            limit.check(f"{name}: {key} = {_shown(block.get(key))}", count, exactly=len(shorter) == 1)
+            found += [{**values, key: number} for number in chain(*ranges)]
+    return [SingleLayer(**values) for values in found]
 
 
-def _networks(name: str, block: Table) -> Iterator[Architecture]:
+def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     """Every combination of widths, ranks and the rest."""
     _check_keys(block, tuple(_READERS), name, ("dims", "ranks"))
-    choices = {key: read(f"{name}: {key}", block[key]) for key, read in _READERS.items() if key in block}
+    choices = {
+        key: read(f"{name}: {key}", block[key], limit) for key, read in _READERS.items() if key in block
+    }
+    many = " × ".join(f"{len(values):,} {key}" for key, values in choices.items())
+    count = prod(map(len, choices.values()))
+    limit.check(f"{name}: {many}", count)
+    if (layers := count * max(map(len, choices["dims"]))) > _LAYERS_PER_JOB * limit.left:
+        raise TooLargeError(
+            f"{name}: {many} are {layers:,} layers; the limit is {_LAYERS_PER_JOB * limit.left:,}"
+        )
+    found: list[Architecture] = []
     for combination in product(*choices.values()):
-        chosen = dict(zip(choices, combination, strict=True))
+        chosen: dict[str, Any] = dict(zip(choices, combination, strict=True))
         try:
-            yield DeepNetwork(**chosen)
+            found.append(DeepNetwork(**chosen))
         except InputError as error:
             where = f"{name}, with dims = {list(chosen['dims'])} and ranks = {list(chosen['ranks'])}"
             raise InputError(
                 f"{where}: {error}; what does not fit together belongs into separate [[networks]]"
             ) from None
+    return found
 
 
-_READERS: dict[str, Callable[[str, object], Sequence[Any]]] = {
+_READERS: dict[str, Callable[[str, object, _Limit], Sequence[Any]]] = {
     "dims": _sequences,
     "ranks": _sequences,
-    "t": numbers,
-    "heads": lambda where, value: (  # each for all layers; or lists with one number for each layer
-        _sequences(where, value)
-        if isinstance(value, list) and any(isinstance(entry, list) for entry in value)
-        else numbers(where, value)
-    ),
+    "t": _numbers,
+    "heads": _heads,
     "skip": _choices((bool,), "true or false"),
     "normalization": _choices((str,), "'none' or 'softmax'"),
     "temperature": _choices((float, int), "a number above 0"),

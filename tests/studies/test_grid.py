@@ -1,5 +1,7 @@
 """Grid files: what they stand for, and what is wrong with those that stand for nothing."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,7 +112,7 @@ def test_no_text_makes_more_than_a_message(text, pattern):
 def test_no_value_makes_more_than_a_message(value):
     for where in ("d", "layers: a"):
         try:
-            assert all(type(number) is int and number >= 1 for number in numbers(where, value, {"d": 3}))
+            assert all(type(found) is range and found.start >= 1 for found in numbers(where, value, {"d": 3}))
         except InputError as error:
             assert str(error).startswith(where)
 
@@ -150,14 +152,14 @@ def test_no_value_makes_more_than_a_message(value):
         ("[layers]\nd = 2", "layers has no d_out; add a line such as d_out = 2"),
         ("[layers]\nd = 2\nd_out = 1\nb = 1", "layers has an unknown key 'b'; there are d, d_out, a, t"),
         ("[layers]\nd = []\nd_out = 1", "layers: d is an empty list; give a number, a list or a range"),
-        ("[layers]\nd = 0\nd_out = 1", "layers: d is 0; numbers must lie between 1 and 100000"),
+        ("[layers]\nd = 0\nd_out = 1", "layers: d is 0; numbers must lie between 1 and 10000"),
         ("[layers]\nd = 2.5\nd_out = 1", "layers: d is 2.5; it must be a whole number, a range"),
         ("[layers]\nd = true\nd_out = 1", "layers: d is True; it must be a whole number"),
         ("[layers]\nd = '4..1'\nd_out = 1", "layers: d is '4..1', which is empty; write the smaller"),
         ("[layers]\nd = '1...4'\nd_out = 1", "layers: d is '1...4'; it must be a whole number, a range"),
         ("[layers]\nd = 'a'\nd_out = 1", "layers: d is 'a'; 'a' is no whole number"),
         ("[layers]\nd = 2\nd_out = 1\na = 'e'", "'e' is no whole number nor one of d, d_out"),
-        ("[layers]\nd = '1..999999'\nd_out = 1", "numbers must lie between 1 and 100000"),
+        ("[layers]\nd = '1..999999'\nd_out = 1", "numbers must lie between 1 and 10000"),
         ("[layers]\nd = 1\nd_out = 1\na = '2..d'", "layers has no architecture in it: a range such as 2..1"),
         ("[[layers]]\nd = 2\nd_out = 1\n[[layers]]\nd = 2", "layers 2 has no d_out"),
         ("[[networks]]\nranks = [[2]]", "networks has no dims; add a line such as dims = [[4, 3, 4]]"),
@@ -204,12 +206,65 @@ def test_the_command_line_counts_more_than_the_file():
 def test_too_many_jobs(monkeypatch):
     text = '[layers]\nd = "1..10"\nd_out = "1..10"\n'
     monkeypatch.setattr(grid_module, "MAX_JOBS", 99)
-    with pytest.raises(TooLargeError, match=r"the grid has 100 jobs; the limit is 99. Use --force"):
+    with pytest.raises(
+        TooLargeError, match=r"d_out = '1..10' makes at least 100 jobs and the limit is 99; us"
+    ):
         read_grid(text)
     assert len(read_grid(text, force=True).jobs) == 100
-    monkeypatch.setattr(grid_module, "_MAX_COUNTED", 99)
-    with pytest.raises(TooLargeError, match="the grid has more than 99 jobs"):
-        read_grid(text)
+    monkeypatch.setattr(grid_module, "MAX_JOBS", 100)
+    assert len(read_grid(text).jobs) == 100
+    with pytest.raises(
+        TooLargeError, match="layers 2: d = 3 makes 1 job, 100 come before, and the limit is 100"
+    ):
+        read_grid(text.replace("[layers]", "[[layers]]") + "[[layers]]\nd = 3\nd_out = 3")
+
+
+ROWS = "dims = [{}]\nranks = [[2]]\n"
+WIDE = '"1..10000"'
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (f"[layers]\nd = [{', '.join([WIDE] * 500)}]\nd_out = 1", "makes 5,000,000 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = {WIDE}", "layers: d_out = '1..10000' makes at least 20,000 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\na = '1..d'", "layers: a = '1..d' makes at least 10,011 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\na = ['2..d_out', '2..d_out']", "layers: a = ["),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\nt = {WIDE}", "layers: t = '1..10000' makes at least 20,000 jobs"),
+        (NETWORK + f"heads = {WIDE}\nt = [2, 3]", "1 dims × 1 ranks × 2 t × 10,000 heads makes 20,000 jobs"),
+        (NETWORK + "heads = '1..100000'", "heads is '1..100000'; numbers must lie between 1 and 10000"),
+        (NETWORK + f"heads = [[{WIDE}, {WIDE}]]", "networks: heads makes 100,000,000 jobs"),
+        (NETWORK + f"value_rank = ['none', {WIDE}]", "networks: value_rank makes 10,001 jobs"),
+        ("[[networks]]\n" + ROWS.format(f"[{WIDE}, {WIDE}]"), "networks: dims makes 100,000,000 jobs"),
+        ("[[networks]]\n" + ROWS.format(f"[{', '.join([WIDE] * 3000)}]"), "dims makes more than 10^15 jobs"),
+        (
+            f"[[networks]]\ndims = [{[2] * 1001}]\nranks = [{[2] * 1000}]\nt = '2..1001'",
+            "1 dims × 1 ranks × 1,000 t are 1,001,000 layers; the limit is 1,000,000",
+        ),
+    ],
+    ids=lambda text: text[-30:],
+)  # fmt: skip
+def test_jobs_are_counted_before_any_is_made(monkeypatch, block, message):
+    def made(*given, **named):
+        raise AssertionError("an architecture was made")
+
+    monkeypatch.setattr(grid_module, "SingleLayer", made)
+    monkeypatch.setattr(grid_module, "DeepNetwork", made)
+    made_of = []
+    monkeypatch.setattr(
+        grid_module, "chain", lambda *ranges: made_of.extend(ranges) or itertools.chain(*ranges)
+    )
+    with pytest.raises(InputError) as error:
+        read_grid(block)
+    assert message in str(error.value) and "\n" not in str(error.value)
+    assert sum(map(len, made_of)) <= 4 * grid_module.MAX_JOBS
+
+
+def test_there_is_a_limit_even_to_force():
+    with pytest.raises(
+        TooLargeError, match="at least 1,010,000 jobs and the limit is 1,000,000; split the grid"
+    ):
+        read_grid(f"[layers]\nd = {WIDE}\nd_out = {WIDE}", force=True)
 
 
 @given(st.integers(1, 9), st.integers(1, 9))
