@@ -139,10 +139,10 @@ class _Limit:
     def check(self, where: str, count: int, exactly: bool = True) -> None:
         """Refuse so many combinations, of which none has been made."""
         if count > self.left:
-            number = f"{count:,}" if count < 10**15 else "more than 10^15"
+            jobs = f"{count:,} job{'s' * (count > 1)}" if count < 10**15 else "more than 10^15 jobs"
             before = f", {self.all - self.left:,} come before," if self.left < self.all else ""
             raise TooLargeError(
-                f"{where} makes {'' if exactly else 'at least '}{number} job{'s' * (count > 1)}{before} and the limit is "
+                f"{where} makes {'' if exactly else 'at least '}{jobs}{before} and the limit is "
                 f"{self.all:,}; {self.fix}"
             )
 

@@ -46,6 +46,8 @@ from agattn.geometry.variety.degree import degree_is_below, expected_degree
 LARGEST_SPECHT_MODULE = 1500
 #: For t = 1, the largest space of all polynomials of one degree.
 LARGEST_DEGREE_PIECE = 200_000
+#: Degrees are computed one after the other, from 1 on: more are refused where each alone is small (d = 1).
+MOST_DEGREES = 100
 #: A degree of M̄ with more digits than this is left out: JSON readers refuse such integers.
 MOST_DIGITS = 4000
 
@@ -315,17 +317,22 @@ def compute_ideal(
     return Ideal(layer, layer.expected_dimension, degree, pieces)
 
 
-def _check_size(layer: SingleLayer, n: int) -> None:
-    if layer.has_orbits:
-        largest = max((specht_dimension(nu) for nu in partitions(2 * n, layer.d)), default=1)
-        limit = LARGEST_SPECHT_MODULE
-        needs = f"degree {n} for d = {layer.d} needs matrices of {largest} rows"
-    else:
-        size, limit = layer.ambient_dimension, LARGEST_DEGREE_PIECE
-        largest = comb(size + n - 1, n)
-        needs = f"at t = 1, degree {n} in {size} coordinates has {largest} monomials"
-    if largest > limit:
-        raise TooLargeError(f"{needs}; the limit is {limit}. Lower --max-degree, or use --force")
+def _check_size(layer: SingleLayer, max_degree: int) -> None:
+    """Refuse a degree by the first one up to it that is too large: its size is what is counted, and no more."""
+    if max_degree > MOST_DEGREES:
+        raise TooLargeError(f"the last degree is {max_degree}; the limit is {MOST_DEGREES}")
+    size = 1
+    for n in range(1, max_degree + 1):
+        if layer.has_orbits:
+            limit, sizes = LARGEST_SPECHT_MODULE, ((n, layer.d_out), (2 * n, layer.d))  # of λ, and of μ and ν
+            largest = max(specht_dimension(nu) for k, parts in sizes for nu in partitions(k, min(parts, k)))
+            needs = f"degree {n} for d = {layer.d}, d' = {layer.d_out} needs matrices of {largest} rows"
+        else:
+            limit = LARGEST_DEGREE_PIECE
+            size = largest = size * (layer.ambient_dimension + n - 1) // n
+            needs = f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {largest} monomials"
+        if largest > limit:
+            raise TooLargeError(f"{needs}; the limit is {limit}. Lower --max-degree, or use --force")
 
 
 def _component(shape: Any, alpha: int) -> tuple[int, int, int]:
