@@ -46,8 +46,8 @@ from agattn.geometry.variety.degree import degree_is_below, expected_degree
 LARGEST_SPECHT_MODULE = 1500
 #: For t = 1, the largest space of all polynomials of one degree.
 LARGEST_DEGREE_PIECE = 200_000
-#: Degrees are computed one after the other, from 1 on: more are refused where each alone is small (d = 1).
-MOST_DEGREES = 100
+#: The last degree for t ≥ 2, beyond which integers of Specht modules leave their bounds, and for t = 1.
+MOST_DEGREES, MOST_DEGREES_ONE_TOKEN = 10, 100
 #: A degree of M̄ with more digits than this is left out: JSON readers refuse such integers.
 MOST_DIGITS = 4000
 
@@ -318,9 +318,9 @@ def compute_ideal(
 
 
 def _check_size(layer: SingleLayer, max_degree: int) -> None:
-    """Refuse a degree by the first one up to it that is too large: its size is what is counted, and no more."""
-    if max_degree > MOST_DEGREES:
-        raise TooLargeError(f"the last degree is {max_degree}; the limit is {MOST_DEGREES}")
+    """Refuse a degree by the first one up to it that is too large; what lies beyond is not even counted."""
+    if max_degree > (most := MOST_DEGREES if layer.has_orbits else MOST_DEGREES_ONE_TOKEN):
+        raise TooLargeError(f"the last degree is {max_degree}; the limit is {most}. Lower --max-degree")
     size = 1
     for n in range(1, max_degree + 1):
         if layer.has_orbits:
