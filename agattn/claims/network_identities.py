@@ -162,6 +162,8 @@ def _check(
 
     if symbolic:
         return IdentityCheck(difference(generic_matrices(shapes), RingArithmetic()))
+    if degree.bit_length() >= PRIME_BITS:  # and may be no float
+        return IdentityCheck("", Evidence.MODULAR, 1.0)
     size = 1 + (degree - 1) * log2(max(map(max, shapes.values())))
     chance = degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size)
     generator = np.random.default_rng(seed)

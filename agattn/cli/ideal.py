@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "native", default=None,
 )  # fmt: skip
 @options.engine("", "native", default=None, flag="--method", hidden=True)  # the name in earlier versions
-@options.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes.")
+@options.option("--workers", type=click.IntRange(1, 512), default=1, metavar="N", help="Processes.")
 @options.file_option(
     "-O", "--output", "Write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json."
 )

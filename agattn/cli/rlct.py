@@ -66,7 +66,11 @@ def command(
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "heads", "kv_heads")
         if certificate is not None:
+            from agattn.verification.certificate import make_learning_certificate
+
             check_destination(certificate)
+            with progress("certificate"):
+                made = make_learning_certificate(architecture, softmax)
         found = learning_coefficients(architecture, softmax)
         document = found.as_json()
         if say:
@@ -76,10 +80,6 @@ def command(
         leave_out("is for a layer; give -d and -o", "certificate")
         document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), say)
     if certificate is not None and architecture is not None:
-        from agattn.verification.certificate import make_learning_certificate
-
-        with progress("certificate"):
-            made = make_learning_certificate(architecture, softmax)
         write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
     if destination is not None:
         write_file(destination, as_text(document))

@@ -21,6 +21,8 @@ from agattn.studies.jobs import Job
 from agattn.studies.lines import Entry, exit_status
 from agattn.studies.study import answers
 
+#: In a condition; pairs of comparisons with more numbers would take hours.
+LARGEST_NUMBER = 12
 WORDS = {"confirmed": "holds", "refuted": "fails"}
 
 
@@ -161,10 +163,11 @@ def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> s
 
 
 def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, list[bool]]:
-    """For which layers a comparison holds of d, d', a with each other or a number; the simplest first."""
+    """For which layers a comparison holds of d, d', a with each other or a small number; simplest first."""
     letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
     found = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
-    for n, (letter, values) in product(range(1, max(letters["d"] + letters["d'"]) + 1), letters.items()):
+    largest = min(max(letters["d"] + letters["d'"]), LARGEST_NUMBER)
+    for n, (letter, values) in product(range(1, largest + 1), letters.items()):
         if n > 1:
             found[f"{letter} ≥ {n}"] = [value >= n for value in values]
         found[f"{letter} = {n}"] = [value == n for value in values]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.errors import EngineError, InputError, UndecidedError
+from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
@@ -35,6 +35,8 @@ MAX_EQUATION_COORDINATES = 160
 MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
 MAX_MINORS = 5000
+# Engines count a basis of each degree: in 6 coordinates thousands of millions beyond this.
+MAX_HILBERT_DEGREE = 1000
 
 Given = Mapping[str, Any]
 
@@ -117,6 +119,8 @@ def _max_degree(layer: SingleLayer, given: Given) -> Given:
     max_degree = given.get("max_degree", 4)
     if max_degree < 0:
         raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
+    if max_degree > MAX_HILBERT_DEGREE:
+        raise TooLargeError(f"the largest degree is {max_degree}; the limit is {MAX_HILBERT_DEGREE}")
     return {"max_degree": max_degree}
 
 

@@ -84,3 +84,10 @@ def test_a_wrong_recursion_is_refuted(monkeypatch):
         deep, "token_mixings", lambda M, X, arithmetic: [arithmetic.identity(X.shape[1])] * (len(M) + 1)
     )
     assert not lemma_3_6((2, 2, 2), 2).holds
+
+
+@pytest.mark.parametrize("layers", [20, 1000])
+def test_degrees_that_are_no_floats_stay_open(layers):
+    for check in (lemma_3_6, equation_12):  # equation 12 has (3^l - 1)/2 factors
+        found = check((2,) * (layers + 1), 3)
+        assert (found.holds, found.error) == (None, 1.0) and "too large for primes" in str(found)

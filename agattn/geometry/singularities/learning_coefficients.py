@@ -33,19 +33,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
+#: Of layers with A of more ranks not even those are listed.
+MOST_RANKS = 5_000
 
 
 class Term(NamedTuple):
@@ -269,15 +272,24 @@ def points(layer: SingleLayer, softmax: bool = False) -> Iterator[Point]:
     >>> [str(point.coefficient.value) for point in points(SingleLayer(1, 2))]
     ['1/2', '1/2', '1/2', '1', '1/2', '1/2', '1/2', '1']
     """
+    for at in _kinds(layer):
+        yield Point(*at, layer_coefficient(layer, *at, softmax=softmax))
+
+
+def _kinds(layer: SingleLayer) -> Iterator[tuple[Stratum, int, int]]:
     for r_v in range(min(layer.d_out, layer.d) + 1):
         for r_a in range(layer.alpha + 1):
-            for orbit in (Stratum(r_v, r_a, r) for r in _joint_ranks(layer, r_v, r_a)):
+            for r in _joint_ranks(layer, r_v, r_a):
                 for ranks in _factor_ranks(layer, r_a):
-                    yield Point(orbit, *ranks, layer_coefficient(layer, orbit, *ranks, softmax=softmax))
+                    yield Stratum(r_v, r_a, r), *ranks
 
 
 def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Point:
     """The weights with the least λ, and then the greatest m, among all that have a given function, t ≥ 2.
+
+    They have rk K = rk Q = r_A: the others over a function are moved by GL(a), K ↦ gK and Q ↦ g⁻ᵀQ, towards
+    such weights, which changes neither λ nor m; and in a limit λ does not grow, nor m fall where λ is the
+    same.
 
     Args:
         truth: the stratum of the function, where (0,0,0) is the function 0. A softmax head determines (A, V)
@@ -292,7 +304,7 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Po
     else:  # one orbit for each pair of ranks: λ does not depend on r where φ = 0
         value_ranks = [0] if softmax else [0, 1]
         orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
-    ranks = [(orbit, *pair) for orbit in orbits for pair in _factor_ranks(layer, orbit.r_a)]
+    ranks = [(orbit, orbit.r_a, orbit.r_a) for orbit in orbits]
     found = (Point(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
     return min(found, key=lambda point: (point.coefficient.value, -point.coefficient.multiplicity))
 
@@ -338,6 +350,7 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
 
     Raises:
         InputError: if t = 1, where the ranks do not determine λ.
+        TooLargeError: if A has more than :data:`MOST_RANKS` ranks.
 
     >>> found = learning_coefficients(SingleLayer(2, 1, 2))
     >>> for truth, point in found.least:
@@ -349,17 +362,17 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
     >>> len(found.points)
     23
     """
-    values = range(min(layer.d_out, layer.d) + 1)
-    attention = range(layer.alpha + 1)
-    joint = {(r_v, r_a): _joint_ranks(layer, r_v, r_a) for r_v in values for r_a in attention}
-    factors = [sum(1 for _ in _factor_ranks(layer, r_a)) for r_a in attention]
-    listed = sum(len(ranks) * factors[r_a] for (_, r_a), ranks in joint.items()) <= MOST_POINTS
+    if layer.alpha > MOST_RANKS:
+        raise TooLargeError(f"{layer} has an A of up to {layer.alpha} ranks; the limit is {MOST_RANKS}")
+    listed = sum(1 for _ in islice(_kinds(layer), MOST_POINTS + 1)) <= MOST_POINTS
+    largest = min(layer.d_out, layer.d)
     truths = [ZERO]
-    for (r_v, r_a), ranks in joint.items():
-        if r_v and (r_a or softmax):
+    for r_v in range(1, largest + 1) if listed else sorted({1, largest}):
+        for r_a in range(0 if softmax else 1, layer.alpha + 1):
+            ranks = _joint_ranks(layer, r_v, r_a)
             if listed:
                 truths += [Stratum(r_v, r_a, r) for r in ranks]
-            elif r_v == values[-1] or (r_v == r_a == 1 and not softmax):
+            elif r_v == largest or (r_a == 1 and not softmax):
                 truths += [Stratum(r_v, r_a, r) for r in {ranks[0], ranks[-1]} if r == ranks[-1] or r_v == 1]
     least = tuple((truth, least_point(layer, truth, softmax)) for truth in truths)
     return LearningCoefficients(layer, softmax, tuple(points(layer, softmax)) if listed else (), least)

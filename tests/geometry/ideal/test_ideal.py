@@ -15,6 +15,7 @@ from agattn.algebra.polynomial import Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal import ideal as ideal_module
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.generators import NAMES, highest_weight_generators
 from agattn.geometry.ideal.graded import GradedIdeal
@@ -325,3 +326,36 @@ def test_refusals():
         compute_ideal(SingleLayer(6, 6, t=1), 4)
     with pytest.raises(TooLargeError, match="coordinates"):
         list(compute_ideal(SingleLayer(40, 40, t=1), 1))
+
+
+@pytest.mark.parametrize(
+    ("d", "d_out", "a", "t", "degree", "runs"),
+    [
+        (2, 1, 2, 2, 4, True), (2, 1, 2, 2, 7, True), (2, 1, 2, 2, 8, False), (3, 2, 2, 2, 5, True),
+        (3, 2, 2, 2, 6, False), (6, 1, 1, 2, 5, True), (6, 6, 6, 2, 6, False), (1, 1, 1, 2, 10, True),
+        (1, 1, 1, 2, 11, False), (1, 3, 1, 2, 10, True), (1, 8, 1, 2, 10, True), (768, 64, 64, 2, 4, True),
+        (768, 64, 64, 2, 30, False), (10**9, 10**9, 10**9, 2, 3, True), (10**9, 1, 1, 2, 10**9, False),
+        (10**9, 10**9, 10**9, 2, 7, False), (2, 1, 2, 1, 12, True), (2, 1, 2, 1, 100, True),
+        (3, 1, 3, 1, 13, False), (1, 1, 1, 1, 100, True), (1, 1, 1, 1, 101, False),
+        (10**6, 10**6, 1, 1, 1, False), (10**6, 10**6, 1, 1, 10**6, False),
+    ],
+)  # fmt: skip
+def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
+    monkeypatch, d, d_out, a, t, degree, runs
+):
+    class StartedError(Exception):
+        pass
+
+    def start(*given):
+        raise StartedError
+
+    monkeypatch.setattr(ideal_module, "_piece", start)
+    monkeypatch.setattr(ideal_module, "GradedIdeal", start)
+    counted = []
+    whole = ideal_module.specht_dimension
+    monkeypatch.setattr(
+        ideal_module, "specht_dimension", lambda shape: counted.append(sum(shape)) or whole(shape)
+    )
+    with pytest.raises(StartedError if runs else TooLargeError):
+        compute_ideal(SingleLayer(d, d_out, a, t), degree)
+    assert max(counted, default=0) <= 20 and len(counted) < 3000

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn import SingleLayer
-from agattn.errors import InputError, UndecidedError
+from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.geometry.singularities.learning_coefficients import (
     Factorization,
     layer_coefficient,
@@ -72,6 +72,29 @@ def test_the_global_table(sizes: tuple[int, int, int]) -> None:
         if expected is not None:
             found = least_point(layer, truth).coefficient
             assert (found.value, found.multiplicity) == (Fraction(expected[0]), expected[1]), truth
+
+
+@given(st.integers(1, 9), st.integers(1, 6), st.integers(1, 12), st.booleans(), st.data())
+def test_the_least_point_is_the_least_of_all_points_over_a_function(
+    d: int, d_out: int, a: int, softmax: bool, data: Any
+) -> None:
+    layer = SingleLayer(d, d_out, a)
+    truth, least = data.draw(st.sampled_from(learning_coefficients(layer, softmax).least))
+    zero = (lambda orbit: not orbit.r_v) if softmax else (lambda orbit: not orbit.r_v * orbit.r_a)
+    values = [
+        (point.coefficient.value, -point.coefficient.multiplicity)
+        for point in points(layer, softmax)
+        if (zero(point.orbit) if zero(truth) else point.orbit == truth)
+    ]
+    assert min(values) == (least.coefficient.value, -least.coefficient.multiplicity)
+
+
+def test_tables_of_huge_layers() -> None:
+    """Nothing is done for each pair of ranks, of which there are 10^14."""
+    found = learning_coefficients(SingleLayer(10**9, 10**7, 64))
+    assert not found.points and len(found.least) == 67
+    with pytest.raises(TooLargeError, match="an A of up to 1000000 ranks; the limit is 5000"):
+        learning_coefficients(SingleLayer(10**6, 1))
 
 
 def factors(A: Any, rank_k: int, rank_q: int, a: int) -> tuple[Any, Any]:

@@ -1,0 +1,130 @@
+"""Sizes that nothing can compute: refused or answered within 1 GB and 5 seconds of processor time."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from command_line import ROOT
+
+resource = pytest.importorskip("resource")
+
+CPU = 5  # seconds for each line, on average; the imports are shared
+MEMORY = 2**30
+SIZES = (10**9, 10**6, 10**4)
+
+#: What is tried of each command, with each size at n, after the exit status that it must have.
+LINES = {
+    "dimension": [
+        "2 dimension -d n -o n",
+        "2 dimension --dims n,n --ranks n",
+        "2 dimension --dims 2,2 --ranks 2 --heads n",
+        "2 dimension --dims 2,2 --ranks 2 -t n",
+        "2 dimension --dims 2,2 --ranks 2 -t n --normalization softmax",
+    ],
+    "verify": [
+        "2 verify -d n -o n",
+        "2 verify -d 1 -o n",
+        "2 verify --dims n,n,n --ranks n,n",
+        "2 verify --dims 2,2 --ranks 2 -t n",
+        "2 verify --dims 2,2 --ranks 2 --heads n --value-rank n",
+        "2 verify -d n -o n --certificate FILE",
+    ],
+    "strata": ["2 strata -d n -o n", "2 strata -d n -o 1 -a 1", "2 strata -d 1 -o n"],
+    "ideal": [
+        "2 ideal -d 3 -o 1 --max-degree n",
+        "2 ideal -d n -o n --max-degree n",
+        "2 ideal -d 1 -o 1 --max-degree n",
+        "2 ideal -d 1 -o 1 -t 1 --max-degree n",
+        "2 ideal -d n -o n --max-degree 8",
+        "2 ideal -d n -o n -t 1",
+        "2 ideal -d 2 -o 1 --workers n",
+        "0 ideal -d n -o n --max-degree 3",
+    ],
+    "emit": [
+        "2 emit implicit-ideal -d n -o n",
+        "2 emit hilbert-function -d 2 -o 1 --max-degree n",
+        "2 emit strata-tangents -d n -o n",
+        "2 emit critical-locus -d n -o 1",
+        "2 emit fiber -d n -o n",
+        "2 emit slice -d n -o n",
+        "2 emit virtual-fiber --dims n,n,n --ranks n,n",
+        "2 emit virtual-fiber --dims 2,2 --ranks 2 -t n",
+    ],
+    "run": ["2 run implicit-ideal -d n -o n", "2 run hilbert-function -d 2 -o 1 --max-degree n"],
+    "report": ["2 report -d n -o n --out FOLDER", "2 report --dims n,n --ranks n --out FOLDER"],
+    "rlct": [
+        "2 rlct -d n -o n",
+        "2 rlct -d n -o 1 --softmax",
+        "0 rlct -d n -o n -a 64",
+        "2 rlct -d n -o n -a 64 --certificate FILE",
+    ],
+    "atlas": ["2 atlas --max-width n", "2 atlas --max-depth n", "2 atlas --max-heads n"],
+    "audit": ["2 audit --max-d n --max-out n", "2 audit --max-d 1 --max-out n"],
+    "figure": ["2 figure 1 -d n", "2 figure 1 -o n", "2 figure 2 --layers n", "2 figure 1 --radius n"],
+    "study": ["2 study FOLDER/../n.toml --dry-run"],
+    "layers": [
+        "0 dimension --dims 1*20 --ranks 1*20",
+        "0 dimension --dims 1*1000 --ranks 1*1000",
+        "2 dimension --dims 1*20000 --ranks 1*20000",
+        "0 verify --dims 2*20 --ranks 2*20 -t 3 --engine native --claim lemma-3.5",
+        "3 verify --dims 2*1000 --ranks 2*1000 -t 3 --engine native --claim lemma-3.6 --claim equation-12",
+        "2 emit virtual-fiber --dims 2*20 --ranks 2*20 -t 3",
+        "2 emit virtual-fiber --dims 2*1000 --ranks 2*1000 -t 3",
+        "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
+    ],
+}
+
+CODE = """
+import json, sys
+from command_line import call
+for words in json.loads(sys.stdin.read()):
+    ended = call(*words)
+    print(json.dumps([ended.status, ended.out[:500], ended.err]), flush=True)
+"""
+
+
+def words(line, n, folder):
+    """The arguments of a line; k*l stands for what a network with l layers of width k has there."""
+    found = line.replace("FILE", str(folder / "file")).replace("FOLDER", str(folder / "out")).split()
+    for k, word in enumerate(found):
+        if "*" in word:
+            width, layers = word.split("*")
+            found[k] = ",".join([width] * (int(layers) + (found[k - 1] == "--dims")))
+        elif word.endswith("/n.toml"):
+            found[k] = word.replace("n.toml", f"{n}.toml")
+        elif "/" not in word:
+            found[k] = ",".join(str(n) if part == "n" else part for part in word.split(","))
+    return found
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_huge_sizes_are_refused_or_answered_at_once(tmp_path, command):
+    """All lines of a command in one process, which is killed when its processor time is used up."""
+    tried = []
+    for n in SIZES[:1] if command == "layers" else SIZES:
+        (tmp_path / f"{n}.toml").write_text(
+            f'[[networks]]\ndims = [[2, 2]]\nranks = [[2]]\nheads = "1..{n + 1}"\n'
+        )
+        tried += [words(line, n, tmp_path) for line in LINES[command]]
+    seconds = 10 + CPU * len(tried)
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    process = subprocess.run(
+        [sys.executable, "-c", CODE],
+        input=json.dumps([rest for _, *rest in tried]),
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}", "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=limited, capture_output=True, text=True, cwd=tmp_path, timeout=280,
+    )  # fmt: skip
+    ended = [json.loads(line) for line in process.stdout.splitlines()]
+    assert len(ended) == len(tried), (tried[len(ended)], process.returncode, process.stderr[-500:])
+    for (status, *line), (found, out, err) in zip(tried, ended, strict=True):
+        shown = " ".join(line)[:80]
+        assert found == int(status), (shown, found, out, err)
+        if found == 2:
+            assert out == "" and err.startswith("agattn: ") and err.count("\n") == 1, (shown, out, err)
+            assert "memory" not in err, (shown, err)
