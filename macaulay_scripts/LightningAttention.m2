@@ -264,7 +264,7 @@ Description
 
         For $t \ge 2$ the coefficients of $\varphi$ are, up to a linear isomorphism that does not depend on the weights, those of
         the quadratic forms $V_c(u) \cdot A_b(u)$, a product of row $c$ of $V$ and column $b$ of $A$ read as linear forms:
-        $y_{c,b,\{i,k\}} = V_{ci} A_{kb} + V_{ck} A_{ib}$ for $i < k$ and $y_{c,b,\{i,i\}} = V_{ci} A_{ib}$. These are the
+        $y_{c,b,i,k} = V_{ci} A_{kb} + V_{ck} A_{ib}$ for $i < k$ and $y_{c,b,i,i} = V_{ci} A_{ib}$. These are the
         coordinates of this package, written {\tt y_(c,b,i,k)}. For one token ({\tt Tokens => 1}) they are the coefficients
         {\tt z_(c,i,j,k)} of the cubic forms $V_c(x) \cdot x^T A x$.
 

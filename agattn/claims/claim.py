@@ -13,6 +13,8 @@ from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task
 
 A = TypeVar("A", bound=Architecture)
+#: The parts of a theorem that are claims of their own, as they are printed.
+_PARTS = {"closed": "closed", "boundary": "boundary points", "singular": "singular points"}
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,21 @@ class Claim(Generic[A]):
     judge: Callable[[A, Findings], Outcome]
     certificate: tuple[str, ...] | None = None
     beyond: bool = True
+
+    @property
+    def name(self) -> str:
+        """What people call it: by the paper's number and the part meant, or by what it is about.
+
+        >>> from agattn.claims import CLAIMS
+        >>> CLAIMS["theorem-3.4.singular"].name, CLAIMS["agattn.hilbert-function"].name
+        ('Theorem 3.4, singular points', 'Hilbert function')
+        """
+        part = self.id.rpartition(".")[2]
+        if self.source.startswith("HMK, "):
+            name = self.source.removeprefix("HMK, ") + (f", {_PARTS[part]}" if part in _PARTS else "")
+        else:
+            name = re.sub("(?<!rank)(?<!multi)-", " ", part.replace("-softmax", ", softmax"))
+        return name[:1].upper() + name[1:]
 
     @property
     def about(self) -> type[A]:

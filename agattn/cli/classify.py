@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @options.file_option(
     "-O", "--output", "destination", "Write .csv, .jsonl (a line for each head) or .json (one document)."
 )
-@options.file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf).")
+@options.file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf, .html).")
 @options.tolerance_option(1e-6)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines on stdout: one for each head.")
 def command(
@@ -48,7 +48,7 @@ def command(
     if destination is not None:
         check_destination(destination, (".csv", ".jsonl", ".json"))
     if plot is not None:
-        check_drawing(plot)
+        check_drawing(plot, output.FIGURES)
     checkpoint = Checkpoint(WeightFile(files), **counts)
     with progress("classify") as show:
         table = classify_checkpoint(checkpoint, tolerance, show)
@@ -63,10 +63,10 @@ def command(
         write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
         from agattn.reports.drawing import save
-        from agattn.reports.study_figures import draw_stable_ranks
+        from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 
         plot.parent.mkdir(parents=True, exist_ok=True)
-        save(draw_stable_ranks(rows), plot)
+        save(page_of_stable_ranks(rows) if plot.suffix == ".html" else draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
         for row in rows:

@@ -9,14 +9,14 @@ import click
 
 from agattn.cli import options
 from agattn.cli.options import file_option
-from agattn.cli.output import DRAWINGS, check_destination, check_drawing, print_json, progress
+from agattn.cli.output import FIGURES, check_drawing, print_json, progress
 
 
 @click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
 @click.argument("number", metavar="1|2|3", type=click.Choice(["1", "2", "3"]))
 @file_option(
     "-O", "--output",
-    "Draw the figure to a .png, .svg or .pdf file; figure 1 also to .html, to turn with the mouse.",
+    "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.",
 )  # fmt: skip
 @click.option("-d", "--embed-dim", "d", default="2", show_default=True, metavar="D", help="Figure 1: d.")
 @click.option("-o", "--out-dim", "d_out", default="1", show_default=True, metavar="D'", help="Figure 1: d'.")
@@ -53,9 +53,7 @@ def command(
     if number != "3":
         options.leave_out("is for figure 3", "seed")
     if output is not None:
-        html = number == "1" and output.suffix.lower() == ".html"
-        endings = (*DRAWINGS, ".html") if number == "1" else DRAWINGS
-        check_destination(output) if html else check_drawing(output, endings)
+        check_drawing(output, FIGURES)
     if number == "1":
         from agattn.engines.run import Limits
 
@@ -108,10 +106,10 @@ def _figure_1(
 def _figure_2(output: Path | None, layers: int) -> Shown:
     from agattn.geometry.identifiability.virtual_weights import unrolled_factors
     from agattn.reports.drawing import save
-    from agattn.reports.figure2 import draw_figure_2, reading
+    from agattn.reports.figure2 import draw_figure_2, page_2, reading
 
     if output is not None:
-        save(draw_figure_2(layers), output)
+        save(page_2(layers) if output.suffix == ".html" else draw_figure_2(layers), output)
     product = f"L {reading(layers)}"
     pairs = [{"i": i, "transposed": transposed} for i, transposed in unrolled_factors(layers)]
     document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
@@ -121,11 +119,11 @@ def _figure_2(output: Path | None, layers: int) -> Shown:
 def _figure_3(output: Path | None, seed: int) -> Shown:
     options.one_blas_thread()
     from agattn.reports.drawing import save
-    from agattn.reports.figure3 import draw_figure_3, figure_3
+    from agattn.reports.figure3 import draw_figure_3, figure_3, page_3
 
     rows = figure_3(seed=seed)
     if output is not None:
-        save(draw_figure_3(rows), output)
+        save(page_3(rows) if output.suffix == ".html" else draw_figure_3(rows), output)
     entries, lines = [], [" δ  dimension  evidence   eq. 16  one float32 trial"]
     for row in rows:
         c = row.computed

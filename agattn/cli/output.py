@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 #: What pictures are written as.
 DRAWINGS = (".png", ".svg", ".pdf")
+#: Drawings, and pages to point at.
+FIGURES = (*DRAWINGS, ".html")
 
 
 def print_json(document: Mapping[str, object], indent: int | None = 2) -> None:
@@ -113,11 +115,12 @@ def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool 
 
 
 def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
-    """Refuse to draw without matplotlib, or into a file that :func:`check_destination` refuses."""
+    """Refuse to draw without the library for it, or into a file that :func:`check_destination` refuses."""
     if path is not None:
         check_destination(path, suffixes)
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("drawing needs matplotlib; install it with: pip install 'agattn[figures]'")
+    library = "plotly" if path is not None and path.suffix.lower() == ".html" else "matplotlib"
+    if importlib.util.find_spec(library) is None:
+        raise InputError(f"drawing needs {library}; install it with: pip install 'agattn[figures]'")
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:

@@ -190,13 +190,27 @@ _INDEX = re.compile(
 
 
 def running(text: str) -> Markup:
-    """Running text in HTML with its indices set as such: after an underscore, in braces or up to two letters.
+    """Running text in HTML; matrices are set, and indices: after an underscore, in braces or up to two.
 
     >>> print(running("y_{1,2} < V_c A_b, in d_out, and Σ d_i²"))
     y<sub>1,2</sub> &lt; V<sub>c</sub> A<sub>b</sub>, in d_out, and Σ d<sub>i</sub>²
     """
     index = r"<sub>\g<1>\g<2>\g<3></sub>"
-    return Markup(_INDEX.sub(index, str(escape(text))))
+    words, *rest = _MATRIX.split(text)
+    shown = Markup(_INDEX.sub(index, str(escape(words))))
+    for rows, after in zip(rest[::2], rest[1::2], strict=True):
+        shown += Markup(f'<span class="line">{mathml(_matrix_in(rows).latex)}</span>') + running(after)
+    return shown
+
+
+_NUMBER = r"-?\d+(?:/\d+)?"
+_ROW = rf"\[{_NUMBER}(?:, {_NUMBER})*\]"
+_MATRIX = re.compile(rf"\[({_ROW}(?:, {_ROW})*)\]")
+
+
+def _matrix_in(rows: str) -> Math:
+    """The matrix that is written as a list of rows in running text."""
+    return matrix(row.split(", ") for row in rows[1:-1].split("], ["))
 
 
 def cell_markdown(cell: Cell) -> str:
@@ -214,11 +228,14 @@ def cell_markdown(cell: Cell) -> str:
 
 
 def text_markdown(text: str) -> str:
-    """Text in which Markdown finds neither tags nor links nor a new line.
+    r"""Text in which Markdown finds neither tags nor links nor a new line.
 
     >>> text_markdown("a < d, <b>, [x](y)")
     'a < d, &lt;b>, [x&#93;(y)'
+    >>> print(text_markdown("A = [[1, 0]]"))
+    A = $\begin{pmatrix} 1 & 0 \end{pmatrix}$
     """
+    text = _MATRIX.sub(lambda found: f"${_matrix_in(found[1]).latex}$", text)
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text).replace("](", "&#93;(").replace("\n", " ")
 
 

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
@@ -154,7 +153,10 @@ def _dimension(found: Dimension) -> list[Table]:
 
 @tables.register
 def _strata(strata: StrataTable) -> list[Table]:
-    cells = [row.cells() for row in strata.rows]
+    cells: list[dict[str, Cell]] = [{**row.cells()} for row in strata.rows]
+    for row, words in zip(strata.rows, cells, strict=True):
+        if row.contradicts_paper:
+            words["singular by HMK"] = Word(f"{words['singular by HMK']}, differs")
     near = (Lines((row.local_type.description,)) for row in strata.rows)
     rows = tuple((*words.values(), last) for words, last in zip(cells, near, strict=True))
     name = strata.layer.name
@@ -203,18 +205,9 @@ def _module(module: EquationModule) -> list[Table]:
     polynomial = module.highest.polynomial()
     equation: Cell = f"{len(polynomial)} terms"
     if len(polynomial) <= _MOST_TERMS:
-        equation = Math(short_latex(polynomial.latex()), is_sum=True)
+        equation = Math(polynomial.latex(), is_sum=True)
     row = (Math(tensor_product(module.shapes)), module.degree, module.dimension, module.name, equation)
     return [Table("A module of equations", _MODULE, (row,))]
-
-
-def short_latex(latex: str) -> str:
-    """Coordinates with one-digit indices without most commas.
-
-    >>> short_latex("y_{1,1,1,2}^{2} y_{1,2,2,2}")
-    'y_{11,12}^{2} y_{12,22}'
-    """
-    return re.sub(r"y_\{(\d),(\d),(\d),(\d)\}", r"y_{\1\2,\3\4}", latex)
 
 
 @tables.register

@@ -35,17 +35,20 @@ from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import image, save
-from agattn.reports.figure2 import draw_figure_2, reading
+from agattn.reports.figure2 import draw_figure_2, page_2, reading
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Report, Settings, verify
 
 _LONGEST_LISTING = 20_000  # characters of a script or transcript that are shown on the page
+_LONGEST_VALUE = 500  # that is shown in full, in characters
 _MOST_LAYERS_DRAWN = 3
+_MOST_EQUATIONS = 3_000  # that are written out
 
 PAPER = (
     "HMK is Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention: Identifiability and Dimension, "
@@ -116,8 +119,8 @@ def title(architecture: SingleLayer | DeepNetwork) -> str:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """How many claims came out which way, in a sentence."""
     words = [f"{n} {status}" for status in Status if (n := sum(v.status is status for v in verdicts))]
-    refuted = [v.claim for v in verdicts if v.status is Status.REFUTED]
-    tail = f" Refuted: {', '.join(refuted)}." if refuted else ""
+    refuted = [CLAIMS[v.claim].name for v in verdicts if v.status is Status.REFUTED]
+    tail = f" Refuted: {'; '.join(refuted)}." if refuted else ""
     return f"Of {len(verdicts)} claims: {', '.join(words)}.{tail}"
 
 
@@ -126,7 +129,7 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
     refuted: dict[str, list[str]] = {}
     for verdict in verified.verdicts:
         if verdict.status is Status.REFUTED:
-            refuted.setdefault(_sentence(verdict.witness), []).append(verdict.claim)
+            refuted.setdefault(_sentence(verdict.witness), []).append(CLAIMS[verdict.claim].name)
     runs = sorted(
         verified.runs, key=lambda r: (r.problem.task, r.installation.engine.name, r.problem.characteristic)
     )
@@ -162,19 +165,21 @@ def claims_table(verdicts: Sequence[Verdict]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for v in verdicts:
         claim, computed, why = CLAIMS[v.claim], in_words(plain(v.computed)), _sentence(v.witness)
+        if len(computed) > _LONGEST_VALUE:
+            computed = v.short
+        computed = computed and f"Found: {computed}"
         if v.status is Status.REFUTED:
             computed += f" (predicted: {in_words(plain(v.predicted))})"
             why = "The witness stands above."
         by = f"Found by {v.engine.replace('native', 'exact linear algebra')}."
         word = Word(str(v.evidence or ""))
         rows.append((
-            Lines((v.claim, claim.source)),
-            Lines((claim.statement, Math(claim.latex))),
+            Lines((claim.name, Code(claim.id))),
             Word(str(v.status)),
             Lines((word, f"in part: {v.scope}")) if v.scope else word,
-            Lines(tuple(filter(None, (computed, why, by)))),
+            Lines((claim.statement, Math(claim.latex), *filter(None, (computed, why)), by)),
         ))  # fmt: skip
-    headings = ("claim", "statement", "verdict", "evidence", "what was found")
+    headings = ("claim", "verdict", "evidence", "what it says, and what was found")
     return Table("Every claim, its verdict, and how it is known", headings, tuple(rows))
 
 
@@ -183,8 +188,10 @@ def _sources_table(verdicts: Sequence[Verdict]) -> Table:
     claims: dict[Source, list[str]] = {}
     for verdict in verdicts:
         for source in verdict.sources:
-            claims.setdefault(source, []).append(verdict.claim)
-    rows = tuple((s.part, s.found_by, s.checked_by, ", ".join(ids)) for s, ids in claims.items())
+            claims.setdefault(source, []).append(CLAIMS[verdict.claim].name)
+    rows = tuple((s.part, s.found_by, s.checked_by, "; ".join(names)) for s, names in claims.items())
+    if not any(source.checked_by for source in claims):
+        return Table("Who found what", ("what", "found by", "for"), tuple((*row[:2], row[3]) for row in rows))
     return Table("Who found what", ("what", "found by", "checked by", "for"), rows)
 
 
@@ -235,6 +242,12 @@ def _of_layer(
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
         values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *generators_tables(ideal))}
+        many = sum(piece.minimal_generators for piece in ideal.degrees)
+        values |= {"many": many, "file": ()}
+        if 0 < many <= _MOST_EQUATIONS:
+            progress("writing out all equations")
+            said = f"all {many} minimal generators, for Macaulay2"
+            values["file"] = _listing("equations.m2", export(ideal, "macaulay2"), said)
     except AgattnError as error:
         values["equations"] = str(error)
     if pictures:
@@ -264,12 +277,19 @@ def _figure_1(layer: SingleLayer, settings: Settings) -> tuple[Block, ...] | str
         return str(error)
     caption = f"{figure.words} Computed by {figure.source}; {figure.evidence}."
     picture = Picture("figure1.png", image("figure1.png", figure.save), figure.words, caption)
-    turned: Block
+    return (
+        picture,
+        _interactive("figure1.html", figure.page, "turned"),
+        *(() if figure.run is None else _files(figure.run)),
+    )
+
+
+def _interactive(name: str, page: Callable[[], str], verb: str) -> Block:
+    """A figure as a page of its own, or the reason why there is none."""
     try:
-        turned = Attachment("figure1.html", figure.page(), "the same to be turned with the mouse", False)
+        return Attachment(name, page(), f"the same to be {verb} with the mouse", False)
     except InputError as error:
-        turned = Text(f"No interactive figure: {error}.")
-    return (picture, turned, *(() if figure.run is None else _files(figure.run)))
+        return Text(f"No interactive figure: {error}.")
 
 
 def _files(run: Run) -> tuple[Attachment, Attachment]:
@@ -295,7 +315,8 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
     if pictures:
         drawn = image("tree.svg", lambda path: save(draw_figure_2(network.layers), path))
         caption = f"The network as a ternary tree, Figure 2 of HMK for l = {network.layers}."
-        values["tree"] = Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption)
+        picture = Picture("tree.svg", drawn, f"Ternary tree of the product {product}.", caption)
+        values["tree"] = (picture, _interactive("tree.html", lambda: page_2(network.layers), "read"))
     return values
 
 

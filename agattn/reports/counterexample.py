@@ -19,6 +19,7 @@ import sympy
 
 from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
+from agattn.claims import CLAIMS
 from agattn.display.table import Math, Table, matrix
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
@@ -142,7 +143,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
     against, failing = [], set[Stratum]()
     for verdict in verdicts:
         found = {stratum for stratum in verdict.fails_at if tangent_bounds(layer, stratum).singular}
-        against += [verdict.claim] if found else []
+        against += [CLAIMS[verdict.claim].name] if found else []
         failing |= found
     if not failing:
         return {}
@@ -161,7 +162,7 @@ def counterexample(layer: SingleLayer, verdicts: Sequence[Verdict]) -> dict[str,
         "V": matrix(first.V).latex,
         "forms": _forms(first.A, first.V),
         "vectors": Table(f"{number} tangent vectors at p", headings, rows) if number <= _MOST_ROWS else (),
-        "pivots": [f"y_{{{','.join(map(str, names[n]))}}}" for n in _pivots(_rows(layer, first.vectors))],
+        "pivots": [_name(names[n]) for n in _pivots(_rows(layer, first.vectors))],
         "others": [f"{len(one.vectors)} at {one.bounds.stratum}" for one in others],
         "files": tuple(
             _file(one) for one in (first, *others) if len(one.vectors) * len(names) <= _LONGEST_FILE
@@ -177,8 +178,7 @@ def _entries(vector: TangentVector) -> Math:
 
 
 def _name(name: Coordinate) -> str:
-    c, b, i, k = name
-    return f"y_{{{c}{b},{i}{k}}}" if max(name) < 10 else f"y_{{{c},{b},{i},{k}}}"
+    return f"y_{{{','.join(map(str, name))}}}"
 
 
 def _forms(A: IntegerMatrix, V: IntegerMatrix) -> str:

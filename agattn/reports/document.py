@@ -33,7 +33,7 @@ import jinja2
 from markupsafe import Markup
 
 from agattn.display import table
-from agattn.display.mathml import mathml
+from agattn.display.mathml import FONT, mathml
 from agattn.display.table import Cell, Lines, Math, Table, Word, text_markdown
 from agattn.errors import InputError
 
@@ -170,9 +170,15 @@ def environment() -> jinja2.Environment:
     found.filters |= {
         "html_cell": table.cell_html, "running": table.running, "is_wide": _is_wide,
         "md_cell": table.cell_markdown, "md_text": text_markdown,
-        "mathml": lambda latex: Markup(mathml(latex, "block")),
+        "mathml": lambda latex: Markup(mathml(latex, "block")), "is_stacked": _is_stacked,
     }  # fmt: skip
+    found.globals["font"] = base64.b64encode(FONT.read_bytes()).decode()
     return found
+
+
+def _is_stacked(table: Table) -> bool:
+    """Whether a row is shown as a card on a phone: where several of its cells are to be read."""
+    return any(sum(map(_is_wide, row)) > 1 for row in table.rows) and len(table.headings) > 3
 
 
 def _is_wide(cell: Cell) -> bool:

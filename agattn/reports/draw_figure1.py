@@ -154,8 +154,6 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
             **axes, "aspectmode": "cube", "dragmode": "orbit",
             "camera": {"eye": {"x": 1.25, "y": -1.65, "z": 0.75}},
         },
-        "font": {"color": _INK, "family": "system-ui, sans-serif"},
-        "paper_bgcolor": "rgba(0,0,0,0)",
         "margin": {"l": 0, "r": 0, "t": 8, "b": 0},
         "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top"},
     }  # fmt: skip

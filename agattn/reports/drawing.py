@@ -1,13 +1,15 @@
-"""Figures of matplotlib as files; the same input gives the same file, byte for byte."""
+"""Figures as files, drawn or as interactive pages; the same input gives the same file, byte for byte."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.errors import InputError
+from agattn.reports.document import environment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,18 +17,24 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the suffix of the path chooses the format.
+def save(figure: Figure | str, path: Path) -> None:
+    """Write a figure, or a page that :func:`page` made; the suffix of the path chooses the format.
 
     Raises:
         InputError: if the suffix is not one of :data:`SUFFIXES`, or the folder does not exist.
     """
-    import matplotlib
-
-    if path.suffix not in SUFFIXES:
+    if isinstance(figure, str):
+        if path.suffix != ".html":
+            raise InputError(f"{path} does not end in .html")
+    elif path.suffix not in SUFFIXES:
         raise InputError(f"{path} does not end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
+    if isinstance(figure, str):
+        path.write_text(figure, encoding="utf-8")
+        return
+    import matplotlib
+
     # Without these, files would carry the date and random identifiers.
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
     with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
@@ -54,3 +62,26 @@ def empty(width: float, height: float) -> tuple[Figure, Any]:
         ) from error
     figure = Figure(figsize=(width, height))
     return figure, figure.add_subplot()
+
+
+def page(title: str, words: str, note: str, traces: list[dict[str, Any]], layout: dict[str, Any]) -> str:
+    """An interactive figure of plotly as one HTML page, which holds plotly.js and needs no network.
+
+    Args:
+        title, words, note: the heading, what the figure shows, and how to use it.
+        traces, layout: of the figure, where the layout may leave out what all figures here share.
+
+    Raises:
+        InputError: if plotly is missing.
+    """
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise InputError(
+            "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
+        ) from error
+    clear = "rgba(0,0,0,0)"
+    shared = {"font": {"family": "system-ui, sans-serif"}, "paper_bgcolor": clear, "plot_bgcolor": clear}
+    drawing = json.dumps({"data": traces, "layout": shared | layout}, sort_keys=True)
+    template = environment().get_template("figure.html.j2")
+    return template.render(title=title, words=words, note=note, library=get_plotlyjs(), drawing=drawing)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,9 +35,8 @@ from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.document import environment
 from agattn.reports.draw_figure1 import Scene, draw, plotly_figure
-from agattn.reports.drawing import save
+from agattn.reports.drawing import page, save
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
@@ -177,16 +175,11 @@ class Figure1:
         Raises:
             InputError: if plotly is missing.
         """
-        try:
-            from plotly.offline import get_plotlyjs
-        except ImportError as error:
-            raise InputError(
-                "the interactive figure needs plotly; install it with: pip install 'agattn[figures]'"
-            ) from error
         title = f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
-        drawing = json.dumps(plotly_figure(self.scene), sort_keys=True)
-        template = environment().get_template("figure1.html.j2")
-        return template.render(figure=self, title=title, library=get_plotlyjs(), drawing=drawing)
+        found = f"Equation and singular points by {self.source}; evidence: {self.evidence}."
+        figure = plotly_figure(self.scene)
+        note = f"Drag to turn, scroll to zoom. {found}"
+        return page(title, self.words, note, figure["data"], figure["layout"])
 
     def save(self, path: Path) -> None:
         """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
@@ -194,12 +187,7 @@ class Figure1:
         Raises:
             InputError: if the suffix is another one, the folder does not exist, or a library is missing.
         """
-        if path.suffix != ".html":
-            save(draw(self.scene), path)
-        elif not path.parent.is_dir():
-            raise InputError(f"the folder {path.parent} does not exist")
-        else:
-            path.write_text(self.page(), encoding="utf-8")
+        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
 
     def _repr_html_(self) -> str:
         """The picture, and what it shows in words; only the words where matplotlib is missing."""

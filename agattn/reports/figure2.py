@@ -12,11 +12,11 @@ equation 12.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from agattn.errors import InputError
-from agattn.reports.drawing import empty
+from agattn.reports.drawing import empty, page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,20 +70,53 @@ def in_order(l: int) -> list[Node]:  # the paper's l
     if not 1 <= l <= MAX_LAYERS:
         raise InputError(f"l is {l}; the tree is drawn for 1 to {MAX_LAYERS} layers")
 
-    def walk(node: Node) -> Iterator[Node]:
-        if not node.level:
-            yield node
-        for n, child in enumerate(node.children):
-            yield from walk(child)
-            if n == node.gap:
-                yield node
+    return list(_walk(Node(l)))
 
-    return list(walk(Node(l)))
+
+def _walk(node: Node) -> Iterator[Node]:
+    """What is below a node from left to right, and the node in its gap."""
+    if not node.level:
+        yield node
+    for n, child in enumerate(node.children):
+        yield from _walk(child)
+        if n == node.gap:
+            yield node
 
 
 def reading(l: int) -> str:
     """The product that the tree of X P_l spells."""
-    return " ".join(node.matrix if node.level else str(node) for node in in_order(l))
+    return _product(in_order(l))
+
+
+def _product(nodes: Iterable[Node]) -> str:
+    return " ".join(node.matrix if node.level else str(node) for node in nodes)
+
+
+class _Placed(NamedTuple):
+    """A node of the drawing: where it is, and where its children and its matrix are."""
+
+    node: Node
+    x: float
+    children: tuple[float, ...]
+
+    @property
+    def matrix_at(self) -> float:
+        return sum(self.children[self.node.gap : self.node.gap + 2]) / 2
+
+
+def _placed(l: int) -> list[_Placed]:
+    """All nodes of the tree; leaves stand one apart, other nodes above the middle of their children."""
+    bottom, found = itertools.count(), list[_Placed]()
+
+    def place(node: Node) -> float:
+        below = tuple(map(place, node.children))
+        x = sum(below) / 3 if below else float(next(bottom))
+        found.append(_Placed(node, x, below))
+        return x
+
+    in_order(l)  # refuses what is too large
+    place(Node(l))
+    return found
 
 
 def draw_figure_2(l: int) -> Figure:
@@ -92,8 +125,8 @@ def draw_figure_2(l: int) -> Figure:
     Raises:
         InputError: if l is not between 1 and :data:`MAX_LAYERS`, or matplotlib is missing.
     """
-    bottom = itertools.count()
-    leaves = sum(not node.level for node in in_order(l))
+    placed = _placed(l)
+    leaves = sum(not node.level for node, *_ in placed)
     figure, axes = empty(max(4.0, 0.42 * leaves), 1.0 + 1.1 * l)
     size = 9 if l <= 3 else 6
 
@@ -101,16 +134,48 @@ def draw_figure_2(l: int) -> Figure:
         box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
         axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
 
-    def draw(node: Node) -> float:
-        y, xs = node.level - l, [draw(child) for child in node.children]
-        x = sum(xs) / 3 if xs else float(next(bottom))
-        for below in xs:
-            axes.plot([x, below], [y, y - 1], color=_INK, linewidth=0.6, zorder=1)
-        if xs:
-            text((xs[node.gap] + xs[node.gap + 1]) / 2, y - 0.62, node.matrix, _BLUE, 0.1, "none")
-        text(x, y, str(node), _INK, 0.2, _INK)
-        return x
-
-    draw(Node(l))
+    for place in placed:
+        node, x, children = place
+        for below in children:
+            axes.plot([x, below], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
+        if children:
+            text(place.matrix_at, node.level - 0.62, node.matrix, _BLUE, 0.1, "none")
+        text(x, node.level, str(node), _INK, 0.2, _INK)
     axes.set_axis_off()
     return figure
+
+
+def page_2(l: int) -> str:
+    """The tree as an interactive page: each node tells the product that it stands for.
+
+    Raises:
+        InputError: if l is not between 1 and :data:`MAX_LAYERS`, or plotly is missing.
+    """
+    placed = _placed(l)
+    inner = [place for place in placed if place.children]
+    edges = [
+        point
+        for place in inner
+        for below in place.children
+        for point in ((place.x, place.node.level), (below, place.node.level - 1), (None, None))
+    ]
+    nodes = {
+        "x": [place.x for place in placed], "y": [place.node.level for place in placed],
+        "mode": "markers+text", "text": [str(place.node) for place in placed], "textposition": "top center",
+        "hovertext": [f"{place.node} = {_product(_walk(place.node))}" for place in placed],
+        "hoverinfo": "text", "marker": {"size": 7, "color": "#8a94a0"}, "cliponaxis": False,
+    }  # fmt: skip
+    matrices = {
+        "x": [place.matrix_at for place in inner], "y": [place.node.level - 0.62 for place in inner],
+        "text": [place.node.matrix for place in inner], "mode": "text", "textfont": {"color": "#3b82c4"},
+        "hoverinfo": "skip",
+    }  # fmt: skip
+    lines = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
+    traces = [dict(zip("xy", zip(*edges, strict=True), strict=True)) | lines, matrices, nodes]
+    layout = {
+        "xaxis": {"visible": False}, "yaxis": {"visible": False, "range": [-0.3, l + 0.4]},
+        "showlegend": False, "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+    }  # fmt: skip
+    words = f"The network of {l} layers as a ternary tree; along the bottom it reads φ(X) = L {reading(l)}."
+    note = "Point at a node to see the product that it stands for; drag over a part to enlarge it."
+    return page(f"Figure 2 for l = {l}", words, note, traces, layout)

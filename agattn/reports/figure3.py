@@ -21,7 +21,7 @@ from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.claims.network_dimension import equation_14
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.reports.drawing import empty
+from agattn.reports.drawing import empty, page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,3 +99,47 @@ def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def page_3(rows: Sequence[Figure3Row]) -> str:
+    """The same as an interactive page: each point tells its numbers.
+
+    Raises:
+        InputError: if plotly is missing.
+    """
+    delta = [row.delta for row in rows]
+
+    def trace(name: str, mode: str, values: list[int], says: list[str], **style: object) -> dict[str, object]:
+        hover = [f"δ = {d}: {value}{end}" for d, value, end in zip(delta, values, says, strict=True)]
+        return {
+            "name": name,
+            "mode": mode,
+            "x": delta,
+            "y": values,
+            "hovertext": hover,
+            "hoverinfo": "text",
+            **style,
+        }
+
+    none = [""] * len(rows)
+    known = [
+        f", {row.computed.evidence}: at least {row.computed.lower_bound}, at most {row.computed.upper_bound}"
+        for row in rows
+    ]
+    open_circle = {"size": 13, "symbol": "circle-open", "color": "#d9663a", "line": {"width": 2}}
+    traces = [
+        trace("equation 16", "lines", [row.expected for row in rows], none, line={"color": "#3b82c4"}),
+        trace("one float32 trial", "markers", [row.float32 for row in rows], none, marker=open_circle),
+        trace(
+            "computed", "markers", [row.computed.dimension for row in rows], known,
+            marker={"size": 8, "color": "#2f9e57"},
+        ),
+    ]  # fmt: skip
+    layout = {
+        "xaxis": {"title": {"text": "δ"}, "dtick": 1}, "yaxis": {"title": {"text": "dimension"}},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
+    }  # fmt: skip
+    words = "Dimensions of normalized networks with two layers of width δ, a = 2 and t = 3."
+    note = "Point at a mark for its numbers; drag over a part to enlarge it, double-click to go back."
+    return page("Figure 3: dimensions of normalized networks", words, note, traces, layout)

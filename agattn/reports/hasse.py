@@ -29,7 +29,7 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
     # Across: r_V − r_A, and a little more for r, so that no edge runs through a third stratum.
     at = {s: (s.r_v - s.r_a + 0.31 * (s.r - max(s.r_v, s.r_a)), heights[size[s]]) for s in order}
     left, right = min(x for x, _ in at.values()), max(x for x, _ in at.values())
-    figure, axes = empty(1.9 * (right - left) + 3.6, 0.7 * len(heights) + 1.0)
+    figure, axes = empty(1.25 * (right - left) + 3.0, 0.6 * len(heights) + 1.0)
     import matplotlib
 
     def line(one: tuple[float, float], other: tuple[float, float], style: str) -> None:
@@ -39,7 +39,7 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
         style = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "black", **outline}
         axes.text(*place, text, ha="center", va="center", bbox=style, zorder=2)
 
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 9}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "font.size": 12}):
         axes.set_position((0.12, 0.03, 0.86, 0.87))
         for upper, below in order.items():
             for lower in below:
@@ -57,5 +57,5 @@ def draw_hasse_diagram(layer: SingleLayer, path: Path) -> None:
         axes.set_yticks(list(heights.values()), [f"dim {dimension}" for dimension in heights])
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        figure.suptitle(f"{layer}\nred: singular, thick: boundary, dotted: outside M", fontsize=9, y=0.985)
+        figure.suptitle(f"{layer}\nred: singular, thick: boundary, dotted: outside M", fontsize=11, y=0.985)
         save(figure, path)

@@ -28,6 +28,7 @@ def audit_page(table: Audit) -> str:
         "audit.md.j2",
         table=table,
         command=command,
+        names=lambda ids: [CLAIMS[claim].name for claim in ids],
         patterns=patterns,
         rows=rows,
         applying=[claim for row in table.rows for claim in row.claims.values() if claim["hypotheses_hold"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agattn.reports.drawing import empty
+from agattn.reports.drawing import empty, page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,6 +19,8 @@ MARKS = {
     "failed": ("#4a4f57", "!"),
 }
 _EVIDENCE = {"proved": ("#2b6cb0", "o"), "modular": ("#c05621", "s"), "numerical": ("#7b2d8b", "^")}
+#: A key of a head's row, what it belongs to, and how it is marked, to the left and to the right of the layer.
+_STABLE_RANKS = (("stable_rank_a", "A = KᵀQ", "o", -0.12), ("stable_rank_v", "V", "x", 0.12))
 _MOST_SIGNS = 1500  # beyond, the cells are too small for them
 _MOST_NAMES = 120
 
@@ -85,10 +87,7 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
         rows: for each head its ``layer``, from 0, ``stable_rank_a`` and ``stable_rank_v``.
     """
     figure, axes = empty(7, 4)
-    for key, label, marker, shift in (
-        ("stable_rank_a", "A = KᵀQ", "o", -0.12),
-        ("stable_rank_v", "V", "x", 0.12),
-    ):
+    for key, label, marker, shift in _STABLE_RANKS:
         x, y = [row["layer"] + shift for row in rows], [row[key] for row in rows]
         axes.scatter(x, y, marker=marker, label=label)
     axes.set_xticks(sorted({row["layer"] for row in rows}))
@@ -98,3 +97,38 @@ def draw_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.axhline(1, color="0.7", linewidth=0.8)
     axes.legend()
     return figure
+
+
+def page_of_stable_ranks(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The same as an interactive page: each mark tells which head it is, and where that lies.
+
+    Args:
+        rows: as for :func:`draw_stable_ranks`, with ``head``, ``r_v``, ``r_a``, ``r`` and ``evidence``.
+
+    Raises:
+        InputError: if plotly is missing.
+    """
+    where = [
+        f"layer {row['layer']}, head {row['head']}: "
+        f"stratum ({row['r_v']},{row['r_a']},{row['r']}), {row['evidence']}"
+        for row in rows
+    ]
+    traces = [
+        {
+            "name": label, "mode": "markers", "x": [row["layer"] + shift for row in rows],
+            "y": [row[key] for row in rows], "hoverinfo": "text",
+            "hovertext": [f"{at}; {row[key]:.4g} for {label}" for at, row in zip(where, rows, strict=True)],
+            "marker": {"size": 9, "symbol": {"o": "circle", "x": "x-thin"}[marker], "color": colour,
+                       "line": {"width": 2 * (marker == "x"), "color": colour}},
+        }
+        for (key, label, marker, shift), colour in zip(_STABLE_RANKS, ("#3b82c4", "#d9663a"), strict=True)
+    ]  # fmt: skip
+    layout = {
+        "xaxis": {"title": {"text": "layer, from 0"}, "dtick": 1, "zeroline": False},
+        "yaxis": {"title": {"text": "stable rank"}, "type": "log", "dtick": "D2"},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
+    }  # fmt: skip
+    words = f"The stable ranks ‖·‖²_F / ‖·‖² of A and of V for {len(rows)} heads, by layer."
+    note = "Point at a mark to see which head it is; drag over a part to enlarge it, double-click to go back."
+    return page("Stable ranks of heads", words, note, traces, layout)

@@ -9,7 +9,7 @@ Here values are computed; the sentences are in the template ``study.j2``.
 >>> lines = [perform(job, versions)[0] for job in jobs]
 >>> document = study_report(lines, pictures=False)
 >>> document.summary
-'3 jobs: 2 confirmed, 1 refuted. Refuted somewhere: theorem-3.4.singular.'
+'3 jobs: 2 confirmed, 1 refuted. Refuted somewhere: Theorem 3.4, singular points.'
 >>> [section.title for section in document.sections][:3]
 ['What was asked', 'Refuted', 'Claims']
 """
@@ -69,7 +69,7 @@ def study_report(
     return Document(
         f"Study of {subject}",
         f"{_count(len(lines), 'job')}: {counted(word for line in lines for word in words(line))}."
-        + (f" Refuted somewhere: {', '.join(refuted)}." if refuted else ""),
+        + (f" Refuted somewhere: {'; '.join(map(_printed, refuted))}." if refuted else ""),
         sections(
             "study", ask=ask, subject=subject, evidence=EVIDENCE, paper=PAPER, **found,
             settings=_table("Settings", ("what", "value"), settings.items()),
@@ -126,6 +126,11 @@ def _ids(entries: Sequence[Entry]) -> list[str]:
     return [*(name for name in CLAIMS if name in judged), *sorted(judged - set(CLAIMS))]
 
 
+def _printed(name: str) -> str:
+    """A claim as it is called; results may be of claims that are not known here."""
+    return CLAIMS[name].name if name in CLAIMS else name
+
+
 def _verdict(entry: Entry, claim: str) -> str:
     return str(entry.claims.get(claim, {}).get("verdict", "failed"))
 
@@ -139,7 +144,7 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
     refuted: list[Values] = []
     counts: list[Row] = []
     undecided = [
-        (_name(entry), name, claim["witness"])
+        (_name(entry), _printed(name), claim["witness"])
         for entry in entries
         for name, claim in entry.claims.items()
         if claim["verdict"] == "undecided"
@@ -150,7 +155,8 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
         failing, decided = which["refuted"], [*which["confirmed"], *which["refuted"]]
         statement: Cell = "" if claim is None else Lines((claim.statement, Math(claim.latex)))
         known = counted(entry.claims[name]["evidence"] for entry in decided)
-        counts.append((name, statement, *(str(len(those)) for those in which.values()), known))
+        shown = name if claim is None else Lines((claim.name, Code(name)))
+        counts.append((shown, statement, *(str(len(those)) for those in which.values()), known))
         if failing:
             rows: list[Row] = []
             for entry in failing:
@@ -159,10 +165,10 @@ def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
                 rows.append((_name(entry), Word(found["evidence"]), found["witness"], *values))
             headings = ("architecture", "evidence", "witness", "predicted", "computed")
             refuted.append({
-                "name": name, "claim": claim, "number": len(failing),
+                "name": _printed(name), "claim": claim, "number": len(failing),
                 "decided": _count(len(decided), "architecture"),
                 "where": _where(failing, which["confirmed"]),
-                "table": _table(f"Refutations of {name}", headings, rows),
+                "table": _table(f"Refutations of {_printed(name)}", headings, rows),
             })  # fmt: skip
     return {
         "refuted": refuted,
@@ -204,7 +210,7 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
     if not ids:
         return ()
     rows = ((_name(entry), *(_cell(entry, name) for name in ids)) for entry in entries)
-    table = _table(f"Verdict and evidence for the {noun}", ("architecture", *ids), rows)
+    table = _table(f"Verdict and evidence for the {noun}", ("architecture", *map(_printed, ids)), rows)
     if not pictures:
         return table
     if len(entries) > _MOST_DRAWN:
@@ -215,11 +221,20 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
         f"A grid of {_count(len(entries), 'row')}, one for each of the {noun}, and "
         f"{_count(len(ids), 'column')}, one for each claim, coloured by verdict: "
         f"{counted(word for row in found for word in row)}. "
-        + (f"Red, with a cross, somewhere in {', '.join(somewhere)}." if somewhere else "None is refuted.")
+        + (
+            f"Red, with a cross, somewhere in {'; '.join(map(_printed, somewhere))}."
+            if somewhere
+            else "None is refuted."
+        )
     )
     caption = f"The verdicts on the {noun}: architectures below each other."
     names = [_name(entry) for entry in entries]
-    return (_picture(f"{noun}.svg", lambda: draw_verdicts(names, ids, found), alternative, caption), *table)
+    return (
+        _picture(
+            f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), found), alternative, caption
+        ),
+        *table,
+    )
 
 
 def _cell(entry: Entry, name: str) -> Cell:

@@ -87,7 +87,7 @@ def test_the_section(tmp_path):
     [table] = [block for block in section.blocks if isinstance(block, Table)]
     text = " ".join(block.text for block in section.blocks if isinstance(block, Text))
     assert r"u_{1}^{2} & 0 & 0 \\ u_{1} u_{2} & 0 & 0" in formulas[0] and len(table.rows) == 14
-    assert "2·4 + 6 − 1 = 13" in text and "theorem-3.4.singular, corollary-A.4" in text
+    assert "2·4 + 6 − 1 = 13" in text and "Theorem 3.4, singular points and Corollary A.4" in text
     files = {block.name: block.text for block in section.blocks if isinstance(block, Attachment)}
     assert list(files) == ["tangent-vectors-212.csv", "tangent-vectors-213.csv"]
     for name, content in files.items():

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.display.table import Table
+from agattn.claims import CLAIMS
+from agattn.display.table import Table, running, text_markdown
 from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.studies.grid import read_grid
@@ -51,7 +52,7 @@ def test_refutations_come_first_with_where_and_why(verified):
         "What was asked", "Refuted", "Claims", "Verdicts", "How to reproduce it",
     ]  # fmt: skip
     assert document.title == "Study of 18 layers and 4 networks"
-    assert "Refuted somewhere: theorem-3.4.singular." in document.summary
+    assert "Refuted somewhere: Theorem 3.4, singular points." in document.summary
     note = section(document, "Refuted").blocks[0]
     # M(4,1,2) agrees with the theorem, as a = 2 and d' = 1 leave only rk A = 1.
     assert note.note and "exactly where a < d and a ≥ 2 and (d' ≥ 2 or a ≥ 3)" in note.text
@@ -61,9 +62,9 @@ def test_refutations_come_first_with_where_and_why(verified):
     for line in verified:
         for claim in line["result"]["claims"]:
             if claim["verdict"] == "refuted":
-                assert claim["witness"] in text
-                assert claim["witness"].replace("'", "&#39;").replace(">", "&gt;") in page
-    assert "grid.toml" in text and "theorem-3.4.singular" in page
+                assert text_markdown(claim["witness"]) in text
+                assert running(claim["witness"]) in page and "mtable" in running(claim["witness"])
+    assert "grid.toml" in text and "<code>theorem-3.4.singular</code>" in page
 
 
 def test_what_was_checked_in_part_says_so():
@@ -71,30 +72,30 @@ def test_what_was_checked_in_part_says_so():
     lines = lines_of([Job(network, "verify", claims=("theorem-3.7", "corollary-3.8"))])
     [table] = tables(study_report(lines, pictures=False), "Verdicts")
     cells = dict(zip(table.headings, table.rows[0], strict=True))
-    assert [part.word for part in cells["theorem-3.7"].parts] == ["confirmed", "proved in part"]
-    assert [part.word for part in cells["corollary-3.8"].parts] == ["confirmed", "proved"]
+    assert [part.word for part in cells["Theorem 3.7"].parts] == ["confirmed", "proved in part"]
+    assert [part.word for part in cells["Corollary 3.8, equation 14"].parts] == ["confirmed", "proved"]
     [claims] = tables(study_report(lines, pictures=False), "Claims")
-    assert {row[0]: row[-1] for row in claims.rows}["theorem-3.7"] == "1 proved in part"
+    assert {row[0].parts[0]: row[-1] for row in claims.rows}["Theorem 3.7"] == "1 proved in part"
 
 
 def test_every_verdict_is_in_the_table(verified):
     layers, networks = tables(study_report(verified, pictures=False), "Verdicts")
-    assert layers.headings == ("architecture", "corollary-3.3", "theorem-3.4.singular")
-    assert networks.headings == ("architecture", "corollary-3.8")
+    assert layers.headings == ("architecture", "Corollary 3.3, equation 7", "Theorem 3.4, singular points")
+    assert networks.headings == ("architecture", "Corollary 3.8, equation 14")
     assert len(layers.rows) == 18 and len(networks.rows) == 4
     rows = {row[0]: row for row in layers.rows}
     for line in verified[:18]:
         shape = line["architecture"]
         row = rows[f"M({shape['d']},{shape['d_out']},{shape['a']})"]
         for claim in line["result"]["claims"]:
-            shown = [word.word for word in row[layers.headings.index(claim["id"])].parts]
+            shown = [word.word for word in row[layers.headings.index(CLAIMS[claim["id"]].name)].parts]
             decided = claim["verdict"] in ("confirmed", "refuted")
             assert shown == [claim["verdict"], *([claim["evidence"]] if decided else [])]
 
 
 def test_claims_are_counted(verified):
     (table,) = tables(study_report(verified, pictures=False), "Claims")
-    counts = {row[0]: row[2:] for row in table.rows}
+    counts = {row[0].parts[1].code: row[2:] for row in table.rows}
     assert counts["theorem-3.4.singular"] == ("11", "4", "0", "3", "15 proved")
     assert sum(int(n) for n in counts["corollary-3.8"][:4]) == 4
 
@@ -119,7 +120,7 @@ def test_undecided_and_errors_are_told(verified):
     )
     document = study_report([undecided, failed], pictures=True)
     (table,) = tables(document, "Undecided")
-    assert table.rows == (("M(2,1,1)", "theorem-3.4.singular", "time ran out"),)
+    assert table.rows == (("M(2,1,1)", "Theorem 3.4, singular points", "time ran out"),)
     (table,) = tables(document, "Not done")
     assert table.rows == (("M(9,9,9)", "TooLargeError", "729 | is much"),)
     assert "729 \\| is much" in markdown(document)
@@ -139,7 +140,10 @@ def test_the_same_results_give_the_same_bytes(verified, tmp_path):
     for picture in pictures:
         assert picture.data.startswith(b"<?xml") and b"<dc:date>" not in picture.data
         assert len(picture.alternative) > 60
-    assert "4 refuted" in pictures[0].alternative and "in theorem-3.4.singular." in pictures[0].alternative
+    assert (
+        "4 refuted" in pictures[0].alternative
+        and "in Theorem 3.4, singular points." in pictures[0].alternative
+    )
     files = {path.name: path for path in first.save(tmp_path)}
     assert read_lines(files["results.jsonl"].read_text(encoding="utf-8")) == verified
     assert files["grid.toml"].read_text(encoding="utf-8") == GRID

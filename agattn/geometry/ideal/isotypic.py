@@ -1,10 +1,10 @@
 r"""One isotypic component of the coordinate ring, the ideal and its generators, exactly, for all layers.
 
 Let E = ℂ^{d'}, F = ℂ^d (the columns of A) and U = ℂ^d (the index that V and A share). The coordinates
-y_{c,b,{i,k}} span E ⊗ F ⊗ S²U, and the parametrization is the map of GL(E)×GL(F)×GL(U)-modules
+y_{c,b,i,k} span E ⊗ F ⊗ S²U, and the parametrization is the map of GL(E)×GL(F)×GL(U)-modules
 
     φ: Sym^n(E ⊗ F ⊗ S²U) → Sym^n(E ⊗ U) ⊗ Sym^n(F ⊗ U),
-    y_{c,b,{i,k}} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i < k).
+    y_{c,b,i,k} ↦ V_{ci}A_{kb} + V_{ck}A_{ib}  (i < k).
 
 By Schur-Weyl duality the multiplicity space of S_λE ⊗ S_μF ⊗ S_νU (λ and μ of size n, ν of size 2n) on the
 left is

@@ -1,6 +1,6 @@
 """Torus weights, the monomials of one weight, and the parametrization with variables for weights.
 
-The torus of GL(d')×GL(d)×GL(d) acts on y_{c,b,{i,k}} with weight e_c + f_b + g_i + g_k; for t = 1 that of
+The torus of GL(d')×GL(d)×GL(d) acts on y_{c,b,i,k} with weight e_c + f_b + g_i + g_k; for t = 1 that of
 GL(d')×GL(d) acts on z_{c,{i,j,k}} with weight e_c + g_i + g_j + g_k. So the ideal of M̄ is graded by these
 weights. A weight is written as one vector for each group; zeros at its end may be left out, so that it does
 not depend on the size of the layer.

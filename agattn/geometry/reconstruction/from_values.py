@@ -158,7 +158,7 @@ def identify_table(
 
 
 def _features(layer: SingleLayer, X: Array) -> Array:
-    """For each column τ of each input the factors (XXᵀ)_{ik} x_{b,τ} of y_{c,b,{i,k}}; or x_i x_j x_k."""
+    """For each column τ of each input the factors (XXᵀ)_{ik} x_{b,τ} of y_{c,b,i,k}; or x_i x_j x_k."""
     if not layer.has_orbits:
         triples = np.array(list(combinations_with_replacement(range(layer.d), 3))).T
         return np.asarray(X[:, triples, 0].prod(axis=1))

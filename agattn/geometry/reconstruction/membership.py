@@ -28,8 +28,8 @@ not in M, but in its Zariski closure: h ⊗ q ⊗ Q with Q definite
 >>> print(identify(SingleLayer(2, 1), [1, 0, 0, 0, 0, 1]))
 not in the Zariski closure of M: the resultant of y_{1,1} and y_{1,2} on the plane (1, 0), (0, 1) is 1
 >>> print(identify(SingleLayer(2, 1, 1), [5, 22, 21, 10, 34, 28]).reason)
-the rank of A is 2, above a = 1: the 2 × 2 minor, rows b = 1, 2, columns (c,{i,k}) = (1,{1,1}), (1,{1,2}),
-of the matrix of all y_{c,b,{i,k}} is -50
+the rank of A is 2, above a = 1: the 2 × 2 minor, rows b = 1, 2, columns (c,i,k) = (1,1,1), (1,1,2),
+of the matrix of all y_{c,b,i,k} is -50
 """
 
 from __future__ import annotations

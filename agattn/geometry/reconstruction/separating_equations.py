@@ -231,9 +231,9 @@ def _rank_minors(forms: Forms) -> Iterator[Violation]:
         return
     i, k = (indices + 1 for indices in forms.pairs)
     places = [(column // len(i) + 1, column % len(i)) for column in columns]
-    names = ", ".join(f"({c},{{{i[pair]},{k[pair]}}})" for c, pair in places)
+    names = ", ".join(f"({c},{i[pair]},{k[pair]})" for c, pair in places)
     text = f"the {size} × {size} minor, rows b = {', '.join(str(b + 1) for b in rows)}"
-    text += f", columns (c,{{i,k}}) = {names}, of the matrix of all y_{{c,b,{{i,k}}}}"
+    text += f", columns (c,i,k) = {names}, of the matrix of all y_{{c,b,i,k}}"
     yield _minor(text, flat[np.ix_(rows, columns)], 2.0**0.5)
 
 

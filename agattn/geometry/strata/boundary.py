@@ -13,7 +13,7 @@ reaches the stratum (1,1,1), and ε·h ⊗ q ⊗ (u_1² + u_2²) reaches 0 (HMK,
 >>> from agattn import SingleLayer
 >>> from agattn.geometry.strata.strata import Stratum
 >>> print(boundary(SingleLayer(2, 1), Stratum(1, 1, 1)).sequence)
-y(ε) = y_{1,1,{1,1}} + ε·y_{1,1,{2,2}}, ε → 0+
+y(ε) = y_{1,1,1,1} + ε·y_{1,1,2,2}, ε → 0+
 >>> boundary(SingleLayer(2, 1), Stratum(1, 1, 2)).on_boundary
 False
 """
@@ -45,7 +45,7 @@ class BoundarySequence:
 
     def __str__(self) -> str:
         constant, linear = (
-            [f"y_{{{c},{b},{{{i},{k}}}}}" for c, b, i, k in part] for part in (self.constant, self.linear)
+            [f"y_{{{c},{b},{i},{k}}}" for c, b, i, k in part] for part in (self.constant, self.linear)
         )
         moving = linear[0] if len(linear) == 1 else f"({' + '.join(linear)})"
         return f"y(ε) = {' + '.join([*constant, f'ε·{moving}'])}, ε → 0+"

@@ -2,8 +2,8 @@ r"""The coordinates in which the neuromanifold is a variety, the map (A, V) ↦ 
 
 For j ≠ τ the coefficient of x_{i,j} x_{k,j} x_{b,τ} in the output entry (c, τ) is
 
-.. math:: y_{c,b,\{i,k\}} = V_{ci} A_{kb} + V_{ck} A_{ib} \quad (i < k), \qquad
-          y_{c,b,\{i,i\}} = V_{ci} A_{ib},
+.. math:: y_{c,b,i,k} = V_{ci} A_{kb} + V_{ck} A_{ib} \quad (i < k), \qquad
+          y_{c,b,i,i} = V_{ci} A_{ib},
 
 so that y_{c,b} is the quadratic form V_c(u)·A_b(u), a product of a row of V and a column of A read as linear
 forms (HMK, Proposition A.5). These are the *compact* coefficients, N = d'·d·d(d+1)/2 of them; all others
