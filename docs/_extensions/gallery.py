@@ -20,9 +20,12 @@ COMMANDS = (
     "agattn figure 1 --engine native --slice slice.json -O quartic.png",
     "agattn strata -d 3 -o 2 -a 2 --hasse strata.svg",
     "agattn figure 2 -O tree.svg",
+    "agattn figure 2 -O tree.html",
     "agattn figure 3 -O dimensions.svg",
+    "agattn figure 3 -O dimensions.html",
     "agattn rank hilbert.json --plot spectrum.svg",
     "agattn classify model.npz --heads 4 --plot heads.svg",
+    "agattn classify model.npz --heads 4 --plot heads.html",
     "agattn report -d 2 -o 1 --engine native --max-degree 4 --out layer",
     "agattn report --dims 4,3,4 --ranks 2,2 --engine native --out network",
 )

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,7 @@ import pytest
 import agattn
 from agattn import errors
 from agattn.cli.main import COMMANDS
+from agattn.display.mathml import FONT
 from agattn.records import RECORDS, schema
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -128,6 +130,22 @@ def test_every_formula_is_mathml(pages, site):
     assert re.search(r'class="math[^>]*>[^<]*\\', text) is None
 
 
+def test_every_sign_of_a_formula_is_in_the_font(site):
+    """A letter on its own is shown in italics, which are other signs."""
+    ttlib = pytest.importorskip("fontTools.ttLib")
+    known = set(ttlib.TTFont(FONT).getBestCmap())
+    formulas = [
+        formula
+        for path in site.rglob("*.html")
+        for formula in re.findall(r"<math.*?</math>", path.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    signs = {sign for formula in formulas for sign in unescape(re.sub(r"<[^>]*>", "", formula))}
+    letters = {sign for formula in formulas for sign in re.findall(r"<mi>([A-Za-z])</mi>", formula)}
+    italic = {0x210E if x == "h" else ord(x) + 0x1D434 - 65 - 6 * x.islower() for x in letters}
+    assert len(formulas) > 1000 and len(letters) > 30 and len(signs) > 80
+    assert {chr(code) for code in {*map(ord, signs), *italic} - known} <= {"\n", "\u2061"}
+
+
 def test_a_formula_that_cannot_be_converted_is_an_error(tmp_path):
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\n"
@@ -225,7 +243,9 @@ def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["tutorial", "mathematics", "gallery", "json", "howto/claim"])
+@pytest.mark.parametrize(
+    "name", ["index", "tutorial", "mathematics", "gallery", "json", "howto/claim", "audit"]
+)
 def test_a_reader_without_a_network(chromium, site, name, scheme):
     page = chromium.new_page()
     requests, complaints = [], []
@@ -246,6 +266,13 @@ def test_a_reader_without_a_network(chromium, site, name, scheme):
         assert page.evaluate("document.querySelectorAll('math merror').length") == 0
         pictures = page.evaluate("[...document.querySelectorAll('.content img')].map(i => i.naturalWidth)")
         assert all(pictures) and (name != "gallery" or len(pictures) >= 7)
+    if name == "audit":  # the first column stays in sight
+        left = page.evaluate(
+            "(() => { const box = document.querySelector('#all-cells .table-wrapper'); box.scrollLeft = 200;"
+            " const cell = box.querySelector('tbody td'); return [box.scrollLeft,"
+            " cell.getBoundingClientRect().left - box.getBoundingClientRect().left]; })()"
+        )
+        assert left[0] > 0 and abs(left[1]) < 2
     if name == "gallery":
         frame = page.frame_locator("iframe")
         page.locator("iframe").scroll_into_view_if_needed()

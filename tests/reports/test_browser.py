@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 from command_line import call
 
@@ -214,3 +215,51 @@ def test_the_interactive_figure_turns(visit, tmp_path):
     page.wait_for_timeout(500)
     assert page.evaluate(eye) != before
     assert page.evaluate("document.getElementById('figure').data.length") > 4
+
+
+def test_brackets_stretch_and_labels_can_be_read_on_a_phone(visit, report):
+    page = visit(report("counterexample") / "report.html", width=400)
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate("[...document.fonts].map(f => f.family + f.status)") == ['"agattn Math"loaded']
+    heights = page.evaluate(
+        "[...document.querySelectorAll('mtable')].map(m => [m, m.previousElementSibling])"
+        ".map(pair => pair.map(e => e.getBoundingClientRect().height))"
+    )
+    # Three in the formula of the counterexample, two in the witness of its refutation.
+    assert len(heights) == 5 and all(bracket >= 0.95 * matrix for matrix, bracket in heights)
+    svg = page.locator("img[src^='data:image/svg']")
+    assert svg.evaluate("i => i.clientWidth / i.naturalWidth") * 16 > 9  # pixels; the labels have 12 points
+
+
+def test_rows_that_differ_from_the_paper_are_marked(visit, report):
+    page = visit(report("counterexample") / "report.html")
+    marked = page.locator("tr:has(.differs)")
+    assert [row.split("\t")[0] for row in marked.all_inner_texts()] == ["(2,1,2)", "(2,1,3)"]
+    colours = (
+        "e => [getComputedStyle(e.cells[3]).backgroundColor, getComputedStyle(document.body).backgroundColor]"
+    )
+    one, other = marked.first.evaluate(colours)
+    assert one != other
+    page = visit(report("umbrella") / "report.html")
+    assert page.locator("table").count() > 4 and page.locator(".differs").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("what", ["figure 2", "figure 3", "classify"])
+def test_interactive_figures(what, width, visit, tmp_path):
+    path = tmp_path / "figure.html"
+    if what == "classify":
+        weights = {name: np.random.default_rng(0).standard_normal((8, 8)) for name in "KQV"}
+        np.savez(tmp_path / "w.npz", **weights)
+        assert call("classify", tmp_path / "w.npz", "--plot", path).status == 0
+    else:
+        assert call(*what.split(), "-O", path).status == 0
+    page = visit(path, width=width, scheme="dark")
+    page.wait_for_selector("#figure .main-svg")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    said = page.evaluate("document.getElementById('figure').data.flatMap(trace => trace.hovertext ?? [])")
+    assert {
+        "figure 2": "(XP₁)ᵀ = Xᵀ M₁ᵀ X Xᵀ",
+        "figure 3": "δ = 3: 25, proved: at least 25, at most 25",
+        "classify": "layer 0, head 0: stratum (8,8,8), proved",
+    }[what] in "\n".join(said)

@@ -49,6 +49,11 @@ def test_the_report_of_the_counterexample(refuting):
         assert f"| {CLAIMS[verdict.claim].name} <br> `{verdict.claim}` |" in text
     assert "dimension 14 > 13" in text and "**refuted** | **proved**" in text
     assert "agattn report -d 3 -o 2 -a 2" in text
+    [equations] = [
+        block for s in document.sections for block in s.blocks if getattr(block, "name", "") == "equations.m2"
+    ]
+    assert equations.text.count(",\n  ") + equations.text.count("(\n  ") >= 45  # a line for each quadric
+    assert text.count("**no, differs**") == 2 and r"A = $\begin{pmatrix} 1 & 0 & 0 \\" in text
     [ideal] = [
         t for s in document.sections if s.title == "Equations" for t in s.blocks if isinstance(t, Table)
     ][:1]
