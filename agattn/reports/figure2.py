@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agattn.errors import InputError
 from agattn.reports.drawing import empty, page
@@ -159,18 +159,18 @@ def page_2(l: int) -> str:
         for below in place.children
         for point in ((place.x, place.node.level), (below, place.node.level - 1), (None, None))
     ]
-    nodes = {
+    nodes: dict[str, Any] = {
         "x": [place.x for place in placed], "y": [place.node.level for place in placed],
         "mode": "markers+text", "text": [str(place.node) for place in placed], "textposition": "top center",
         "hovertext": [f"{place.node} = {_product(_walk(place.node))}" for place in placed],
         "hoverinfo": "text", "marker": {"size": 7, "color": "#8a94a0"}, "cliponaxis": False,
     }  # fmt: skip
-    matrices = {
+    matrices: dict[str, Any] = {
         "x": [place.matrix_at for place in inner], "y": [place.node.level - 0.62 for place in inner],
         "text": [place.node.matrix for place in inner], "mode": "text", "textfont": {"color": "#3b82c4"},
         "hoverinfo": "skip",
     }  # fmt: skip
-    lines = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
+    lines: dict[str, Any] = {"mode": "lines", "line": {"color": "#8a94a0", "width": 1}, "hoverinfo": "skip"}
     traces = [dict(zip("xy", zip(*edges, strict=True), strict=True)) | lines, matrices, nodes]
     layout = {
         "xaxis": {"visible": False}, "yaxis": {"visible": False, "range": [-0.3, l + 0.4]},
