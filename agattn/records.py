@@ -487,7 +487,7 @@ class Rlct(Record):
     class Weights(Point):
         class Step(Record, rename={"value": "lambda"}):
             tolerance: Key[Number, "From this tolerance on, up to that of the next step."]
-            value: Key[str | None, "λ, or null where the ranks fit no weights."]
+            value: Key[str, "λ at these ranks."]
 
         deficit: Key[str, "Half the number of parameters less λ."]
         curve: Key[list[Step] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET

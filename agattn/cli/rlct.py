@@ -17,6 +17,7 @@ from agattn.cli.options import (
     file_option,
     json_flag,
     leave_out,
+    one_blas_thread,
     single_layer,
     tolerance_option,
     whole_number,
@@ -58,6 +59,7 @@ def command(
     .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K, Q or A, with V
     or W_O, W_V; or it is a checkpoint, and every head is placed. With -t 1 and FILE: for one token.
     """
+    one_blas_thread()
     from agattn.geometry.singularities.learning_coefficients import learning_coefficients
 
     say = not as_json and destination != output.STDOUT
@@ -152,7 +154,7 @@ def _at_weights(
             if curve:
                 steps = tolerance_curve(given, softmax=softmax, known=known)
                 row["curve"] = [
-                    {"tolerance": start, "lambda": at and str(at.coefficient.value)} for start, at in steps
+                    {"tolerance": start, "lambda": str(at.coefficient.value)} for start, at in steps
                 ]
             rows.append(row)
             if say and single:
@@ -161,9 +163,7 @@ def _at_weights(
         if not single:
             _print_heads(rows)
         for row in rows if curve else ():
-            changes = "; ".join(
-                f"{step['lambda'] or 'none'} from {step['tolerance']:.2g}" for step in row["curve"]
-            )
+            changes = "; ".join(f"{step['lambda']} from {step['tolerance']:.2g}" for step in row["curve"])
             click.echo(f"layer {row['layer']}, head {row['head']}: λ = {changes}")
         if any(row["evidence"] == "numerical" for row in rows):
             click.echo(NOT_MINIMIZERS)

@@ -431,23 +431,45 @@ def spectra(given: Parameters) -> Spectra:
     {'A': [1.0], 'V': [1.0], 'joint': [1.0]}
     """
     w = given.weights
-    found = {name: _relative(M) for name, M in (("K", w.K), ("Q", w.Q)) if M is not None}
-    A, V = as_floats(w.A), as_floats(w.V)
+    found = {name: _singular_values(M) for name, M in (("K", w.K), ("Q", w.Q)) if M is not None}
+    A, V = w.A.T, w.V
     if w.K is not None and w.Q is not None:
         K, Q = (scaled(as_floats(M))[0] for M in (w.K, w.Q))
-        A = (np.linalg.qr(Q.T, mode="r") @ K).T  # up to an isometry of the columns
+        A = np.linalg.qr(Q.T, mode="r") @ K
     if given.output is not None:
         W_O, W_V = (scaled(as_floats(M))[0] for M in given.output)
-        found |= {"W_O": _relative(W_O), "W_V": _relative(W_V)}
+        found |= {"W_O": _singular_values(W_O), "W_V": _singular_values(W_V)}
         V = np.linalg.qr(W_O, mode="r") @ W_V
-    sizes = [np.linalg.norm(M, 2) or 1.0 for M in (V, A)]
-    both = np.concatenate([V / sizes[0], A.T / sizes[1]])
-    return found | {"A": _relative(A), "V": _relative(V), "joint": _relative(both)}
+    blocks = [scaled(as_floats(M))[0] for M in (V, A)]
+    of_v, of_a = map(_singular_values, blocks)
+    sizes = [sigma[0] or 1.0 for sigma in (of_v, of_a)]
+    joint = np.concatenate([block / size for block, size in zip(blocks, sizes, strict=True)])
+    found |= {"A": of_a, "V": of_v, "joint": _singular_values(joint)}
+    return {name: sigma / (sigma[0] or 1.0) for name, sigma in found.items()}
 
 
-def _relative(M: Array) -> Array:
-    sigma: Array = np.linalg.svd(scaled(as_floats(M))[0], compute_uv=False)
-    return sigma / (sigma[0] or 1.0)
+def _singular_values(M: Array) -> Array:
+    """Of a matrix that is first made small by an isometry, if it is long or wide, and scaled."""
+    M = scaled(as_floats(M))[0]
+    M = M if len(M) > M.shape[1] else M.T
+    sigma: Array = np.linalg.svd(np.linalg.qr(M, mode="r"), compute_uv=False)
+    return sigma
+
+
+def _ranks(known: Spectra, tolerance: float, given: Parameters) -> dict[str, int]:
+    """The ranks at a tolerance; those of products and of [V; Aᵀ] within what their parts allow."""
+    ranks = {name: int((sigma > tolerance).sum()) for name, sigma in known.items()}
+    d = len(given.weights.A)
+    for product, left, right, inner in (
+        ("A", "K", "Q", given.weights.a),
+        ("V", "W_O", "W_V", len(given.output[1]) if given.output else 0),
+    ):
+        if left in ranks:
+            least = max(0, ranks[left] + ranks[right] - inner)
+            ranks[product] = min(max(ranks[product], least), ranks[left], ranks[right])
+    r_v, r_a = ranks["V"], ranks["A"]
+    ranks["joint"] = min(max(ranks["joint"], r_v, r_a), d, r_v + r_a)
+    return ranks
 
 
 def weights_coefficient(
@@ -461,7 +483,8 @@ def weights_coefficient(
     """λ and m at given weights.
 
     Entries that are integers or rationals are exact, and λ is proved; for floats the ranks are the numbers of
-    singular values above the tolerance, relative to the largest, and λ is numerical.
+    singular values above the tolerance, relative to the largest, and λ is numerical. Those of KᵀQ and of
+    [V; Aᵀ] are kept within what the ranks of their parts allow.
 
     Args:
         given: the parameters; see :func:`parameters`.
@@ -471,7 +494,7 @@ def weights_coefficient(
         known: the spectra, if they are known.
 
     Raises:
-        InputError: if the tolerance makes no sense, or the ranks at this tolerance fit no weights.
+        InputError: if the tolerance makes no sense.
         UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ.
 
     >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
@@ -492,24 +515,18 @@ def weights_coefficient(
         stratum |= dict(zip(("W_O", "W_V"), output or (), strict=False))
         ranks = {name: decide_rank(M).rank for name, M in stratum.items() if M is not None}
     else:
-        known = spectra(given) if known is None else known
-        ranks = {name: int((sigma > tolerance).sum()) for name, sigma in known.items()}
-        if not (ranks["V"] and ranks["A"]):
-            ranks["joint"] = ranks["V"] + ranks["A"]
+        ranks = _ranks(spectra(given) if known is None else known, tolerance, given)
     orbit = Stratum(ranks["V"], ranks["A"], ranks["joint"])
     rank_k, rank_q = ranks.get("K"), ranks.get("Q")
     values = None
     if output is not None:
         sizes = (layer.d_out, layer.d, len(output[1]))
         values = Factorization(*sizes, ranks["W_O"], ranks["W_V"], ranks["V"])
-    try:
-        if t == 1:
-            coefficient = _one_token(w, ranks, values, tolerance, evidence)
-        else:
-            at = (layer, orbit, rank_k, rank_q)
-            coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
-    except InputError as error:
-        raise InputError(f"at the tolerance {tolerance:g} {error}; give another --tolerance") from None
+    if t == 1:
+        coefficient = _one_token(w, ranks, values, tolerance, evidence)
+    else:
+        at = (layer, orbit, rank_k, rank_q)
+        coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
     return Point(orbit, rank_k, rank_q, coefficient)
 
 
@@ -562,24 +579,18 @@ def tolerance_curve(
     known: Spectra | None = None,
     least: float = 1e-12,
     most: float = 0.5,
-) -> list[tuple[float, Point | None]]:
+) -> list[tuple[float, Point]]:
     """λ of floating weights at every tolerance, t ≥ 2: the point from each tolerance on, up to the next one.
 
-    Between two neighbours the ranks do not change; ``None`` stands where they fit no weights.
-
     >>> given = parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]])
-    >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given) if point]
+    >>> [(f"{tau:.0e}", str(point.coefficient.value)) for tau, point in tolerance_curve(given)]
     [('1e-12', '5/2'), ('1e-03', '5/2'), ('5e-03', '9/4')]
     """
     known = spectra(given) if known is None else known
     values = np.concatenate(list(known.values()))
-    starts = [least, *np.unique(values[(values > least) & (values < most)]).tolist()]
-    curve: list[tuple[float, Point | None]] = []
-    for start in starts:
-        try:
-            point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
-        except InputError:
-            point = None
-        if not curve or (point and point[:3]) != (curve[-1][1] and curve[-1][1][:3]):
+    curve: list[tuple[float, Point]] = []
+    for start in [least, *np.unique(values[(values > least) & (values < most)]).tolist()]:
+        point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
+        if not curve or point[:3] != curve[-1][1][:3]:
             curve.append((start, point))
     return curve

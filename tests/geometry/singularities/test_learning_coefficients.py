@@ -254,9 +254,8 @@ def test_the_curve_falls_with_the_ranks() -> None:
     K, Q = rng.standard_normal((2, 3, 3)) * np.array([[1], [1e-2], [1e-4]])
     given = parameters(K=K, Q=Q, V=rng.standard_normal((2, 3)))
     curve = tolerance_curve(given)
-    ranks = [point.orbit.r_a for _, point in curve if point is not None]
+    ranks = [point.orbit.r_a for _, point in curve]
     assert ranks == sorted(ranks, reverse=True) and set(ranks) == {1, 2, 3}
     for (start, point), (end, _) in pairwise(curve):
         middle = (start * end) ** 0.5
-        if point is not None:
-            assert weights_coefficient(given, tolerance=middle) == point
+        assert weights_coefficient(given, tolerance=middle) == point
