@@ -847,13 +847,14 @@ class Germ:
         return M
 
     def _ranks(self, stated: Any, A: Any, K: Any, Q: Any, V: Any) -> None:
-        """The ranks at z = 0: of V, A, [V; Aᵀ], K and Q."""
+        """The ranks at z = 0: of V, A, [V; Aᵀ], K, Q and [V; K]."""
 
         def at_zero(M: Mapping[tuple[int, int], Polynomial]) -> Sparse:
             return {(i, j): x[()] for (i, j), x in M.items() if () in x}
 
         rows, columns = lines(at_zero(V), 0), lines(at_zero(A), 1)
-        found = [*map(rank, (rows, columns, rows + columns, lines(at_zero(K), 0), lines(at_zero(Q), 0)))]
+        keys, queries = lines(at_zero(K), 0), lines(at_zero(Q), 0)
+        found = [*map(rank, (rows, columns, rows + columns, keys, queries, rows + keys))]
         require([integer(x) for x in array(stated)] == found, f"the ranks are {found}")
         self.ranks = found
         self.r_v, self.r_a = found[:2]
@@ -886,8 +887,8 @@ def _learned(found: dict[str, Any]) -> dict[str, Any]:
     try:
         for record in array(found["points"]):
             germ = Germ(d, o, a, softmax, record)
-            r_v, r_a, r, rank_k, rank_q = germ.ranks
-            at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}"
+            r_v, r_a, r, rank_k, rank_q, rank_vk = germ.ranks
+            at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}, rk [V; K] = {rank_vk}"
             reason = f"the learning coefficient is {germ.value}, of multiplicity {germ.multiplicity}"
             results.append({"id": at, "valid": True, "reason": reason})
         flaw = "" if results else "nothing is certified"

@@ -506,6 +506,10 @@ class Rlct(Record):
     tolerance: Key[Number | UnsetType, "With which the ranks of a checkpoint were decided."] = UNSET
     heads: Key[list[Head] | UnsetType, "λ of each head of a checkpoint."] = UNSET
 
+    def __post_init__(self) -> None:
+        if sum(value is not UNSET for value in (self.points, self.weights, self.heads)) != 1:
+            raise ValueError("there are points, or weights, or heads")
+
 
 class Run(Struct):
     class Program(Struct):
@@ -674,7 +678,9 @@ RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "check": Check, "classify": (Classify.Head, Classify),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent, "fiber": Fiber,
     "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
-    "report": Annotated[Report, _either("claims", "study")], "rlct": Rlct, "run": Run, "strata": Strata,
+    "report": Annotated[Report, _either("claims", "study")],
+    "rlct": Annotated[Rlct, _either("points", "weights", "heads")],
+    "run": Run, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "verify": Verify,
 }  # fmt: skip
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.errors import DisagreementError
-from agattn.geometry.singularities.learning_coefficients import Point, learning_coefficients, points
-from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.singularities.learning_coefficients import (
+    LearningCoefficient,
+    learning_coefficients,
+    points,
+)
+from agattn.geometry.singularities.normal_form import joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.task import Task
 
-#: All kinds of weights are checked up to so many coordinates; beyond it those of least λ for each stratum.
+#: All orbits of weights are checked up to so many coordinates; beyond it those of least λ for each stratum.
 MOST_COORDINATES = 60
 #: Layers with more coordinates are not checked: their identities have too many terms.
 MOST_CHECKED = 200
@@ -26,6 +30,7 @@ class Coefficient(NamedTuple):
     stratum: Stratum
     rank_k: int
     rank_q: int
+    rank_vk: int
     value: Fraction
     multiplicity: int
 
@@ -33,11 +38,17 @@ class Coefficient(NamedTuple):
         return f"{self.stratum}: {self.value}" + f" ({self.multiplicity})" * (self.multiplicity > 1)
 
 
-def _weights(layer: SingleLayer, softmax: bool) -> list[Point]:
-    """The kinds of weights at which the formula is checked."""
-    if layer.ambient_dimension <= MOST_COORDINATES:
-        return list(points(layer, softmax))
-    return [point for _, point in learning_coefficients(layer, softmax).least]
+def _orbits(
+    layer: SingleLayer, softmax: bool
+) -> Iterator[tuple[Stratum, int, int, int, LearningCoefficient]]:
+    """The orbits of weights at which the formula is checked, by their ranks, and what the formula says."""
+    everything = layer.ambient_dimension <= MOST_COORDINATES
+    kinds = points(layer, softmax) if everything else (
+        point for _, point in learning_coefficients(layer, softmax).least
+    )  # fmt: skip
+    for stratum, rank_k, rank_q, coefficient in kinds:
+        for rank_vk in joint_ranks(layer, stratum, rank_k or 0):
+            yield stratum, rank_k or 0, rank_q or 0, rank_vk, coefficient
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...]:
@@ -47,11 +58,11 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...
         DisagreementError: if one of the identities that prove the normal form does not hold.
     """
     found = []
-    for stratum, rank_k, rank_q, _ in _weights(layer, softmax):
-        form = normal_form(layer, stratum, rank_k or 0, rank_q or 0, softmax=softmax)
+    for stratum, rank_k, rank_q, rank_vk, _ in _orbits(layer, softmax):
+        form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
         if flaw := form.flaw():
-            raise DisagreementError(f"{layer}: the normal form at {stratum}, {rank_k}, {rank_q}: {flaw}")
-        found.append(Coefficient(stratum, rank_k or 0, rank_q or 0, *form.coefficient()))
+            raise DisagreementError(f"{layer}: the normal form at {form.expected}: {flaw}")
+        found.append(Coefficient(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
     return tuple(found)
 
 
@@ -72,10 +83,8 @@ SOFTMAX_FORMS = _task("rlct-softmax-normal-form", "one softmax head", softmax=Tr
 def _predict(softmax: bool) -> Callable[[SingleLayer], tuple[Coefficient, ...]]:
     def predicted(layer: SingleLayer) -> tuple[Coefficient, ...]:
         return tuple(
-            Coefficient(
-                p.orbit, p.rank_k or 0, p.rank_q or 0, p.coefficient.value, p.coefficient.multiplicity
-            )
-            for p in _weights(layer, softmax)
+            Coefficient(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
+            for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
         )
 
     return predicted
@@ -87,7 +96,7 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         expected = _predict(softmax)(layer)
         wrong = tuple(x for x, y in zip(found, expected, strict=True) if x != y)
         values = sorted({x.value for x in found})
-        words = f"λ from {values[0]} to {values[-1]} at {len(found)} kinds of weights"
+        words = f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights"
         witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"

@@ -32,8 +32,8 @@ from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.singularities.learning_coefficients import Point, points
-from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.singularities.learning_coefficients import points
+from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
@@ -107,7 +107,7 @@ def make_certificate(
 
 
 def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict[str, Any]:
-    """A certificate of λ and m at all kinds of weights of a layer with t ≥ 2, by their normal forms.
+    """A certificate of λ and m at every orbit of weights of a layer with t ≥ 2, by their normal forms.
 
     Raises:
         InputError: if t = 1, or the layer is too large.
@@ -129,7 +129,11 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
         "d_out": layer.d_out,
         "a": layer.a,
         "head": "softmax" if softmax else "lightning",
-        "points": [_germ(layer, point, softmax) for point in points(layer, softmax)],
+        "points": [
+            _germ(normal_form(layer, p.orbit, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
+            for p in points(layer, softmax)
+            for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
+        ],
     }
     try:
         flaw = check(document)["flaw"]
@@ -140,13 +144,12 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
     return document
 
 
-def _germ(layer: SingleLayer, point: Point, softmax: bool) -> dict[str, Any]:
-    """The normal form at one kind of weights, with the multipliers that prove it."""
-    form = normal_form(layer, point.orbit, point.rank_k or 0, point.rank_q or 0, softmax=softmax)
+def _germ(form: NormalForm) -> dict[str, Any]:
+    """A normal form, with the multipliers that prove it."""
     value, multiplicity = form.coefficient()
     p, h, n = len(form.T), len(form.N), len(form.N[0]) if form.N else 0
     return {
-        "ranks": [*point.orbit.as_json(), point.rank_k, point.rank_q],
+        "ranks": list(form.expected),
         "variables": len(form.ring),
         **{name: [[_terms(x) for x in row] for row in getattr(form, name).tolist()] for name in "KQV"},
         "free": list(form.free),

@@ -10,7 +10,7 @@ from agattn.claims.claim import Finding, Findings
 from agattn.claims.learning_coefficients import CLAIMS, NORMAL_FORMS
 from agattn.evidence import Evidence, Status
 from agattn.geometry.singularities.learning_coefficients import points
-from agattn.geometry.singularities.normal_form import NormalForm, normal_form
+from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum, representative
 from agattn.verification.verify import Settings, verify
 
@@ -21,10 +21,14 @@ def test_normal_forms_are_proved_and_have_the_values_of_the_formula(
     sizes: tuple[int, int, int], softmax: bool
 ) -> None:
     layer = SingleLayer(*sizes)
+    orbits = 0
     for stratum, rank_k, rank_q, coefficient in points(layer, softmax):
-        form = normal_form(layer, stratum, rank_k, rank_q, softmax=softmax)
-        assert not form.flaw()
-        assert form.coefficient() == (coefficient.value, coefficient.multiplicity)
+        for rank_vk in joint_ranks(layer, stratum, rank_k):
+            form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
+            assert not form.flaw()
+            assert form.coefficient() == (coefficient.value, coefficient.multiplicity)
+            orbits += 1
+    assert sizes != (3, 2, 2) or orbits == 46
 
 
 def changed(form: NormalForm, **parts: object) -> NormalForm:
@@ -40,6 +44,7 @@ def test_normal_forms_that_prove_nothing() -> None:
     assert changed(form, free=(*form.free, form.T[0][0])).flaw()
     form = normal_form(SingleLayer(2, 1, 2), Stratum(1, 0, 1), 0, 0)
     assert not form.flaw()
+    assert "the ranks of" in changed(form, expected=(1, 1, 1, 0, 0, 1)).flaw()
     fixed = form.V * 0 + representative(form.layer, Stratum(1, 0, 1))[1]
     assert "do not span all directions" in changed(form, V=fixed).flaw()
 

@@ -23,10 +23,11 @@ def test_every_point_is_certified(sizes: tuple[int, int, int], softmax: bool) ->
     layer = SingleLayer(*sizes)
     document = json.loads(json.dumps(make_learning_certificate(layer, softmax)))
     result = checker.check(document)
-    assert result["valid"] and len(result["claims"]) == len(list(points(layer, softmax)))
-    for point, record in zip(points(layer, softmax), document["points"], strict=True):
-        assert record["ranks"] == [*point.orbit.as_json(), point.rank_k, point.rank_q]
-        assert Fraction(*record["lambda"]) == point.coefficient.value
+    assert result["valid"] and len(result["claims"]) == len(document["points"])
+    found = {(*p.orbit.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
+    assert {tuple(record["ranks"][:5]) for record in document["points"]} == set(found)
+    for record in document["points"]:
+        assert Fraction(*record["lambda"]) == found[tuple(record["ranks"][:5])]
 
 
 def numbers(value, path=()):
@@ -73,7 +74,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
             (record,) = damaged["points"]
             K, Q, V = (at_zero(record[name]) for name in "KQV")
             truth = weights_coefficient(parameters(K=K, Q=Q, V=V), softmax=softmax)
-            assert [*truth.orbit.as_json(), truth.rank_k, truth.rank_q] == record["ranks"]
+            assert [*truth.orbit.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
             assert truth.coefficient.value == Fraction(*record["lambda"])
             assert truth.coefficient.multiplicity == record["multiplicity"]
     assert refused >= 200
@@ -92,7 +93,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
 )
 def test_flaws_have_names(change, said: str) -> None:
     document = json.loads(json.dumps(make_learning_certificate(SingleLayer(2, 1, 2))))
-    document["points"] = [r for r in document["points"] if r["ranks"] == [1, 1, 1, 1, 1]]
+    document["points"] = [r for r in document["points"] if r["ranks"][:5] == [1, 1, 1, 1, 1]]
     change(document["points"][0])
     result = checker.check(document)
     assert not result["valid"] and any(word in result["flaw"] for word in said.split("|"))

@@ -495,7 +495,7 @@ def weights_coefficient(
 
     Raises:
         InputError: if the tolerance makes no sense.
-        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ.
+        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
 
     >>> point = weights_coefficient(parameters(K=[[1, 2]], Q=[[0, 1]], V=[[2, 4]]))
     >>> print(point.orbit, point.coefficient)
@@ -534,7 +534,11 @@ def _one_token(
     w: Weights, ranks: Mapping[str, int], values: Factorization | None, tolerance: float, evidence: Evidence
 ) -> LearningCoefficient:
     """λ and m at t = 1, where φ = V·S with the quadratic form S = xᵀAx, and S is free near the weights."""
-    d = len(w.A)
+    d, S = len(w.A), w.A + w.A.T
+    rank_s = decide_rank(S, tolerance).rank
+    V = _free("V", len(w.V), d) if values is None else _factored("V = W_O W_V", values)
+    if rank_s and not ranks["V"]:
+        return _together([V], evidence=evidence)  # ‖φ‖ is comparable with ‖V‖, whatever K and Q are
     if w.K is not None and w.Q is not None:
         both = [M if is_exact(M) else scaled(M)[0] for M in (w.K, w.Q)]
         spanned = decide_rank(np.concatenate(both), tolerance).rank
@@ -543,14 +547,9 @@ def _one_token(
                 f"the rows of K and Q span {spanned} of {d} dimensions, so A + Aᵀ is not free near them;"
                 " λ of one token is not known there"
             )
-    S = w.A + w.A.T
-    rank_s = decide_rank(S, tolerance).rank
     A = _Block((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
-    V = _free("V", len(w.V), d) if values is None else _factored("V = W_O W_V", values)
-    if not ranks["V"] or not rank_s:
-        if ranks["V"] or rank_s:
-            return _together([A if ranks["V"] else V], evidence=evidence)
-        return _product(A, V, evidence)
+    if not rank_s:
+        return _together([A], evidence=evidence) if ranks["V"] else _product(A, V, evidence)
     terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]
     if d > 1 and ranks["V"] == 1 and _divides(w.V, S, tolerance):
         power, name = (3, "cubes") if rank_s == 1 else (2, "products")

@@ -1,7 +1,8 @@
 r"""The normal form of the ideal of φ(w) − φ(w₀) at weights w₀, verified by exact polynomial identities.
 
 Near w₀ take a slice through the orbit of w₀ under GL(a) and the scaling (sA, V/s), which do not change φ,
-with polynomial coordinates z. On it let f(z) be the coefficients of φ(w) − φ(w₀), and let g be
+with polynomial coordinates z (for a softmax head, and where A = 0 and V = 0, under GL(a) alone). On it let
+f(z) be the coefficients of φ(w) − φ(w₀), and let g be
 
 - some of the coordinates,
 - the entries of T·N, for a p × h matrix T and an h × n matrix N of further coordinates, and
@@ -38,7 +39,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.singularities.learning_coefficients import product_at_zero
-from agattn.geometry.strata.strata import Stratum, representative
+from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 
 #: What is compared with zero: the function; A and V apart (a softmax head, V ≠ 0); V alone (one, V = 0); or
@@ -58,6 +59,7 @@ class NormalForm:
         free: the coordinates among the generators, as their numbers in the ring.
         T, N: the numbers of the coordinates in the two factors.
         squares: those of the coordinates α.
+        expected: the ranks at z = 0 that it stands for.
     """
 
     layer: SingleLayer
@@ -70,6 +72,25 @@ class NormalForm:
     T: tuple[tuple[int, ...], ...]
     N: tuple[tuple[int, ...], ...]
     squares: tuple[int, ...]
+    expected: tuple[int, ...]
+
+    @cached_property
+    def at_zero(self) -> tuple[Array, Array, Array]:
+        """K, Q and V at z = 0."""
+        zero = (0,) * len(self.ring)
+        K, Q, V = (
+            np.array([int(x.terms.get(zero, 0)) for x in M.ravel().tolist()]).reshape(M.shape)
+            for M in (self.K, self.Q, self.V)
+        )
+        return K, Q, V
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks of V, A, [V; Aᵀ], K, Q and [V; K] at z = 0, which tell the orbits of weights apart."""
+        K, Q, V = self.at_zero
+        A = K.T @ Q
+        matrices = (V, A, np.concatenate([V, A.T]), K, Q, np.concatenate([V, K]))
+        return tuple(int(flint.fmpz_mat(M.tolist()).rank()) for M in matrices)
 
     @cached_property
     def generators(self) -> list[Polynomial]:
@@ -132,6 +153,15 @@ class NormalForm:
                 constants[i, n] = _rational(m.terms.get(at_zero, 0))
         if constants.rank() < len(g):
             return "the generators are not in the ideal of the functions, by Nakayama's lemma"
+        if self.kind == "product":
+            own = {i for x in self.V.ravel().tolist() for e in x.terms for i, n in enumerate(e) if n}
+            mine = {n for n, i in enumerate(self.free) if i in own}
+            d = self.layer.d
+            apart = all((n in mine) == (i >= d * d) for i, row in enumerate(M) for n in row)
+            if not apart or own != {self.free[n] for n in mine}:
+                return "A and V have generators in common coordinates"
+        if self.ranks != self.expected:
+            return f"the ranks of V, A, [V; Aᵀ], K, Q and [V; K] are {self.ranks}"
         used = [*self.free, *(i for row in (*self.T, *self.N) for i in row), *self.squares]
         if len(set(used)) < len(used):
             return "a coordinate occurs in two generators of different kinds"
@@ -142,13 +172,11 @@ class NormalForm:
 
     def _directions(self) -> list[list[flint.fmpq]]:
         """The tangent vectors at w₀ of the slice, and those of the group: GL(a), and (sA, V/s) if f is φ."""
-        n, at_zero = len(self.ring), (0,) * len(self.ring)
+        n = len(self.ring)
         entries = [x.terms for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
         units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
         rows = [[_rational(terms.get(unit, 0)) for terms in entries] for unit in units]
-        constants = [int(terms.get(at_zero, 0)) for terms in entries]
-        parts = np.split(np.array(constants), [self.K.size, 2 * self.K.size])
-        K, Q, V = (part.reshape(M.shape) for part, M in zip(parts, (self.K, self.Q, self.V), strict=True))
+        K, Q, V = self.at_zero
         a = self.layer.a
         for i, j in np.ndindex(a, a):
             E = np.zeros((a, a), dtype=int)
@@ -179,24 +207,51 @@ def _row(*matrices: Array) -> list[flint.fmpq]:
     return [flint.fmpq(int(x)) for M in matrices for x in M.ravel()]
 
 
+def joint_ranks(layer: SingleLayer, orbit: Stratum, rank_k: int) -> range:
+    """The ranks that [V; K] can have; with the other five ranks they tell the orbits of weights apart.
+
+    >>> list(joint_ranks(SingleLayer(3, 2, 2), Stratum(1, 1, 2), 2))
+    [2, 3]
+    """
+    more = orbit.r - orbit.r_a  # rows of V outside the span of the columns of A
+    return range(rank_k + max(0, more - (rank_k - orbit.r_a)), rank_k + min(more, layer.d - rank_k) + 1)
+
+
 def normal_form(
-    layer: SingleLayer, orbit: Stratum, rank_k: int, rank_q: int, *, softmax: bool = False
+    layer: SingleLayer,
+    orbit: Stratum,
+    rank_k: int,
+    rank_q: int,
+    rank_vk: int | None = None,
+    *,
+    softmax: bool = False,
 ) -> NormalForm:
     """The normal form at a representative of weights with these ranks, t ≥ 2.
 
-    A and V are those of :func:`~agattn.geometry.strata.strata.representative`. Kᵀ is
+    A has ones at (j, j), j ≤ r_A, and V a one in each of its first r_V rows, so that [V; K] has the rank
+    ``rank_vk``, the least possible one by default (:func:`joint_ranks`). Kᵀ is
     the identity on its first κ columns; GL(a) fixes there the first κ columns of K, and ρ columns of Q.
 
     Raises:
         InputError: if there are no such weights.
     """
     d, a, r = layer.d, layer.a, orbit.r_a
-    _, V0 = representative(layer, orbit)
+    possible = joint_ranks(layer, orbit, rank_k)
+    rank_vk = min(possible, default=rank_k) if rank_vk is None else rank_vk
     p, n, h, more = d - rank_k, d - rank_q, a - rank_k - rank_q + r, rank_q - r
     if min(p, n, h, more, rank_k - r) < 0:
         raise InputError(
             f"there are no K and Q with {a} rows, of ranks {rank_k} and {rank_q}, with KᵀQ of rank {r}"
         )
+    if rank_vk not in possible:
+        raise InputError(f"[V; K] cannot have the rank {rank_vk} there")
+    # Rows of V in the span of the columns of A, in that of K beyond it, and outside of both.
+    outside = rank_vk - rank_k
+    shared = range(orbit.r - orbit.r_v, r)
+    places = [*shared, *range(r, orbit.r - outside), *range(rank_k, rank_k + outside)]
+    V0 = np.zeros((layer.d_out, d), dtype=int)
+    for c, i in enumerate(places):
+        V0[c, i] = 1
     nonzero = not orbit.is_zero
     boundary = nonzero and orbit.r == 1 < d and not softmax
     kind: Kind = "function"
@@ -214,7 +269,7 @@ def normal_form(
     if boundary:
         values |= {(0, i): Variable("al", (i + 1,)) for i in range(1, d)}
     if kind == "function" and nonzero:  # the scaling fixes an entry of V that is 1
-        del values[0, orbit.r - orbit.r_v]
+        del values[0, places[0]]
     ring = PolynomialRing([*names, *values.values()])
     number = {name: at for at, name in enumerate(ring.variables)}
     z, zero, one = ring.gens, ring.zero(), ring.one()
@@ -230,7 +285,7 @@ def normal_form(
         for i, j in np.ndindex(*block.shape):
             M[row + i, column + j] += z[block[i, j]]
 
-    V = np.array([[zero + x for x in row] for row in V0], dtype=object)
+    V = np.array([[zero + x for x in row] for row in V0.tolist()], dtype=object)
     for (c, i), name in values.items():
         V[c, i] += z[number[name]]
     P, Q = np.full((d, a), zero, dtype=object), np.full((a, d), zero, dtype=object)
@@ -257,4 +312,16 @@ def normal_form(
     if not (kind == "function" and orbit.r_v and not r):  # A = 0 ≠ V: the ideal is that of A
         free += [number[name] for name in values.values() if name.letter == "W"]
     T, N = (tuple(map(tuple, numbers(letter).tolist())) for letter in "TN")
-    return NormalForm(layer, kind, ring, P.T, Q, V, tuple(free), T, N, tuple(squares))
+    return NormalForm(
+        layer,
+        kind,
+        ring,
+        P.T,
+        Q,
+        V,
+        tuple(free),
+        T,
+        N,
+        tuple(squares),
+        (*orbit.as_json(), rank_k, rank_q, rank_vk),
+    )

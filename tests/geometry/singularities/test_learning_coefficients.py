@@ -218,6 +218,8 @@ def test_one_token(V: Any, S: Any, twice: Fraction, m: int) -> None:
 def test_one_token_where_it_is_not_known() -> None:
     with pytest.raises(UndecidedError, match="span 1 of 2 dimensions"):
         weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]]), t=1)
+    zero = weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[0, 0]]), t=1).coefficient
+    assert (zero.value, zero.multiplicity) == (1, 1)  # V = 0 ≠ S: whatever K and Q are
     with pytest.raises(InputError, match="t ≥ 2"):
         weights_coefficient(parameters(K=[[1, 0]], Q=[[2, 0]], V=[[1, 1]]), t=1, softmax=True)
 
