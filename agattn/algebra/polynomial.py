@@ -161,6 +161,15 @@ class Polynomial:
         scale /= gcd(*(int(c * scale) for c in coefficients))
         return self * (scale if coefficients[0] > 0 else -scale)
 
+    def factors(self) -> list[tuple[Polynomial, int]]:
+        """The irreducible factors over the field with their exponents, without constants; nonzero.
+
+        >>> x, y = PolynomialRing(["x", "y"]).gens
+        >>> sorted((str(p), e) for p, e in (2 * x**2 * y + 2 * x**2).factors())
+        [('x', 2), ('y + 1', 1)]
+        """
+        return [(Polynomial(self.ring, p), int(e)) for p, e in self._poly.factor()[1]]
+
     def compose(self, images: Sequence[Polynomial]) -> Polynomial:
         """Substitute ``images[i]``, all from one ring, for the i-th variable."""
         if len(images) != len(self.ring):

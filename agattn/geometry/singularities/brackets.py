@@ -1,0 +1,179 @@
+r"""Brackets for learning coefficients: λ between two bounds, at any weights of any polynomial architecture.
+
+At weights w₀ with n parameters let the fiber be the set of weights with the same function. Then
+
+.. math:: \tfrac12 \operatorname{rk} d\varphi(w_0) ≤ λ ≤ \tfrac12 (n − \dim_{w_0} \text{fiber}),
+
+and where the two are equal, the fiber is smooth there and m = 1. The rank is bounded from below modulo a
+prime, the dimension of the fiber by :mod:`~agattn.geometry.singularities.families`. Where they do not meet
+and the architecture is small, the ideal of φ(w) − φ(w₀) is written down on a slice through the orbit of the
+symmetries, and :mod:`~agattn.geometry.singularities.newton` splits off free coordinates and bounds the rest.
+The page on learning coefficients has the proofs.
+
+>>> from agattn import DeepNetwork
+>>> one = [[1, 0], [0, 1]]
+>>> weights = {"K_1": one, "Q_1": [[1, 2], [2, 4]], "V_1": one, "K_2": one, "Q_2": [[1, 1], [0, 1]],
+...            "V_2": [[1, 2], [0, 1]]}
+>>> found = bracket(DeepNetwork((2, 2, 2), (2, 2), t=3), weights)
+>>> found
+λ = 9/2, m = 1 (proved)
+>>> for reason in found.reasons:
+...     print(reason)
+at least 9/2: the differential has rank 9
+at most 9/2: the fiber has dimension 15 of 24: 14 by the symmetries, and 1 more where φ is constant
+the bounds meet: the fiber is smooth, and m = 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
+from agattn.algebra.residues import nonzero_minor
+from agattn.architectures import Architecture
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.singularities.families import Weights, widest_family
+from agattn.geometry.singularities.newton import germ
+
+#: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
+MOST_MONOMIALS = 400_000
+
+
+@dataclass(frozen=True, repr=False)
+class Bracket(Shown):
+    """λ at given weights, between two bounds.
+
+    Attributes:
+        architecture: what the weights are of.
+        lower, upper: the bounds; the lower one is always proved.
+        multiplicity: m where it is known.
+        rank: a proved lower bound on the rank of dφ at the weights, which almost surely is it.
+        fiber: a lower bound on the local dimension of the fiber.
+        evidence: of the interval.
+        error: for modular evidence, a bound on the probability that the upper bound fails.
+        reasons: where the bounds come from.
+    """
+
+    architecture: Architecture
+    lower: Fraction
+    upper: Fraction
+    multiplicity: int | None
+    rank: int
+    fiber: int
+    evidence: Evidence
+    error: float
+    reasons: tuple[str, ...]
+
+    @property
+    def value(self) -> Fraction | None:
+        """λ, or ``None`` while the bounds differ."""
+        return self.lower if self.lower == self.upper else None
+
+    def as_json(self) -> dict[str, object]:
+        """The bracket with fractions as text."""
+        return {
+            "lower": str(self.lower),
+            "upper": str(self.upper),
+            "lambda": None if self.value is None else str(self.value),
+            "multiplicity": self.multiplicity,
+            "rank": self.rank,
+            "fiber_dimension": self.fiber,
+            "evidence": self.evidence.value,
+            "error_probability": self.error,
+            "reasons": list(self.reasons),
+        }
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{self.lower} ≤ λ ≤ {self.upper} ({self.evidence})"
+        m = "" if self.multiplicity is None else f", m = {self.multiplicity}"
+        return f"λ = {self.value}{m} ({self.evidence})"
+
+
+def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:
+    """λ at weights of any architecture that is polynomial in them.
+
+    Args:
+        architecture: a layer, a network, or a class with the members of
+            :class:`~agattn.architectures.protocol.Architecture`.
+        weights: an array for each parameter, taken as the exact numbers that are written.
+        seed: of all random choices. It never changes what is proved, only what is found.
+
+    Raises:
+        InputError: if the weights do not fit, or the architecture is no polynomial in them.
+
+    >>> from agattn import SingleLayer
+    >>> weights = {"K": [[1, 0], [0, 0]], "Q": [[1, 0], [0, 0]], "V": [[0, 1]]}
+    >>> bracket(SingleLayer(2, 1), weights)
+    λ = 5/2, m = 2 (proved)
+    """
+    at = Weights(architecture, weights)
+    n = len(at.vector)
+    rank, orbit = at.differential_rank(seed), at.orbit_dimension(seed=seed)
+    family = widest_family(at, n - rank, seed)
+    lower, upper = Fraction(rank, 2), Fraction(n - family.dimension, 2)
+    evidence, error = family.evidence, family.error
+    more = f", and {family.dimension - orbit} more where φ is constant" if family.directions else ""
+    reasons = [
+        f"at least {lower}: the differential has rank {rank}",
+        f"at most {upper}: the fiber has dimension {family.dimension} of {n}: {orbit} by the symmetries"
+        + more,
+    ]
+    m: int | None = None
+    if lower == upper:
+        m = 1
+        reasons.append("the bounds meet: the fiber is smooth, and m = 1")
+    elif (functions := _on_slice(at, seed)) is not None:
+        found = germ(functions)
+        free = Fraction(found.free, 2)
+        split = f"{found.free} coordinates are free, and the ideal of the others"
+        if free + found.lower > lower:
+            lower = free + found.lower
+            reasons.append(f"at least {lower}: {split} contains monomials with λ = {found.lower}")
+        weighted = None if found.upper is None else free + found.upper
+        proved = evidence is Evidence.PROVED
+        if weighted is not None and (weighted < upper or (weighted == upper and not proved)):
+            upper, evidence, error = weighted, Evidence.PROVED, 0.0
+            reasons.append(f"at most {upper}: {split} has weights with half their sum {found.upper}")
+        if lower == upper and found.multiplicity is not None and free + found.lower == lower:
+            m = found.multiplicity
+            reasons.append(f"the bounds meet: {split} is one of monomials, with m = {m}")
+    return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
+
+
+def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
+    """The coefficients of φ(w₀ + z) − φ(w₀) in all inputs, for z in some of the parameters.
+
+    Together with the tangent vectors of the symmetries these directions span all others, so that the germ of
+    the ideal is the one on the slice, with further coordinates that do not occur.
+    """
+    architecture, generator = at.architecture, np.random.default_rng(seed)
+    n, p = len(at.vector), at.prime(generator)
+    moved = nonzero_minor(at.tangents(p), p).columns
+    free = [i for i in range(n) if i not in moved]
+    inputs = prod(architecture.input_shape)
+    in_inputs, in_weights = at.degrees(generator)
+    if comb(len(free) + in_weights, in_weights) * comb(inputs + in_inputs - 1, in_inputs) > MOST_MONOMIALS:
+        return None
+    names = [Variable("z", (i + 1,)) for i in range(len(free))]
+    ring = PolynomialRing([*names, *(Variable("x", (i + 1,)) for i in range(inputs))])
+    entries = np.array(at.vector, dtype=object)
+    for z, i in zip(ring.gens, free, strict=False):
+        entries[i] = z + entries[i]
+    X = np.array(ring.gens[len(free) :], dtype=object).reshape(1, *architecture.input_shape)
+    out = architecture.evaluate(RingArithmetic(), at.arrays(entries), X)
+    coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
+    for place, f in enumerate(np.asarray(out).ravel().tolist()):
+        for e, c in f.terms.items() if isinstance(f, Polynomial) else ():
+            z, x = e[: len(free)], e[len(free) :]
+            if any(z):
+                coefficients.setdefault((place, x), {})[z] = c
+    target = PolynomialRing(names)
+    return [target.from_terms(terms) for terms in coefficients.values()]

@@ -1,0 +1,377 @@
+r"""Families of weights with one function, through given weights: lower bounds of the fiber's dimension.
+
+Let G be the group of the known symmetries of an architecture and W a linear space of weights with φ(w₀ + w) =
+φ(w₀) for all w in W. Then G·(w₀ + W) lies in the fiber. Its dimension is the rank of the tangent vectors of G
+at a general w₀ + w together with W, and such points are as near to w₀ as one likes. So the local dimension of
+the fiber at w₀ is at least this rank at any one point, also modulo a prime: it can only be smaller there.
+
+What W may be is found by trying, modulo a prime, and proved by evaluating the architecture at w₀ + Σ sᵢnᵢ
+with symbols for the sᵢ and for all inputs: no term may contain an sᵢ.
+
+>>> from agattn import SingleLayer
+>>> layer = SingleLayer(2, 1, 1)
+>>> at = Weights(layer, {"K": [[1, 0]], "Q": [[0, 0]], "V": [[0, 0]]})
+>>> orbit, family = at.orbit_dimension(), widest_family(at)
+>>> orbit, family.dimension, family.evidence
+(1, 4, <Evidence.PROVED: 'proved'>)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, prod
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic, Size
+from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.algebra.residues import (
+    Residues,
+    RowSpace,
+    chance_of_dividing,
+    hadamard,
+    matmul,
+    nonzero_minor,
+    random_prime,
+    random_residues,
+)
+from agattn.algebra.scalars import scalars
+from agattn.architectures import Architecture
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.symmetries import symmetry_tangents
+
+Vector = tuple[Fraction | int, ...]
+
+#: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
+MOST_MONOMIALS = 60_000
+#: Networks with more parameters are not searched for families.
+MOST_PARAMETERS = 400
+#: Random orders that are tried, and points modulo primes where symbols are too many.
+_ORDERS, _POINTS = 48, 6
+
+
+class Weights:
+    """Exact weights of an architecture: every float is the rational number that it stands for.
+
+    Args:
+        architecture: any polynomial one.
+        given: an array for each parameter; of one head it may be a matrix.
+
+    Raises:
+        InputError: if the names or shapes are not those of the architecture, or it is no polynomial.
+    """
+
+    def __init__(self, architecture: Architecture, given: Mapping[str, Any]) -> None:
+        if architecture.degree is None:
+            raise InputError(f"{architecture} is no polynomial in its weights; brackets are for lightning")
+        shapes = architecture.shapes
+        for names, word in ((set(given) - set(shapes), "is no parameter of"), (set(shapes) - set(given), "")):
+            for name in sorted(names):
+                listed = ", ".join(shapes)
+                text = f"{name} {word}" if word else f"the weights lack {name} of"
+                raise InputError(f"{text} {architecture}; its parameters are {listed}")
+        flat: list[Fraction | int] = []
+        for name, shape in shapes.items():
+            array = scalars(given[name], name)
+            if array.shape != shape and (1, *array.shape) != shape:
+                raise InputError(f"{name} has the shape {array.shape}; it must be {shape}")
+            exact = (Fraction(x) for x in array.ravel().tolist())
+            flat += [x.numerator if x.denominator == 1 else x for x in exact]
+        self.architecture, self.vector = architecture, tuple(flat)
+
+    def arrays(self, flat: Array) -> dict[str, Array]:
+        """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
+        ends = np.cumsum([prod(shape) for shape in self.architecture.shapes.values()])[:-1]
+        pieces = np.split(flat, ends, axis=-1)
+        shapes = self.architecture.shapes.items()
+        return {n: a.reshape(*a.shape[:-1], *s) for a, (n, s) in zip(pieces, shapes, strict=True)}
+
+    def residues(self, p: int, vectors: Sequence[Vector] = ()) -> tuple[Residues, Residues]:
+        """The weights and some vectors modulo a prime.
+
+        Raises:
+            ZeroDivisionError: if the prime divides a denominator.
+        """
+
+        def row(vector: Vector) -> list[int]:
+            return [x % p if type(x) is int else _modulo(x, p) for x in vector]
+
+        space = np.array([row(v) for v in vectors], dtype=np.float64).reshape(-1, len(self.vector))
+        return np.array(row(self.vector), dtype=np.float64), space
+
+    def prime(self, generator: np.random.Generator) -> int:
+        """A random prime that divides no denominator."""
+        while True:
+            p = random_prime(generator)
+            if all(x.denominator % p for x in self.vector):
+                return p
+
+    def random_point(
+        self, vectors: Sequence[Vector], p: int, generator: np.random.Generator, count: int = 1
+    ) -> tuple[Residues, Residues]:
+        """Random points w₀ + w modulo a prime, (count, parameters), and the vectors that span all w."""
+        at, space = self.residues(p, vectors)
+        if not len(space):
+            return np.repeat(at[None], count, axis=0), space
+        moved: Residues = (at + matmul(random_residues(generator, (count, len(space)), p), space, p)) % p
+        return moved, space
+
+    def differential_rank(self, seed: int = 0) -> int:
+        """A proved lower bound on the rank of dφ at the weights, which is equal to it almost surely.
+
+        >>> from agattn import SingleLayer
+        >>> Weights(SingleLayer(2, 1, 1), {"K": [[1, 0]], "Q": [[0, 1]], "V": [[1, 2]]}).differential_rank()
+        4
+        """
+        generator, n = np.random.default_rng(seed), len(self.vector)
+        best = 0
+        for _ in range(2):
+            p = self.prime(generator)
+            space = RowSpace(n, p)
+            while True:
+                before, rows = space.rank, min(n + 4, 384)
+                space.add(self._jacobian(self.residues(p)[0], p, rows, generator))
+                if space.rank < before + rows or space.rank == n:
+                    break
+            best = max(best, space.rank)
+        return best
+
+    def _jacobian(self, at: Residues, p: int, rows: int, generator: np.random.Generator) -> Residues:
+        X = random_residues(generator, (rows, *self.architecture.input_shape), p)
+        cotangents = random_residues(generator, (rows, 1, *self.architecture.output_shape), p)
+        found = jacobian(self.architecture, self.arrays(at), X, ModularArithmetic(p), cotangents)
+        return np.asarray(found, dtype=np.float64)
+
+    def orbit_dimension(self, vectors: Sequence[Vector] = (), seed: int = 0) -> int:
+        """The dimension of G·(w₀ + span of the vectors), or less: a proved lower bound."""
+        generator = np.random.default_rng(seed)
+        p = self.prime(generator)
+        (at,), space = self.random_point(vectors, p, generator)
+        return nonzero_minor(np.concatenate([self.tangents(p, at), space]), p).rank
+
+    def tangents(self, p: int, at: Residues | None = None) -> Residues:
+        """The tangent vectors of the symmetries modulo a prime, at the weights or at other ones, as rows."""
+        if not self.architecture.symmetries:
+            return np.zeros((0, len(self.vector)))
+        arrays = self.arrays(self.residues(p)[0] if at is None else at)
+        return symmetry_tangents(self.architecture, arrays, p)
+
+    def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
+        """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove."""
+        architecture, p = self.architecture, self.prime(generator)
+        scales = np.arange((architecture.degree or 0) + 1, dtype=np.float64)[:, None]
+        X = random_residues(generator, (1, prod(architecture.input_shape)), p)
+        w, at = random_residues(generator, (1, len(self.vector)), p), self.residues(p)[0]
+
+        def degree(weights: Residues, inputs: Residues) -> int:
+            X = np.broadcast_to(inputs, (len(scales), inputs.shape[1]))
+            w = np.broadcast_to(weights, (len(scales), weights.shape[1]))
+            stacked = X.reshape(-1, *architecture.input_shape)
+            out = architecture.evaluate(ModularArithmetic(p), self.arrays(w), stacked)
+            # Newton's divided differences are 0 beyond the degree.
+            table = [[int(x) for x in row] for row in (np.asarray(out).reshape(len(scales), -1) % p)]
+            highest = 0
+            for order in range(1, len(scales)):
+                inverse = pow(order, -1, p)
+                pairs = itertools.pairwise(table)
+                table = [[(b - a) * inverse % p for a, b in zip(u, v, strict=True)] for u, v in pairs]
+                highest = order if any(table[0]) else highest
+            return highest
+
+        return degree(at[None], hadamard(X, scales, p)), degree((at + hadamard(w, scales, p)) % p, X)
+
+    def is_constant(self, vectors: Sequence[Vector], p: int, generator: np.random.Generator) -> bool:
+        """Whether φ is the same at three random points of w₀ + span of the vectors, modulo a prime."""
+        X = random_residues(generator, (3, *self.architecture.input_shape), p)
+        moved, _ = self.random_point(vectors, p, generator, 3)
+        fixed = np.repeat(self.residues(p)[0][None], 3, axis=0)
+        one, other = (
+            np.asarray(self.architecture.evaluate(ModularArithmetic(p), self.arrays(w), X)) % p
+            for w in (moved, fixed)
+        )
+        return bool((one == other).all())
+
+    def kernel(self, vectors: Sequence[Vector], within: Sequence[int], seed: int = 0) -> list[Vector]:
+        """A basis over ℚ of the vectors in some coordinates that dφ takes to 0 at general points w₀ + w.
+
+        The points have small integers w and inputs; a kernel that is too large is for the caller to see.
+        """
+        generator = np.random.default_rng(seed)
+        architecture, rows = self.architecture, len(within) + 4
+        found: list[list[Fraction | int]] = []
+        for _ in range(2 if vectors else 1):
+            factors = generator.integers(-3, 4, len(vectors)).tolist()
+            at = [x + sum(c * v[i] for c, v in zip(factors, vectors, strict=True) if c)
+                  for i, x in enumerate(self.vector)]  # fmt: skip
+            X = generator.integers(-3, 4, (rows, *architecture.input_shape)).astype(object)
+            cotangents = generator.integers(-3, 4, (rows, 1, *architecture.output_shape)).astype(object)
+            arrays = self.arrays(np.array(at, dtype=object))
+            J = jacobian(architecture, arrays, X, RingArithmetic(), cotangents)[:, list(within)]
+            found += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
+        flat = [flint.fmpq(x.numerator, x.denominator) for row in found for x in row]
+        basis = kernel_basis(flint.fmpq_mat(len(found), len(within), flat))
+        result = []
+        for vector in basis:
+            scale = int(np.lcm.reduce([int(x.q) for x in vector], dtype=object))
+            whole: list[Fraction | int] = [0] * len(self.vector)
+            for i, x in zip(within, vector, strict=True):
+                whole[i] = int(fraction(x) * scale)
+            result.append(tuple(whole))
+        return result
+
+
+def _modulo(x: Fraction | int, p: int) -> int:
+    if not x.denominator % p:
+        raise ZeroDivisionError(f"{p} divides the denominator of {x}")
+    return x.numerator * pow(x.denominator, -1, p) % p
+
+
+@dataclass(frozen=True)
+class Family:
+    """A linear space of weights through w₀, moved by the symmetries, on which φ is constant.
+
+    Attributes:
+        dimension: a lower bound on its dimension.
+        directions: vectors of parameters that span the linear space, beyond the orbit.
+        evidence: proved if φ was shown constant by symbols, else modular.
+        error: for modular evidence, a bound on the probability that φ is not constant.
+    """
+
+    dimension: int
+    directions: tuple[Vector, ...]
+    evidence: Evidence
+    error: float = 0.0
+
+
+def widest_family(at: Weights, most: int | None = None, seed: int = 0) -> Family:
+    """The family of the largest dimension that is found.
+
+    Args:
+        at: the weights.
+        most: a proved upper bound on the dimension of the fiber, where the search may stop.
+        seed: of all random choices. It never changes what is proved, only what is found.
+    """
+    generator = np.random.default_rng(seed)
+    p = at.prime(generator)
+    best: tuple[Vector, ...] = ()
+    dimension = at.orbit_dimension()
+    if dimension != most and len(at.vector) <= MOST_PARAMETERS:
+        for space in _spaces(at, p, generator):
+            found = at.orbit_dimension(space)
+            if found > dimension:
+                best, dimension = tuple(space), found
+            if dimension == most:
+                break
+    spare = list(best)
+    for vector in best:  # leave out what the symmetries do as well
+        rest = [v for v in spare if v is not vector]
+        if at.orbit_dimension(rest) == dimension:
+            spare = rest
+    return Family(dimension, tuple(spare), *_evidence(at, spare, generator))
+
+
+def _spaces(at: Weights, p: int, generator: np.random.Generator) -> Iterator[list[Vector]]:
+    """Linear spaces on which φ is constant modulo p, made greedily in several orders."""
+    arrays = _blocks(at.architecture)
+    orders = itertools.permutations(arrays) if len(arrays) < 4 else [arrays, arrays[::-1]]
+    for order in orders:
+        yield _grown(at, [], list(order), p, generator)
+    for _ in range(_ORDERS):
+        space: list[Vector] = []
+        for block in _blocks(at.architecture, generator):
+            more = [_unit(i, len(at.vector)) for i in block]
+            if at.is_constant([*space, *more], p, generator):
+                space += more
+        yield space
+        yield _grown(at, space, arrays, p, generator)
+
+
+def _grown(
+    at: Weights, space: list[Vector], blocks: list[list[int]], p: int, generator: np.random.Generator
+) -> list[Vector]:
+    """A space made larger by kernels of dφ in one block of coordinates after the other."""
+    space = list(space)
+    for block in blocks:
+        basis = at.kernel(space, block)
+        if at.is_constant([*space, *basis], p, generator):
+            space = _independent(at, [*space, *basis], p)
+            continue
+        for vector in basis:
+            if at.is_constant([*space, vector], p, generator):
+                space = _independent(at, [*space, vector], p)
+    return space
+
+
+def _independent(at: Weights, vectors: list[Vector], p: int) -> list[Vector]:
+    kept = nonzero_minor(at.residues(p, vectors)[1], p).rows
+    return [vectors[i] for i in kept]
+
+
+def _unit(i: int, n: int) -> Vector:
+    return tuple(int(i == j) for j in range(n))
+
+
+def _blocks(architecture: Architecture, generator: np.random.Generator | None = None) -> list[list[int]]:
+    """Sets of coordinates: the arrays; or in a random order their heads, each whole or by rows or columns."""
+    ends = np.cumsum([prod(shape) for shape in architecture.shapes.values()])
+    pieces = np.split(np.arange(ends[-1]), ends[:-1])
+    if generator is None:
+        return [a.tolist() for a in pieces]
+    parts: list[list[int]] = []
+    for a, shape in zip(pieces, architecture.shapes.values(), strict=True):
+        axis = int(generator.integers(-3, 0))
+        for head in a.reshape(-1, *(1, *shape)[-2:]):
+            parts += [head.ravel().tolist()] if axis < -2 else np.moveaxis(head, axis, 0).tolist()
+    return [parts[i] for i in generator.permutation(len(parts))]
+
+
+def _evidence(
+    at: Weights, vectors: Sequence[Vector], generator: np.random.Generator
+) -> tuple[Evidence, float]:
+    """How it is known that φ is constant on w₀ + span of the vectors.
+
+    Raises:
+        AssertionError: if it is not.
+    """
+    if not vectors:
+        return Evidence.PROVED, 0.0
+    architecture = at.architecture
+    degree = architecture.degree or 0
+    inputs = prod(architecture.input_shape)
+    in_inputs, _ = at.degrees(generator)
+    if comb(inputs + in_inputs, in_inputs) * len(vectors) <= MOST_MONOMIALS:
+        names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
+        names += [Variable("x", (i + 1,)) for i in range(inputs)]
+        ring = PolynomialRing(names)
+        s, x = ring.gens[: len(vectors)], ring.gens[len(vectors) :]
+        moved = [
+            sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), ring.zero()) + entry
+            for i, entry in enumerate(at.vector)
+        ]
+        X = np.array(x, dtype=object).reshape(1, *architecture.input_shape)
+        out = architecture.evaluate(RingArithmetic(), at.arrays(np.array(moved, dtype=object)), X)
+        flat = [f for f in np.asarray(out).ravel().tolist() if hasattr(f, "terms")]
+        constant = not any(any(exponents[: len(vectors)]) for f in flat for exponents in f.terms)
+        if not constant:
+            raise AssertionError("φ is constant on a family modulo a prime, and is not over ℚ")
+        return Evidence.PROVED, 0.0
+    bits = max(abs(x.numerator).bit_length() for v in (at.vector, *vectors) for x in v) + len(vectors)
+    denominators = int(np.lcm.reduce([x.denominator for x in at.vector], dtype=object)).bit_length()
+    ones = np.full(len(at.vector), Size(float(bits + denominators)), dtype=object)
+    X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
+    size = architecture.evaluate(RingArithmetic(), at.arrays(ones), X).sum().log2 + degree * denominators
+    error = 1.0
+    for _ in range(_POINTS):
+        p = at.prime(generator)
+        if not at.is_constant(vectors, p, generator):
+            raise AssertionError("φ is constant on a family modulo one prime, and not modulo another")
+        error *= min(1.0, degree / 2**29 + chance_of_dividing(size + 1))
+    return Evidence.MODULAR, error
