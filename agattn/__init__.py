@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         fiber,
         ideal,
         identify,
+        learning_coefficient,
         run,
         script,
         strata,
@@ -44,15 +45,15 @@ _HOMES = {
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
     "agattn.geometry.strata.strata": ("Stratum",),
     "agattn.library": (
-        "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify", "run",
-        "script", "strata", "tangent_space", "verify", "weights",
+        "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify",
+        "learning_coefficient", "run", "script", "strata", "tangent_space", "verify", "weights",
     ),
 }  # fmt: skip
 
 __all__ = [
     "AgattnError", "DeepNetwork", "Evidence", "InputError", "SingleLayer", "Status", "Stratum", "Verdict",
     "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
-    "identify", "run", "script", "strata", "tangent_space", "verify", "weights",
+    "identify", "learning_coefficient", "run", "script", "strata", "tangent_space", "verify", "weights",
 ]  # fmt: skip
 
 

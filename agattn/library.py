@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from agattn.geometry.identifiability.equivalence import Equivalence
     from agattn.geometry.identifiability.fibers import Fiber, Weights
     from agattn.geometry.reconstruction.membership import Identification
+    from agattn.geometry.singularities.brackets import Bracket
+    from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
@@ -154,6 +156,71 @@ def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False)
     if isinstance(known, DeepNetwork) and not force:
         check_tokens(known)
     return room.dimension(known, seed, force=force)
+
+
+def learning_coefficient(
+    architecture: Architecture | Mapping[str, Any] | Weights,
+    weights: Any = None,
+    *,
+    softmax: bool = False,
+    tolerance: float = 1e-6,
+    seed: int = 0,
+) -> LearningCoefficients | LearningCoefficient | Bracket:
+    """The learning coefficient λ of singular learning theory, and its multiplicity m, exactly.
+
+    Args:
+        architecture: a layer; with weights also a network, or anything polynomial with the members of
+            :class:`agattn.architectures.protocol.Architecture`; or weights of one layer alone.
+        weights: for a layer as for :func:`weights`, or with W_O and W_V in place of V; else an array for each
+            parameter, such as K_1, Q_1, V_1, ..., taken as the exact numbers that are written.
+        softmax: for one softmax head, in place of a lightning one.
+        tolerance: relative, below which singular values of one layer's floating weights count as zero.
+        seed: of the search for a bracket. It never changes what is proved.
+
+    Returns:
+        Of a layer the table of all kinds of weights; at weights of one layer λ, m and the terms of λ; at
+        weights of anything else bounds with their reasons, which are λ where they meet.
+
+    Raises:
+        InputError: if weights are missing or do not fit, or a network is no polynomial in them.
+        UndecidedError: for one token where the rows of K and Q do not span.
+
+    >>> import agattn as ag
+    >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))
+    M(3,2,2): expected dim 13 in ℝ³⁶, t ≥ 2: 9 strata, λ from 5/2 to 13/2 (proved)
+    >>> ag.learning_coefficient({"K": [[1, 2]], "Q": [[0, 1]], "V": [[2, 4]]})
+    λ = 7/4, m = 1 (proved)
+    >>> merged = {"K_1": [[[1, 0]], [[1, 0]]], "Q_1": [[[1, 1]], [[1, 1]]], "V_1": [[[1, 2]], [[3, 4]]]}
+    >>> ag.learning_coefficient(ag.DeepNetwork((2, 1), (1,), t=2, heads=2), merged)
+    λ = 5/2, m = 1 (proved)
+    """
+    from agattn.geometry.identifiability.fibers import Weights
+    from agattn.geometry.singularities import brackets, learning_coefficients
+
+    if isinstance(architecture, (Mapping, Weights)):
+        if weights is not None:
+            raise InputError("weights were given twice; give the architecture, and then its weights")
+        known, weights, t = None, architecture, 2
+    else:
+        known = _architecture(architecture, "learning_coefficient")
+        t = known.t
+    if weights is None:
+        one = _layer(known, "learning_coefficient", "tables of learning coefficients", "give weights as well")
+        return learning_coefficients.learning_coefficients(one, softmax)
+    if isinstance(weights, Weights):
+        parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
+        weights = {**parts, "V": weights.V}
+    if known is not None and not isinstance(known, SingleLayer):
+        if softmax:
+            raise InputError("softmax=True is for one layer; a network says its own normalization")
+        return brackets.bracket(known, weights, seed)
+    given = learning_coefficients.parameters(**weights)
+    if isinstance(known, SingleLayer):
+        sizes = [(x.d, x.d_out) + ((x.a,) if "K" in weights else ()) for x in (known, given.layer)]
+        if sizes[0] != sizes[1]:
+            raise InputError(f"the weights are those of {given.layer.name}, which is not {known.name}")
+    point = learning_coefficients.weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance)
+    return point.coefficient
 
 
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:

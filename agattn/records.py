@@ -496,7 +496,18 @@ class Rlct(Record):
         layer: Key[Count, "The layer of the checkpoint, from 0."]
         head: Key[Count, "The head of the layer, from 0."]
 
-    architecture: Key[Layer | UnsetType, "The layer; not for a checkpoint."] = UNSET
+    class Bracket(Record, rename={"value": "lambda"}):
+        lower: Key[str, "λ is at least this fraction, proved."]
+        upper: Key[str, "λ is at most this fraction."]
+        value: Key[str | None, "λ where the bounds meet, or null."]
+        multiplicity: Key[Positive | None, "The multiplicity m of λ, or null where it is not known."]
+        rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
+        fiber_dimension: Key[Count, "A lower bound on the local dimension of the fiber."]
+        evidence: Key[Literal["proved", "modular"], "How the bounds are known."]
+        error_probability: Key[Probability, "Of modular evidence; else 0."]
+        reasons: Key[Strings, "Where the bounds come from."]
+
+    architecture: Key[Architecture | UnsetType, "The layer or the network; not for a checkpoint."] = UNSET
     normalization: Key[Literal["none", "softmax"] | UnsetType, "Of a layer's head."] = UNSET
     points: Key[list[Point] | UnsetType, "All kinds of weights; empty for layers with very many."] = UNSET
     least: Key[list[Least] | UnsetType, "The least λ of the functions of each stratum."] = msgspec.field(
@@ -505,6 +516,7 @@ class Rlct(Record):
     weights: Key[Weights | UnsetType, "λ at the weights in FILE."] = UNSET
     tolerance: Key[Number | UnsetType, "With which the ranks of a checkpoint were decided."] = UNSET
     heads: Key[list[Head] | UnsetType, "λ of each head of a checkpoint."] = UNSET
+    bracket: Key[Bracket | UnsetType, "Bounds for λ at the weights of a network in FILE."] = UNSET
 
     def __post_init__(self) -> None:
         if sum(value is not UNSET for value in (self.points, self.weights, self.heads)) != 1:

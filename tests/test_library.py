@@ -51,6 +51,7 @@ def results():
         "equivalent": ag.equivalent(weights, weights),
         "identify": ag.identify(SMALL, [1, 0, 0, 0, 0, 1]),
         "classify": ag.classify(weights),
+        "learning_coefficient": ag.learning_coefficient(weights),
         "verify": ag.verify(LAYER, "3.4", engine="native"),
         "certificate": certificate,
         "check": ag.check(certificate),

@@ -73,13 +73,20 @@ def layer_or_network(
     @wraps(command)
     def wrapped(**given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
-        return command(architecture=None if instead(given) else _architecture(own), **given)
+        return command(architecture=None if instead(own | given) else _architecture(own), **given)
 
     for name, (flags, shown, _, text) in reversed(described.items()):
         add = click.option(*flags.split(), name, metavar=shown, is_flag=not shown, default=None, help=text)
         wrapped = add(wrapped)
     return wrapped
 
+
+#: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
+layer_network_or_checkpoint = partial(
+    layer_or_network,
+    described=_KNOWN
+    | {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]")},
+)
 
 #: Adds ``-d -o -a -t`` alone.
 single_layer = partial(layer_or_network, described=_LAYER)

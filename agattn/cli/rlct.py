@@ -1,4 +1,4 @@
-"""``agattn rlct``: learning coefficients of one layer, of its strata or at given weights."""
+"""``agattn rlct``: learning coefficients of one layer, its strata or given weights, and of networks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import SingleLayer, positive_integer
+from agattn.architectures import DeepNetwork, SingleLayer, positive_integer
 from agattn.cli import output
 from agattn.cli.options import (
     INPUT,
     file_option,
     json_flag,
+    layer_network_or_checkpoint,
     leave_out,
     one_blas_thread,
-    single_layer,
     tolerance_option,
     whole_number,
 )
 from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
+from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.display.table import Cell
@@ -35,22 +36,24 @@ NOT_MINIMIZERS = (
 
 
 @click.command(
-    epilog="Examples: agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors"
+    epilog="Examples: agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
+    "agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json"
 )
 @click.argument("files", nargs=-1, metavar="[FILE...]", type=INPUT)
-@partial(single_layer, instead=lambda given: bool(given["files"]))
+@partial(
+    layer_network_or_checkpoint,
+    instead=lambda given: bool(given["files"]) and given["dims"] is None is given["ranks"],
+)
 @click.option("--softmax", is_flag=True, help="For a softmax head instead of a lightning one.")
 @tolerance_option(1e-6)
 @click.option("--curve", is_flag=True, help="With FILE: λ at every tolerance.")
-@click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
 @click.option("--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared.")
 @file_option("-O", "--output", "destination", "Write the JSON document.")
 @file_option("--certificate", "Of a layer: write a certificate of all points, for agattn check.")
 @json_flag
 def command(
-    files: tuple[Path, ...], architecture: SingleLayer | None, softmax: bool, tolerance: float, curve: bool,
-    heads: int | None, kv_heads: int | None, destination: Path | None, certificate: Path | None,
-    as_json: bool,
+    files: tuple[Path, ...], architecture: SingleLayer | DeepNetwork | None, softmax: bool, tolerance: float,
+    curve: bool, kv_heads: int | None, destination: Path | None, certificate: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
 
@@ -58,6 +61,9 @@ def command(
     for each function the least one over all weights that compute it. For weights in FILE (.npz, .json,
     .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K, Q or A, with V
     or W_O, W_V; or it is a checkpoint, and every head is placed. With -t 1 and FILE: for one token.
+
+    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE: two bounds,
+    with their reasons, which are λ where they meet. Floating weights are taken as the numbers that they are.
     """
     one_blas_thread()
     from agattn.geometry.singularities.learning_coefficients import learning_coefficients
@@ -65,8 +71,12 @@ def command(
     say = not as_json and destination != output.STDOUT
     if destination is not None:
         check_destination(destination, (".json",))
-    if architecture is not None:
-        leave_out("is for weights in FILE", "tolerance", "curve", "heads", "kv_heads")
+    if isinstance(architecture, DeepNetwork):
+        leave_out("is for one layer", "softmax", "curve", "certificate")
+        leave_out("is for heads, one by one", "tolerance", "kv_heads")
+        document = _of_network(architecture, files, say)
+    elif architecture is not None:
+        leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
             from agattn.verification.certificate import make_learning_certificate
 
@@ -79,14 +89,37 @@ def command(
             _print_table(found)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
+        leave_out(
+            "describes a network; give --dims and --ranks as well",
+            "skip", "value_rank", "normalization", "temperature",
+        )  # fmt: skip
         leave_out("is for a layer; give -d and -o", "certificate")
+        given = click.get_current_context().params["heads"]
+        heads = None if given is None else positive_integer("heads", whole_number(given))
         document = _at_weights(files, softmax, tolerance, curve, (heads, kv_heads), say)
-    if certificate is not None and architecture is not None:
+    if certificate is not None and isinstance(architecture, SingleLayer):
         write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
     if destination is not None:
         write_file(destination, as_text(document))
     if as_json:
         print_json(document)
+
+
+def _of_network(network: DeepNetwork, files: tuple[Path, ...], say: bool) -> dict[str, object]:
+    """The bracket at the weights of a network in files."""
+    from agattn.geometry.singularities.brackets import bracket
+    from agattn.heads.weight_files import WeightFile
+
+    if not files:
+        *names, last = network.shapes
+        raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
+    with progress("rlct"):
+        found = bracket(network, WeightFile(files))
+    if say:
+        click.echo(f"{network}, {network.parameters} parameters\n{found}")
+        for reason in found.reasons:
+            click.echo(f"  {reason}")
+    return {"architecture": network.as_json(), "bracket": found.as_json()}
 
 
 def _print_table(found: LearningCoefficients) -> None:

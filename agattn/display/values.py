@@ -24,6 +24,7 @@ from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
+from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
@@ -347,6 +348,17 @@ def _tangent(bounds: TangentBounds) -> list[Table]:
 def _coefficient(found: LearningCoefficient) -> list[Table]:
     rows: tuple[tuple[Cell, ...], ...] = tuple((str(term.value), term.reason) for term in found.terms)
     return [Table(str(found), ("part of λ", Wide("why")), rows)]
+
+
+@tables.register
+def _bracket(found: Bracket) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (Math(r"\lambda \geq"), str(found.lower), Word("proved")),
+        (Math(r"\lambda \leq"), str(found.upper), Word(str(found.evidence))),
+        (Math("m"), found.multiplicity or "not known", ""),
+        *(("", Wide(reason), "") for reason in found.reasons),
+    ]
+    return [Table(f"Learning coefficient of {found.architecture}: {found}", (), tuple(rows))]
 
 
 @tables.register

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.command_line import call, document
+from tests.command_line import ROOT, call, document
 
 
 def write(folder: Path, **arrays) -> Path:
@@ -102,3 +102,38 @@ def test_undecided_for_one_token(tmp_path: Path) -> None:
 def test_bad_usage(words: tuple[str, ...]) -> None:
     ended = call("rlct", *words)
     assert ended.status == 2 and ended.err.count("\n") == 1
+
+
+def test_a_network(tmp_path: Path) -> None:
+    words = ("--dims", "2,2,2", "--ranks", "2,2", "-t", 3)
+    arrays = json.loads((ROOT / "examples" / "network.json").read_text())
+    found = document("rlct", *words, write(tmp_path, **arrays))["bracket"]
+    assert (found["lower"], found["upper"], found["lambda"]) == ("9/2",) * 3
+    assert (found["multiplicity"], found["rank"], found["evidence"]) == (1, 9, "proved")
+    shown = call("rlct", *words, tmp_path / "w.json")
+    assert shown.status == 0 and "λ = 9/2, m = 1 (proved)" in shown.out and "1 more where φ is" in shown.out
+    arrays = {name: np.array([[float(Fraction(x)) for x in row] for row in M]) for name, M in arrays.items()}
+    np.savez(tmp_path / "w.npz", **arrays)
+    assert document("rlct", *words, tmp_path / "w.npz")["bracket"] == found
+    merged = write(tmp_path, K_1=[[[1, 0]]] * 2, Q_1=[[[1, 1]]] * 2, V_1=[[[1, 2]], [[3, 4]]])
+    found = document("rlct", "--dims", "2,1", "--ranks", 1, "-t", 2, "--heads", 2, merged)
+    assert found["architecture"]["heads"] == [2] and found["bracket"]["lambda"] == "5/2"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--dims", "2,2", "--ranks", "2"), "give a FILE with weights K_1, Q_1 and V_1"),
+        (("--dims", "2,2", "--ranks", "2", "w.json"), "K_1 has the shape (1, 2)"),
+        (("--dims", "2,2,2", "--ranks", "1,1", "w.json"), "the weights lack K_2"),
+        (("--dims", "2,2", "w.json"), "Missing option '--ranks'"),
+        (("--dims", "2,2", "--ranks", "1", "--softmax", "w.json"), "--softmax is for one layer"),
+        (("--skip", "w.json"), "--skip describes a network"),
+        (("--dims", "2,2", "--ranks", "1", "--normalization", "softmax", "w.json"), "no polynomial"),
+    ],
+)
+def test_a_network_that_is_not_in_the_file(tmp_path: Path, monkeypatch, words, message) -> None:
+    write(tmp_path, K_1=[[1, 0]], Q_1=[[1, 1]], V_1=[[1, 2], [3, 4]])
+    monkeypatch.chdir(tmp_path)
+    ended = call("rlct", *words)
+    assert ended.status == 2 and message in ended.err

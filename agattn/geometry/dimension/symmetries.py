@@ -51,7 +51,7 @@ def symmetry_tangents(architecture: Architecture, parameters: Parameters, p: int
                 else:  # E_{r,s} for all s: row s goes into row r
                     into[r, :, r] += rows
         blocks.append(np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1))
-    return np.concatenate(blocks) % p
+    return np.concatenate(blocks) % p if blocks else np.zeros((0, architecture.parameters))
 
 
 def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:

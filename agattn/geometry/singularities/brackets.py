@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, prod
+from math import comb, floor, prod
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,15 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Var
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, Shown
+from agattn.geometry.dimension.formulas import Bound, network_bound
+from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.geometry.singularities.families import Weights, widest_family
 from agattn.geometry.singularities.newton import germ
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000
+#: Random orders in which families are looked for.
+_ORDERS = 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,35 +121,57 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     at = Weights(architecture, weights)
     n = len(at.vector)
     rank, orbit = at.differential_rank(seed), at.orbit_dimension(seed=seed)
-    family = widest_family(at, n - rank, seed)
-    lower, upper = Fraction(rank, 2), Fraction(n - family.dimension, 2)
-    evidence, error = family.evidence, family.error
-    more = f", and {family.dimension - orbit} more where φ is constant" if family.directions else ""
-    reasons = [
-        f"at least {lower}: the differential has rank {rank}",
-        f"at most {upper}: the fiber has dimension {family.dimension} of {n}: {orbit} by the symmetries"
-        + more,
-    ]
-    m: int | None = None
-    if lower == upper:
-        m = 1
+    lower, m = Fraction(rank, 2), None
+    reasons = [f"at least {lower}: the differential has rank {rank}"]
+    if rank == (bound := largest_rank(architecture, seed)).value:
+        reasons.append(
+            f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
+        )
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-    elif (functions := _on_slice(at, seed)) is not None:
+        return Bracket(architecture, lower, lower, 1, rank, n - rank, Evidence.PROVED, 0.0, tuple(reasons))
+    family = widest_family(at, n - rank, 0, seed)
+    if family.dimension < n - rank and (functions := _on_slice(at, seed)) is not None:
         found = germ(functions)
         free = Fraction(found.free, 2)
         split = f"{found.free} coordinates are free, and the ideal of the others"
         if free + found.lower > lower:
             lower = free + found.lower
             reasons.append(f"at least {lower}: {split} contains monomials with λ = {found.lower}")
-        weighted = None if found.upper is None else free + found.upper
-        proved = evidence is Evidence.PROVED
-        if weighted is not None and (weighted < upper or (weighted == upper and not proved)):
-            upper, evidence, error = weighted, Evidence.PROVED, 0.0
-            reasons.append(f"at most {upper}: {split} has weights with half their sum {found.upper}")
-        if lower == upper and found.multiplicity is not None and free + found.lower == lower:
+        if found.upper == found.lower:
             m = found.multiplicity
-            reasons.append(f"the bounds meet: {split} is one of monomials, with m = {m}")
+            reasons.append(f"at most {lower}: {split} is one of monomials, with m = {m}")
+            return Bracket(
+                architecture, lower, lower, m, rank, family.dimension, Evidence.PROVED, 0.0, tuple(reasons)
+            )
+        family = widest_family(at, floor(n - 2 * lower), _ORDERS, seed)
+        weighted = None if found.upper is None else free + found.upper
+    else:
+        weighted = None
+        if family.dimension < n - rank:
+            family = widest_family(at, n - rank, _ORDERS, seed)
+    upper, evidence, error = Fraction(n - family.dimension, 2), family.evidence, family.error
+    more = f", and {family.dimension - orbit} more where φ is constant" if family.directions else ""
+    if weighted is not None and weighted < upper:
+        upper, evidence, error = weighted, Evidence.PROVED, 0.0
+        reasons.append(f"at most {upper}: {split} has weights with half their sum {upper - free}")
+    else:
+        reasons.append(
+            f"at most {upper}: the fiber has dimension {family.dimension} of {n}: {orbit} by the symmetries"
+            + more
+        )
+    if 2 * upper == rank:
+        m = 1
+        reasons.append("the bounds meet: the fiber is smooth, and m = 1")
     return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
+
+
+def largest_rank(architecture: Architecture, seed: int = 0) -> Bound:
+    """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold."""
+    network = architecture.as_network()
+    bounds = [symmetry_bound(architecture, seed)]
+    if network is not None:
+        bounds.append(network_bound(network))
+    return min(bounds, key=lambda bound: bound.value)
 
 
 def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
@@ -172,8 +198,8 @@ def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
     coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
     for place, f in enumerate(np.asarray(out).ravel().tolist()):
         for e, c in f.terms.items() if isinstance(f, Polynomial) else ():
-            z, x = e[: len(free)], e[len(free) :]
-            if any(z):
-                coefficients.setdefault((place, x), {})[z] = c
+            powers, monomial = e[: len(free)], e[len(free) :]
+            if any(powers):
+                coefficients.setdefault((place, monomial), {})[powers] = c
     target = PolynomialRing(names)
     return [target.from_terms(terms) for terms in coefficients.values()]

@@ -54,8 +54,8 @@ Vector = tuple[Fraction | int, ...]
 MOST_MONOMIALS = 60_000
 #: Networks with more parameters are not searched for families.
 MOST_PARAMETERS = 400
-#: Random orders that are tried, and points modulo primes where symbols are too many.
-_ORDERS, _POINTS = 48, 6
+#: Points modulo primes where symbols are too many.
+_POINTS = 6
 
 
 class Weights:
@@ -159,8 +159,6 @@ class Weights:
 
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
         """The tangent vectors of the symmetries modulo a prime, at the weights or at other ones, as rows."""
-        if not self.architecture.symmetries:
-            return np.zeros((0, len(self.vector)))
         arrays = self.arrays(self.residues(p)[0] if at is None else at)
         return symmetry_tangents(self.architecture, arrays, p)
 
@@ -251,12 +249,13 @@ class Family:
     error: float = 0.0
 
 
-def widest_family(at: Weights, most: int | None = None, seed: int = 0) -> Family:
+def widest_family(at: Weights, most: int | None = None, orders: int = 40, seed: int = 0) -> Family:
     """The family of the largest dimension that is found.
 
     Args:
         at: the weights.
         most: a proved upper bound on the dimension of the fiber, where the search may stop.
+        orders: in how many random orders of parts of the parameters a space is grown.
         seed: of all random choices. It never changes what is proved, only what is found.
     """
     generator = np.random.default_rng(seed)
@@ -264,7 +263,7 @@ def widest_family(at: Weights, most: int | None = None, seed: int = 0) -> Family
     best: tuple[Vector, ...] = ()
     dimension = at.orbit_dimension()
     if dimension != most and len(at.vector) <= MOST_PARAMETERS:
-        for space in _spaces(at, p, generator):
+        for space in _spaces(at, p, orders, generator):
             found = at.orbit_dimension(space)
             if found > dimension:
                 best, dimension = tuple(space), found
@@ -278,13 +277,13 @@ def widest_family(at: Weights, most: int | None = None, seed: int = 0) -> Family
     return Family(dimension, tuple(spare), *_evidence(at, spare, generator))
 
 
-def _spaces(at: Weights, p: int, generator: np.random.Generator) -> Iterator[list[Vector]]:
+def _spaces(at: Weights, p: int, random: int, generator: np.random.Generator) -> Iterator[list[Vector]]:
     """Linear spaces on which φ is constant modulo p, made greedily in several orders."""
     arrays = _blocks(at.architecture)
     orders = itertools.permutations(arrays) if len(arrays) < 4 else [arrays, arrays[::-1]]
     for order in orders:
         yield _grown(at, [], list(order), p, generator)
-    for _ in range(_ORDERS):
+    for _ in range(random):
         space: list[Vector] = []
         for block in _blocks(at.architecture, generator):
             more = [_unit(i, len(at.vector)) for i in block]

@@ -36,7 +36,7 @@ from agattn.algebra.echelon import echelon, fraction
 from agattn.algebra.polynomial import Exponents, Polynomial
 
 #: Germs whose generators have more terms are not simplified further.
-MOST_TERMS = 20_000
+MOST_TERMS = 4_000
 #: Generators with more terms are not factored.
 _FACTORED = 200
 #: How often units and multiples of monomials are taken out.
@@ -144,10 +144,14 @@ def germ(generators: Sequence[Polynomial]) -> Germ:
             rest = _span(map(_without_units, rest))
             if (found := _coordinate(rest)) is None:
                 break
-        rest, free = _span(_eliminated(rest, *found)), free + 1
+        rest, free = _eliminated(rest, *found), free + 1
         if sum(map(len, rest)) > MOST_TERMS:
             return Germ(free, Fraction(0), None, None)
-    if any(sum(e) == 1 for f in rest for e in f.terms):
+        rest = _span(rest)
+    linear = [_linear_part(f) for f in rest]
+    if any(map(any, linear)):
+        if flint.fmpq_mat(linear).rank() == len(rest):  # all are coordinates, by the implicit functions
+            return Germ(free + len(rest), Fraction(0), Fraction(0), 1)
         return Germ(free, Fraction(0), None, None)
     rest = _simplified(rest)
     if not rest:
@@ -186,6 +190,12 @@ def _in_powers(f: Polynomial, i: int) -> dict[int, Polynomial]:
     for e, c in f.terms.items():
         parts.setdefault(e[i], {})[(*e[:i], 0, *e[i + 1 :])] = c
     return {power: f.ring.from_terms(terms) for power, terms in parts.items()}
+
+
+def _linear_part(f: Polynomial) -> list[flint.fmpq]:
+    terms, n = f.terms, len(f.ring)
+    units = (tuple(int(i == j) for j in range(n)) for i in range(n))
+    return [flint.fmpq(c.numerator, c.denominator) for c in (terms.get(e, 0) for e in units)]
 
 
 def _is_unit(f: Polynomial) -> bool:
@@ -272,13 +282,7 @@ def _normal_crossing(generators: Sequence[Polynomial]) -> list[Exponents] | None
         return None
     factored = [f.factors() for f in generators]
     bases = list(dict.fromkeys(p.primitive() for factors in factored for p, _ in factors))
-    variables = len(generators[0].ring)
-    linear = [
-        [p.terms.get(tuple(int(i == j) for j in range(variables)), 0) for i in range(variables)]
-        for p in bases
-    ]
-    table = [[flint.fmpq(x.numerator, x.denominator) for x in row] for row in linear]
-    if flint.fmpq_mat(table).rank() < len(bases):
+    if flint.fmpq_mat([_linear_part(p) for p in bases]).rank() < len(bases):
         return None
     place = {p: i for i, p in enumerate(bases)}
     result = []
