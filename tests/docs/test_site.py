@@ -266,7 +266,7 @@ def test_a_reader_without_a_network(chromium, site, name, scheme):
         assert page.evaluate("document.querySelectorAll('math merror').length") == 0
         pictures = page.evaluate("[...document.querySelectorAll('.content img')].map(i => i.naturalWidth)")
         assert all(pictures) and (name != "gallery" or len(pictures) >= 7)
-    if name == "audit":  # the first column stays in sight
+    if name == "audit":  # on the phone, where the table scrolls, its first column stays in sight
         left = page.evaluate(
             "(() => { const box = document.querySelector('#all-cells .table-wrapper'); box.scrollLeft = 200;"
             " const cell = box.querySelector('tbody td'); return [box.scrollLeft,"
