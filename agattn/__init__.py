@@ -12,10 +12,10 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from agattn._version import __version__
 
+TYPE_CHECKING = False  # true for type checkers; typing takes longer to import than all the rest of this
 if TYPE_CHECKING:
     from agattn.architectures import DeepNetwork, SingleLayer
     from agattn.errors import AgattnError, InputError

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
@@ -31,6 +32,29 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "") -> str:
         close += [key for key in described if text in key.lower()]
         close += [key for key, words in described.items() if f" {text}" in f" {words.lower()}"]
     return f"; did you mean {close[0]!r}?" if close else otherwise
+
+
+def check_file(path: Path) -> None:
+    """Refuse what would keep a reader waiting, or reading, for ever: a named pipe, a device, a socket.
+
+    The pipe that a shell puts in the place of ``<(command)`` is none of these.
+
+    Raises:
+        InputError: if the path is that of something else than a file or a folder.
+
+    >>> check_file(Path("/dev/zero"))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: /dev/zero is no file but a device; give a file, or - for the standard input
+    """
+    if path.is_file() or path.is_dir() or not path.exists() or path.as_posix().startswith(_OPENED):
+        return
+    what = "a named pipe" if path.is_fifo() else "a socket" if path.is_socket() else "a device"
+    raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
+
+
+#: Where what this process has open can be opened again.
+_OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 class AgattnError(Exception):

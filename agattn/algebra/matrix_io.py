@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.matrices import SparseMatrix, from_triples
-from agattn.errors import InputError
+from agattn.errors import InputError, check_file
 
 
 def load_matrix(path: str | Path) -> Any:
@@ -37,6 +37,7 @@ def load_matrix(path: str | Path) -> Any:
         raise InputError(
             f"{path}: cannot read {path.suffix or 'a file without ending'}; use {', '.join(READERS)}"
         )
+    check_file(path)
     try:
         if reader is None:
             raise FileNotFoundError
@@ -181,7 +182,7 @@ def _whole(indices: Any, name: str, limit: int) -> Any:
 
 
 def _numpy_problem(error: Exception) -> str:
-    if "pickle" in str(error).lower() or "object" in str(error).lower():
+    if str(error) == "an object array":
         return "holds Python objects, which are never loaded; save numbers, or write JSON with strings"
     return "is not a whole numpy file"
 

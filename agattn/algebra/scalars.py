@@ -55,20 +55,12 @@ def scalars(values: Any, name: str) -> Array:
         ...
     agattn.errors.InputError: y has the entry nan; all entries must be finite real numbers
     """
-    if not isinstance(values, np.ndarray):
-        convert = getattr(values, "tolist", getattr(values, "table", None))
-        values = convert() if convert else values
-    try:
-        array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
-    except ValueError as error:
-        raise InputError(f"{name} has rows of different lengths") from error
+    array = unread(values, name)
     if array.dtype.kind == "f":
         return _finite(array.astype(np.float64), name)
     if array.dtype.kind not in "biuO":
         raise InputError(f"{name} has entries of type {array.dtype}; all entries must be real numbers")
     flat = array.ravel().tolist()
-    if any(isinstance(x, (list, tuple, np.ndarray)) for x in flat):  # what a ragged nesting leaves inside
-        raise InputError(f"{name} has rows of different lengths")
     if any(isinstance(x, (float, np.floating)) for x in flat):
         try:
             floats = np.array([float(x) for x in flat]).reshape(array.shape)
@@ -89,6 +81,36 @@ def scalars(values: Any, name: str) -> Array:
     return entries.reshape(array.shape)
 
 
+def unread(values: Any, name: str) -> Array:
+    """An array whose entries are as they were given, so that its shape is known before they are read.
+
+    Raises:
+        InputError: if they form no array.
+    """
+    if isinstance(values, np.ndarray):
+        return values
+    convert = getattr(values, "tolist", getattr(values, "table", None))
+    try:
+        array = np.asarray(convert() if convert else values, dtype=object)
+    except ValueError as error:
+        raise InputError(f"{name} has rows of different lengths") from error
+    if any(isinstance(x, (list, tuple, np.ndarray)) for x in array.ravel().tolist()):
+        raise InputError(f"{name} has rows of different lengths")
+    return array
+
+
+def unread_matrix(values: Any, name: str) -> Array:
+    """The same for a matrix with at least one row and one column.
+
+    Raises:
+        InputError: also if it is no such matrix.
+    """
+    array = unread(values, name)
+    if array.ndim != 2 or not array.size:
+        raise InputError(f"{name} has the shape {array.shape}; it must be a matrix with rows and columns")
+    return array
+
+
 def _finite(array: Array, name: str) -> Array:
     for bad in array[~np.isfinite(array)][:1]:
         raise InputError(f"{name} has the entry {bad}; all entries must be finite real numbers")
@@ -96,15 +118,12 @@ def _finite(array: Array, name: str) -> Array:
 
 
 def matrix(values: Any, name: str) -> Array:
-    """The same for a matrix with at least one row and one column.
+    """As :func:`scalars`, for a matrix with at least one row and one column.
 
     Raises:
         InputError: also if it is no such matrix.
     """
-    array = scalars(values, name)
-    if array.ndim != 2 or not array.size:
-        raise InputError(f"{name} has the shape {array.shape}; it must be a matrix with rows and columns")
-    return array
+    return scalars(unread_matrix(values, name), name)
 
 
 def is_exact(*arrays: Array) -> bool:

@@ -9,7 +9,7 @@ import click
 
 from agattn.checker import UnreadableError, check, described
 from agattn.cli.output import check_destination, print_json, write_file
-from agattn.errors import InputError
+from agattn.errors import InputError, check_file
 
 
 @click.command(
@@ -38,6 +38,8 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
         check_destination(write)
         write_file(write, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
         return 0
+    if path is not None and path != "-":
+        check_file(Path(path))
     try:
         result = check(path)
     except UnreadableError as error:

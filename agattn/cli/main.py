@@ -106,22 +106,20 @@ def run(arguments: list[str]) -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end like an interrupt: leave nothing behind
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed, as by >&-: what is printed is lost, and nothing else
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-    print_in_any_encoding()
-    if arguments is None:
-        arguments = sys.argv[1:] or ["help"]
-    if arguments[:1] == ["help"]:
-        arguments = [*arguments[1:], "--help"]
-    if instruction := os.environ.get(COMPLETION):
-        from click.shell_completion import shell_complete
-
-        sys.exit(shell_complete(cli, {}, "agattn", COMPLETION, instruction))
     try:
+        replace_closed_streams()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like an interrupt: nothing is left
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        print_in_any_encoding()
+        if arguments is None:
+            arguments = sys.argv[1:] or ["help"]
+        if arguments[:1] == ["help"]:
+            arguments = [*arguments[1:], "--help"]
+        if instruction := os.environ.get(COMPLETION):
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(cli, {}, "agattn", COMPLETION, instruction))
         # click's own main would end a broken pipe with the status 1, which says that a claim was refuted.
         status = run(arguments)
         sys.stdout.flush()  # a full disk may show only here
@@ -195,6 +193,19 @@ def print_in_any_encoding() -> None:
         if hasattr(stream, "reconfigure"):
             is_ascii = codecs.lookup(stream.encoding).name == "ascii"
             stream.reconfigure(encoding="utf-8" if is_ascii else None, errors="backslashreplace")
+
+
+def replace_closed_streams() -> None:
+    """Lose what is printed on a stream that is closed, as by ``>&-``; and nothing else.
+
+    No file that is opened later gets its number, by which a program that is started would write into it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def forget_output() -> None:

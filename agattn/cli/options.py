@@ -15,7 +15,7 @@ import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
-from agattn.errors import InputError
+from agattn.errors import InputError, check_file
 
 Command = Callable[..., Any]
 
@@ -185,7 +185,9 @@ class InputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
         if str(value) != "-" or ctx is None:
-            return super().convert(value, param, ctx)
+            path: Path = super().convert(value, param, ctx)
+            check_file(path)
+            return path
         data = sys.stdin.buffer.read()
         if not data:
             raise InputError("nothing came on standard input, which - stands for")

@@ -107,6 +107,8 @@ def command(
     if output is not None:
         check_destination(output)
         output.parent.mkdir(parents=True, exist_ok=True)
+    if report is not None:
+        check_destination(report, folder=True)
     lines: list[Line] = []
     statuses: set[int] = set()
     done: Counter[str] = Counter()

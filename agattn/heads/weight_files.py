@@ -17,7 +17,7 @@ import numpy as np
 
 from agattn.algebra.matrix_io import DAMAGE, MAX_BYTES, array_of, header_of
 from agattn.algebra.scalars import Array
-from agattn.errors import InputError
+from agattn.errors import InputError, check_file
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 LARGEST_INDEX = 64 * 2**20
@@ -45,6 +45,7 @@ class WeightFile(Mapping[str, Any]):
 
     def _add(self, path: Path) -> None:
         ending = path.suffix.lower()
+        check_file(path)
         if path.is_dir():
             for file in _model_files(path):
                 with _named(file):
@@ -84,8 +85,10 @@ class WeightFile(Mapping[str, Any]):
         if not isinstance(table, dict) or not all(isinstance(shard, str) for shard in table.values()):
             raise InputError('is not an index of shards: it has no table "weight_map"')
         for shard in sorted(set(table.values())):
-            if Path(shard).name != shard:
-                raise InputError(f"names the shard {shard!r}, which is not in the same folder")
+            if Path(shard).name != shard or shard == "..":
+                raise InputError(f"names the shard {shard[:80]!r}, which is not in the same folder")
+            if shard.endswith(".index.json") or (path.parent / shard).is_dir():
+                raise InputError(f"names the shard {shard[:80]!r}, which is no file of tensors")
             with _named(path.parent / shard):
                 self._add(path.parent / shard)
 
@@ -123,7 +126,8 @@ class WeightFile(Mapping[str, Any]):
             if path.suffix.lower() == ".json":
                 array = _json_object(path)[key]
             elif path.suffix.lower() == ".npy":
-                array = np.load(path, mmap_mode="r", allow_pickle=False)
+                with path.open("rb") as stream:
+                    array = array_of(stream, path.stat().st_size)
             else:
                 with zipfile.ZipFile(path) as archive:
                     info = archive.getinfo(key if key in archive.namelist() else f"{key}.npy")
@@ -165,7 +169,7 @@ def _named(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (*DAMAGE, MemoryError) as error:
-        if "pickle" in str(error).lower() or "object array" in str(error).lower():
+        if str(error) == "an object array":
             raise InputError(f"{path}: {_OBJECTS}") from None
         raise InputError(f"{path}: is damaged or not a {path.suffix} file of numbers") from None
 

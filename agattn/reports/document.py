@@ -120,14 +120,22 @@ class Document:
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Picture | Attachment):
                 files[block.name] = block.data if isinstance(block, Picture) else block.text
-        try:
-            for name, content in files.items():
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content.encode() if isinstance(content, str) else content)
-        except OSError as error:
-            raise InputError(f"cannot write {error.filename}: {error.strerror}") from error
+        for name, content in files.items():
+            write(folder / name, content)
         return [folder / name for name in files]
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, and its folder where there is none.
+
+    Raises:
+        InputError: if it cannot be written, or not to its end.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:  # which names no file where the disk is full
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def refuse_another_report(folder: Path, title: str) -> None:

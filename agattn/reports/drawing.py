@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.errors import InputError
-from agattn.reports.document import environment
+from agattn.reports.document import environment, write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +21,8 @@ def save(figure: Figure | str, path: Path) -> None:
     """Write a figure, or a page that :func:`page` made; the suffix of the path chooses the format.
 
     Raises:
-        InputError: if the suffix is not one of :data:`SUFFIXES`, or the folder does not exist.
+        InputError: if the suffix is not one of :data:`SUFFIXES`, the folder does not exist, or the file
+            cannot be written.
     """
     if isinstance(figure, str):
         if path.suffix != ".html":
@@ -31,14 +32,17 @@ def save(figure: Figure | str, path: Path) -> None:
     if not path.parent.is_dir():
         raise InputError(f"the folder {path.parent} does not exist")
     if isinstance(figure, str):
-        path.write_text(figure, encoding="utf-8")
+        write(path, figure)
         return
     import matplotlib
 
     # Without these, files would carry the date and random identifiers.
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
-    with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
-        figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
+    try:
+        with matplotlib.rc_context({"svg.hashsalt": "agattn"}):
+            figure.savefig(path, metadata=metadata, dpi=200, bbox_inches="tight")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def image(name: str, draw: Callable[[Path], None]) -> bytes:

@@ -185,7 +185,8 @@ class Figure1:
         """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
 
         Raises:
-            InputError: if the suffix is another one, the folder does not exist, or a library is missing.
+            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
+                file cannot be written.
         """
         save(self.page() if path.suffix == ".html" else draw(self.scene), path)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +83,22 @@ class Cache:
             InputError: if the folder cannot be written.
         """
         document = {"sha256": _checksum(line), "line": line}
+        self._change(lambda: self._database().set(line["key"], document))
+
+    def open(self) -> None:
+        """Make what :meth:`put` needs, and raise what it would, before there is anything to keep."""
+        self._change(self._database)
+
+    def _change(self, change: Callable[[], object]) -> None:
         try:
             try:
-                self._database().set(line["key"], document)
+                change()
             except Exception as error:
                 if not _is_damage(error):
                     raise
                 self._opened = None
                 (self.folder / _DATABASE).rename(self.folder / f"{_DATABASE}.damaged")
-                self._database().set(line["key"], document)
+                change()
         except Exception as error:  # of the system, of SQLite, or diskcache.Timeout
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise InputError(

@@ -86,7 +86,11 @@ def study(
             if known is not None:
                 done(number, known)
             else:
-                executor, at_once = place = place or stack.enter_context(workers())
+                if place is None:
+                    if cache is not None:
+                        cache.open()
+                    place = stack.enter_context(workers())
+                executor, at_once = place
                 pending[executor.submit(perform, job, versions, force)] = number, time.perf_counter()
                 collect(at_once - 1)
             yield from in_order()

@@ -37,7 +37,9 @@ from agattn.algebra.scalars import (
     decide_rank,
     is_exact,
     matrix,
+    scalars,
     scaled,
+    unread_matrix,
 )
 from agattn.architectures import positive_integer
 from agattn.architectures.lightning import phi
@@ -84,23 +86,25 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
         InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if
             A has rank above a.
     """
-    V = matrix(V, "V")
+    V = unread_matrix(V, "V")
     if (A is None) == (K is None) or (K is None) != (Q is None):
         raise InputError("weights are V together with either A, or both K and Q")
     if K is not None:
-        K, Q = matrix(K, "K"), matrix(Q, "Q")
+        K, Q = unread_matrix(K, "K"), unread_matrix(Q, "Q")
         if K.shape != Q.shape:
             raise InputError(f"K is {_by(K)} and Q is {_by(Q)}; both must be a × d")
         if a not in (None, len(K)):
             raise InputError(f"a is {a}, but K and Q have {len(K)} rows")
     else:
-        A = matrix(A, "A")
+        A = unread_matrix(A, "A")
         if A.shape[0] != A.shape[1]:
             raise InputError(f"A is {_by(A)}; it must be d × d")
     d = (A if K is None else K).shape[1]
     if V.shape[1] != d:
         raise InputError(f"V is {_by(V)}; with d = {d} it must be d' × {d}")
     a = None if a is None else positive_integer("a", a)
+    named = {"A": A, "V": V, "K": K, "Q": Q}
+    A, V, K, Q = (None if M is None else scalars(M, name) for name, M in named.items())
     given = [M for M in (A, V, K, Q) if M is not None]
     if not is_exact(*given):
         A, V, K, Q = (None if M is None else as_floats(M) for M in (A, V, K, Q))

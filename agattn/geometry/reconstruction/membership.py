@@ -49,6 +49,7 @@ from agattn.algebra.scalars import (
     is_exact,
     scalars,
     scaled,
+    unread,
 )
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -131,15 +132,16 @@ def identify(
 
 def compact(layer: SingleLayer, tensor: Any, tolerance: float = RESIDUAL_TOLERANCE) -> Array:
     """The N coefficients of a compact or full tensor, exact or in float64; InputError as in identify."""
-    y = scalars(tensor, "the tensor")
+    y = unread(tensor, "the tensor")
     N, full = layer.ambient_dimension, (layer.d_out, layer.t, comb(layer.d * layer.t + 2, 3))
     if y.size == N and (y.ndim == 1 or layer.has_orbits):
-        return y.reshape(N)
+        return scalars(y, "the tensor").reshape(N)
     if y.shape != full:
         raise InputError(
             f"the tensor has the shape {y.shape}; {layer} needs N = {N} compact coefficients"
             f" or all of them, {full[0]} × {full[1]} × {full[2]}"
         )
+    y = scalars(y, "the tensor")
     found = compact_coefficients(layer, y)
     gap = np.abs(full_tensor(layer, found) - y)
     if gap.any() and (is_exact(y) or gap.max() > tolerance * np.abs(y).max()):
