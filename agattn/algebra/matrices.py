@@ -86,8 +86,16 @@ class BallMatrix:
 
 
 def real_matrix(A: ExactMatrix | BallMatrix) -> BallMatrix:
-    """A matrix as balls; exact entries become balls that shrink with the precision."""
-    return A if isinstance(A, BallMatrix) else _balls(A.shape, [[(x, None) for x in row] for row in A.rows()])
+    """A matrix as balls; exact entries become balls that shrink with the precision.
+
+    Raises:
+        TooLargeError: if a sparse one has too many entries.
+    """
+    if isinstance(A, BallMatrix):
+        return A
+    if isinstance(A.integers, SparseMatrix):
+        _check_balls(A.shape)
+    return _balls(A.shape, [[(x, None) for x in row] for row in A.rows()])
 
 
 def read_matrix(matrix: Any, radius: Any = None) -> ExactMatrix | BallMatrix:
@@ -170,6 +178,8 @@ def _from_rows(rows: Any, columns: int, radius: Any) -> ExactMatrix | BallMatrix
             raise InputError(f"row {i + 1} has {len(row)} entries, but row 1 has {len(rows[0])}")
         pairs.append([_entry(x, i, j, radius) for j, x in enumerate(row)])
     size = (len(pairs), len(pairs[0]) if pairs else columns)
+    if not size[1]:
+        return ExactMatrix(size, integer_matrix(pairs))
     if any(around is not None for row in pairs for _, around in row):
         return _balls(size, pairs)
     integral, scales = _integral([[x for x, _ in row] for row in pairs])
@@ -178,22 +188,34 @@ def _from_rows(rows: Any, columns: int, radius: Any) -> ExactMatrix | BallMatrix
 
 def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
     m, n = matrix.shape
-    numbers: list[dict[int, Any]] = [{} for _ in range(m)]
+    numbers: dict[int, dict[int, Any]] = {}  # of rows that are not 0: a small file may announce millions
     for (i, j), x in matrix.entries.items():
         if not (0 <= i < m and 0 <= j < n):
             raise InputError(f"entry ({i + 1}, {j + 1}) lies outside of a {m} x {n} matrix")
-        numbers[i][j] = _entry(x, i, j, radius)
-    inexact = any(around is not None for row in numbers for _, around in row.values())
+        numbers.setdefault(i, {})[j] = _entry(x, i, j, radius)
+    inexact = any(around is not None for row in numbers.values() for _, around in row.values())
     if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
-        if m * n > LARGEST_BALLS:
-            raise TooLargeError(
-                f"a sparse {m} x {n} matrix of real numbers has more than {LARGEST_BALLS} balls;"
-                " give rationals"
-            )
-        return _balls((m, n), [[row.get(j, (flint.fmpq(0), None)) for j in range(n)] for row in numbers])
-    integral, scales = _integral([[x for x, _ in row.values()] for row in numbers])
-    entries = {(i, j): x for i, row in enumerate(numbers) for j, x in zip(row, integral[i], strict=True)}
+        _check_balls((m, n))
+        zero = flint.fmpq(0), None
+        return _balls((m, n), [[numbers.get(i, {}).get(j, zero) for j in range(n)] for i in range(m)])
+    integral, scales = _integral([[x for x, _ in row.values()] for row in numbers.values()])
+    if scales is not None:
+        by_row = dict(zip(numbers, scales, strict=True))
+        scales = tuple(by_row.get(i, flint.fmpz(1)) for i in range(m))
+    entries = {
+        (i, j): x
+        for (i, row), values in zip(numbers.items(), integral, strict=True)
+        for j, x in zip(row, values, strict=True)
+    }
     return ExactMatrix((m, n), SparseMatrix((m, n), entries), scales)
+
+
+def _check_balls(size: tuple[int, int]) -> None:
+    m, n = size
+    if m * n > LARGEST_BALLS:
+        raise TooLargeError(
+            f"a sparse {m} x {n} matrix is more than {LARGEST_BALLS} balls; give rationals, and no --method"
+        )
 
 
 def _balls(size: tuple[int, int], pairs: list[list[Any]]) -> BallMatrix:

@@ -57,7 +57,7 @@ def load_matrix(path: str | Path) -> Any:
 #: What a compressed file may hold when unpacked, in bytes; a large one may hold four times its size.
 MAX_BYTES = 128 * 2**20
 
-#: Entries of a matrix that a text file may announce, but not hold.
+#: Rows or columns of a matrix that a file may announce, but not hold.
 MAX_ENTRIES = 10**7
 
 #: What numpy raises for files that are damaged.
@@ -151,7 +151,7 @@ def _scipy_sparse(archive: Any) -> SparseMatrix:
     """The arrays that ``scipy.sparse.save_npz`` writes."""
     kind = archive["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-    m, n = (int(x) for x in _whole(archive["shape"], "shape", 2**31))
+    m, n = (int(x) for x in _whole(archive["shape"], "shape", MAX_ENTRIES + 1))
     data = archive["data"].ravel()
     if kind == "coo":
         rows, columns = _whole(archive["row"], "row", m), _whole(archive["col"], "col", n)
@@ -255,7 +255,8 @@ def _mtx(path: Path) -> Any:
             raise InputError(f"line {number} should give {wanted_sizes} sizes")
         m, n = int(size[0]), int(size[1])
         held = path.stat().st_size
-        if max(m, n) > MAX_ENTRIES or (layout == "array" and (m * n > held + n or m > held)):
+        values = m * n if symmetry == "general" else n * (n - 1) // 2  # at least
+        if max(m, n) > MAX_ENTRIES or (layout == "array" and (values > held or m > held)):
             raise InputError(f"announces {m} x {n} entries, which a file of {held} bytes does not hold")
         if symmetry != "general" and m != n:
             raise InputError(f"is {symmetry} but has {m} rows and {n} columns")

@@ -185,9 +185,9 @@ class InputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
         if str(value) != "-" or ctx is None:
-            path: Path = super().convert(value, param, ctx)
-            check_file(path)
-            return path
+            given = Path(os.fsdecode(super().convert(value, param, ctx)))
+            check_file(given)
+            return given
         data = sys.stdin.buffer.read()
         if not data:
             raise InputError("nothing came on standard input, which - stands for")

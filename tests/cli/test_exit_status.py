@@ -2,12 +2,15 @@
 
 import json
 import os
+import shlex
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
-from command_line import call, run
+from command_line import call, run, start
 
 from agattn.cli.main import main
 
@@ -95,3 +98,173 @@ def test_an_error_of_ours_shows_where_and_has_a_status_of_its_own(monkeypatch):
 def test_a_long_number_is_refused_and_not_repeated(digits):
     status, _, err = call("verify", "-d", digits * "9", "-o", "1")
     assert status == 2 and "at most 1000000000" in err and len(err) < 200
+
+
+# What is written
+
+LAYER = ["-d", "2", "-o", "1"]
+WRITING = [
+    (["emit", "fiber", *LAYER, "-O"], "x.m2"),
+    (["ideal", *LAYER, "--max-degree", "2", "-O"], "x.m2"),
+    (["verify", *LAYER, "--engine", "native", "--claim", "3.3", "--certificate"], "x.json"),
+    (["verify", *LAYER, "--engine", "native", "--claim", "3.3", "--report"], "x/report.json"),
+    (["rlct", *LAYER, "--json", "-O"], "x.json"),
+    (["rlct", *LAYER, "--json", "--certificate"], "x.json"),
+    (["classify", "WEIGHTS", "-O"], "x.csv"),
+    (["classify", "WEIGHTS", "--plot"], "x.png"),
+    (["rank", "MATRIX", "--plot"], "x.svg"),
+    (["figure", "1", "--engine", "native", "-O"], "x.html"),
+    (["figure", "2", "-O"], "x.pdf"),
+    (["audit", "--max-d", "1", "--max-out", "1", "-O"], "x.md"),
+    (["check", "--write"], "x.py"),
+    (["study", "GRID", "--no-cache", "-O"], "x.jsonl"),
+    (["study", "GRID", "--no-cache", "--report"], "x/report.md"),
+    (["study", "GRID", "--cache"], "x"),
+    (["report", "--study", "LINES", "--out"], "x/report.html"),
+    (["report", *LAYER, "--out"], "x/report.html"),
+    (["run", "fiber", *LAYER, "--keep"], "x/fiber-macaulay2.m2"),
+]
+
+
+def prepared(folder, words):
+    """The words, with files in the places of their names."""
+    grid = 'ask = "strata"\n[layers]\nd = 2\nd_out = 1\n'
+    (folder / "grid.toml").write_text(grid)
+    (folder / "weights.json").write_text('{"A": [[1, 2], [3, 4]], "V": [[1, 2]]}')
+    (folder / "matrix.csv").write_text("1,2\n3,4\n")
+    files = {"GRID": "grid.toml", "WEIGHTS": "weights.json", "MATRIX": "matrix.csv", "LINES": "lines.jsonl"}
+    if "LINES" in words:
+        call("study", folder / "grid.toml", "--no-cache", "-O", folder / "lines.jsonl")
+    return [str(folder / files[word]) if word in files else word for word in words]
+
+
+def named(words):
+    return " ".join(words) if isinstance(words, list) else ""
+
+
+@pytest.mark.parametrize(
+    ("words", "target"), [w for w in WRITING if w[1] != "x" and "-d" not in w[0][-3:-1]], ids=named
+)
+def test_a_full_disk_names_the_file(words, target, tmp_path, fakes):
+    fakes.write("M2", "exit 3")
+    words = prepared(tmp_path, words)
+    path = tmp_path / target
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to("/dev/full")
+    given = path.parent if "/" in target else path
+    status, _, err = call(*words, given)
+    told = err.splitlines()[-1]
+    assert status == 2 and str(path) in told and told.endswith("No space left on device"), err
+    assert "wrote" not in err and "Traceback" not in err
+    assert err.count("\n") == 1 + (words[0] == "study" and "/" in target)  # a study has told its count
+
+
+@pytest.mark.parametrize("limit", [100, 20_000])
+@pytest.mark.parametrize("more", [["-O", "x.jsonl", "--no-cache"], ["--cache", "kept"]])
+def test_a_disk_that_fills_up_in_a_study(tmp_path, more, limit):
+    prepared(tmp_path, [])
+    code = (
+        "import resource, sys; from agattn.cli.main import main\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        f"main(['study', 'grid.toml', *{more!r}])"
+    )
+    status, out, err = run(code=code, cwd=tmp_path)
+    if limit > 10_000 and "-O" in more:
+        assert status == 0
+    else:
+        assert status == 2 and err.count("\n") == 1 and more[1] in err and "wrote" not in err, err
+        assert out == ""
+
+
+@pytest.mark.parametrize(("words", "target"), WRITING, ids=named)
+def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path, fakes, monkeypatch):
+    def work(*_, **__):
+        raise AssertionError("the work was begun")
+
+    started = tmp_path / "started"
+    for engine in ("M2", "Singular"):
+        fakes.write(engine, f"touch {shlex.quote(str(started))}")
+    words = prepared(tmp_path, words)
+    for place in (
+        "agattn.library.verify", "agattn.studies.study.perform", "agattn.algebra.rank.rank",
+        "agattn.engines.run.run",
+        "agattn.reports.architecture_report.report", "agattn.heads.head_geometry.classify_checkpoint",
+        "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
+        "agattn.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal", "agattn.engines.emit.emit",
+        "agattn.geometry.singularities.learning_coefficients.learning_coefficients",
+        "agattn.studies.lines.read_lines",
+    ):  # fmt: skip
+        monkeypatch.setattr(place, work)
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", Path("/proc/self")):
+        status, out, err = call(*words, folder / target.partition("/")[0])
+        assert (status, out) == (2, "") and err.count("\n") == 1, err
+        assert ("cannot keep" if "--cache" in words else "cannot write") in err
+        assert not started.exists()
+
+
+# Streams that are closed, and interrupts while Python reads its modules
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("strata -d 2 -o 1", 0), ("strata -d 0 -o 1", 2), ("--help", 0), ("nonsense", 2), ("schema verify", 0),
+     ("verify -d 3 -o 2 -a 2 --claim theorem-3.4.singular --engine native --json", 1),
+     ("emit fiber -d 2 -o 1 -O x.m2", 0), ("study g.toml --no-cache -O x.jsonl", 0)],
+)  # fmt: skip
+def test_closed_streams_are_no_traceback_and_refute_nothing(words, status, closed, tmp_path):
+    (tmp_path / "g.toml").write_text('ask = "strata"\n[layers]\nd = 2\nd_out = 1\n')
+    ended = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m agattn {words} {closed}",
+        shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert ended.returncode == status and "Traceback" not in ended.stderr
+    assert ended.stderr.count("\n") <= 2
+    for file in tmp_path.glob("x.*"):  # nothing else was written into what has the number of a closed stream
+        text = file.read_text()
+        assert json.loads(text) if file.suffix == ".jsonl" else text.startswith("--")
+
+
+def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):
+    fakes.write("M2", "echo lost; echo lost >&2; test -e /proc/self/fd/1 || exit 9")
+    (tmp_path / "a.m2").write_text("1\n")
+    command = f"{shlex.quote(sys.executable)} -m agattn run a.m2 >&- 2>&-"
+    assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, timeout=300).returncode == 0
+
+
+#: Interrupts this process when the n-th module is looked for, from the first of agattn on.
+INTERRUPTED = """
+import os, runpy, signal, sys
+class Finder:
+    left = {n}
+    def find_spec(self, name, path=None, target=None):
+        self.left -= name != "agattn"
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.argv = ["agattn", "verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "3.3"]
+sys.meta_path.insert(0, Finder())
+runpy.run_module("agattn", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 40, 90, 150, 220, 300, 370])
+def test_an_interrupt_while_modules_are_read_is_silent(n):
+    default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    status, out, err = run(code=default + INTERRUPTED.replace("{n}", str(n)))
+    assert status in (130, -signal.SIGINT) and out == ""
+    assert err in ("", "agattn: interrupted; nothing was left behind\n")
+
+
+@pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
+def test_an_interrupt_at_any_time_is_silent(milliseconds, tmp_path):
+    # The process says when it is ours: before that Python itself would print a traceback.
+    code = "import runpy, sys; sys.argv[1:] = ['verify', '-d', '3', '-o', '3']; print(flush=True)\n"
+    process = start(code=code + "runpy.run_module('agattn', run_name='__main__')")
+    process.stdout.readline()
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(milliseconds / 1000)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode in (130, -signal.SIGINT) and out == ""
+    assert err in ("", "agattn: interrupted; nothing was left behind\n")
