@@ -519,8 +519,8 @@ class Rlct(Record):
     bracket: Key[Bracket | UnsetType, "Bounds for λ at the weights of a network in FILE."] = UNSET
 
     def __post_init__(self) -> None:
-        if sum(value is not UNSET for value in (self.points, self.weights, self.heads)) != 1:
-            raise ValueError("there are points, or weights, or heads")
+        if sum(x is not UNSET for x in (self.points, self.weights, self.heads, self.bracket)) != 1:
+            raise ValueError("there are points, or weights, or heads, or a bracket")
 
 
 class Run(Struct):
@@ -691,7 +691,7 @@ RECORDS: dict[str, Any] = {
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent, "fiber": Fiber,
     "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "study")],
-    "rlct": Annotated[Rlct, _either("points", "weights", "heads")],
+    "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "verify": Verify,
 }  # fmt: skip
