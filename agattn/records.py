@@ -421,6 +421,7 @@ class Ideal(Record):
         evidence: Key[Literal["proved", "modular"], "How the engine's values are known."]
         hilbert_function: Key[Values, "That of the ideal they generate; null where not finished."] = UNSET
         expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
+        missing_degree: Key[int | UnsetType | None, "Of equations that are missing, natively."] = UNSET
 
     architecture: OneLayer
     ambient: Key[Positive, "N, the number of coordinates."]

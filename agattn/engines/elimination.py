@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from agattn.architectures import SingleLayer
 from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
-from agattn.errors import EngineMemoryError, EngineTimeoutError
+from agattn.errors import EngineMemoryError, EngineTimeoutError, TooLargeError
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
-from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Problem, Result
@@ -64,6 +64,8 @@ class Completeness:
     hilbert_function: tuple[int, ...] | None = None
     #: That of M̄ in the same degrees, where it is known by a proof.
     expected_hilbert_function: tuple[int, ...] | None = None
+    #: A degree of which the native computation knows minimal generators beyond those found; None if of none.
+    missing_degree: int | None = None
 
     @property
     def whole(self) -> bool | None:
@@ -79,7 +81,18 @@ class Completeness:
 
     @property
     def _decided(self) -> tuple[bool | None, str]:
-        """Whether they are all, and why.
+        """Whether they are all, and why; that they are not takes more than one engine's word."""
+        whole, reason = self._by_engine
+        if whole is not False:
+            return whole, reason
+        if self.missing_degree is None:
+            alone = "one engine alone refutes nothing, and natively no further equation was found"
+            return None, f"the engine says that {reason}; but {alone}"
+        return False, f"{reason}; natively, equations of degree {self.missing_degree} are missing"
+
+    @property
+    def _by_engine(self) -> tuple[bool | None, str]:
+        """What follows from the engine's figures.
 
         The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). If J is prime and of the
         same dimension, it is I(M̄). If dimension, degree, Hilbert function or primality differ, it is not. If
@@ -145,9 +158,21 @@ def check_generators(
     except (EngineTimeoutError, EngineMemoryError):
         pass
     expected = expected_degree(layer) if layer.has_orbits else None
-    return Completeness(
+    found = Completeness(
         dimension, degree, layer.expected_dimension, expected, prime, characteristic, hilbert, known
     )
+    return replace(found, missing_degree=_missing_degree(ideal)) if found._by_engine[0] is False else found
+
+
+def _missing_degree(ideal: Ideal) -> int | None:
+    """A degree of the next two that has minimal generators, natively; None if none, or they are too large."""
+    for n in (ideal.max_degree + 1, ideal.max_degree + 2):
+        try:
+            if compute_ideal(ideal.layer, n).degrees[-1].minimal_generators:
+                return n
+        except TooLargeError:
+            break
+    return None
 
 
 _DEGREES = range(9)  # in which Hilbert functions are compared

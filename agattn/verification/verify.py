@@ -265,20 +265,20 @@ class _Work:
     def judge(self, claim: Claim[Any]) -> Verdict:
         """The verdict on a claim, compared with what the native computation finds where one engine answered.
 
-        One engine alone never refutes: it takes a second, or the native computation.
+        One engine alone never refutes: it takes a second, or the native computation. A claim sees what was
+        found for its own tasks and nothing else, so that no other engine's word can slip in.
 
         Raises:
             DisagreementError: if the native computation comes to another verdict or another value.
         """
-        verdict = claim.verdict(self.layer, self.findings)
-        found = self.findings.found
-        asked = {task: found[task] for task in claim.tasks if task in found}
-        alone = {t: f for t, f in asked.items() if len(f.engines) == 1 and f.engines != ("native",)}
+        found = {task: f for task, f in self.findings.found.items() if task in claim.tasks}
+        verdict = claim.verdict(self.layer, Findings(found, self.findings.missing))
+        others = {t: f for t, f in found.items() if len(f.engines) > 1 or f.engines == ("native",)}
+        alone = {task: finding for task, finding in found.items() if task not in others}
         if not alone or verdict.status is Status.UNDECIDED:
             return verdict
         natively = {task: self._native(task) for task in alone}
         known = {task: finding for task, finding in natively.items() if isinstance(finding, Finding)}
-        others = {task: finding for task, finding in found.items() if task not in alone}
         check = claim.verdict(self.layer, Findings(others | known, {}))
         partly = check.computed is None or "scope" in check.details
         undecided = check.status is Status.UNDECIDED or partly
@@ -292,7 +292,7 @@ class _Work:
                     if native.value != alone[task].value
                 )
             )
-        if verdict.status is not Status.REFUTED or not undecided:
+        if verdict.status is not Status.REFUTED or check.status is Status.REFUTED:
             return verdict
         who = next(iter(alone.values())).engines[0]
         reason = f"{who} alone would refute it, and one engine alone refutes nothing: {verdict.witness}"

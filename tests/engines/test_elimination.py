@@ -1,10 +1,12 @@
 """Engines against the native ideal: the same by elimination, and whether the equations found are all."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
 from agattn.architectures import SingleLayer
+from agattn.engines import elimination
 from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
@@ -81,8 +83,23 @@ def test_out_of_time_is_undecided(installation):
 )  # fmt: skip
 def test_conclusions(found, whole, reason):
     complete = Completeness(*found) if len(found) > 5 else Completeness(*found, 0)
-    assert complete.whole is whole and reason in complete.conclusion
-    assert complete.as_json()["whole"] is whole
+    for known in (complete, replace(complete, missing_degree=4)):
+        expected = None if whole is False and known.missing_degree is None else whole
+        assert known.whole is expected and reason in known.conclusion
+        assert known.as_json()["whole"] is expected
+        assert ("one engine alone refutes nothing" in known.conclusion) is (
+            whole is False and known is complete
+        )
+
+
+@pytest.mark.parametrize(("degree", "missing"), [(4, None), (3, 4), (2, 4), (1, 2)])
+def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeypatch, degree, missing):
+    # An engine that finds every ideal to be not prime, of M(2,2,1), whose generators have degrees 2 and 4.
+    asked = {**elimination._QUESTIONS["singular"], "prime": "0"}
+    monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
+    found = check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), singular)
+    assert found._by_engine[0] is False and found.missing_degree == missing
+    assert found.whole is (None if missing is None else False)
 
 
 def test_evidence_of_completeness():

@@ -1,14 +1,23 @@
 """From an architecture to verdicts, through the real engines."""
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+import agattn
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.claims import NETWORK_CLAIMS
+from agattn.claims.claim import Finding, Outcome
 from agattn.engines.run import Limits
-from agattn.errors import EngineNotFoundError, InputError, TooLargeError
+from agattn.errors import EngineNotFoundError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Status, plain
 from agattn.systems.layer_tasks import GENERIC_RANK
-from agattn.verification.verify import Settings, verify
+from agattn.verification.verify import Settings, _Work, verify
+
+PACKAGE = Path(agattn.__file__).parent
 
 CONFIRMED, INAPPLICABLE = Status.CONFIRMED, Status.INAPPLICABLE
 
@@ -210,6 +219,87 @@ def test_a_chosen_finite_field_is_modular(singular):
         "proposition-A.5",
         "agattn.hilbert-function",
     }
+
+
+# One engine alone -------------------------------------------------------------------------------------------
+
+ALL_CLAIMS = [*CLAIMS.values(), *NETWORK_CLAIMS.values()]
+ALL_TASKS = list(dict.fromkeys(task for claim in ALL_CLAIMS for task in claim.tasks))
+
+
+@pytest.mark.parametrize("claim", ALL_CLAIMS, ids=lambda claim: claim.id)
+def test_no_claim_is_refuted_by_one_engine(fakes, monkeypatch, claim):
+    """Every claim, were it to refute whenever an engine has a say, and were the native computation silent."""
+
+    def judge(architecture, findings):
+        values = [findings.get(task) for task in ALL_TASKS if task in findings.found]
+        if not values:
+            raise UndecidedError("nothing was found")
+        return Outcome(False if "by an engine" in values else None, values, "as it says")
+
+    def compute(work, task):
+        return (
+            "nothing native" if task.results else Finding("natively", Evidence.PROVED, ("native",), (), 0.0)
+        )
+
+    def ask(work, task, installation):
+        if installation.engine.name == silent:
+            return "no answer"
+        return Finding("by an engine", Evidence.PROVED, (str(installation),), (), 0.0)
+
+    for name in ("M2", "Singular"):
+        fakes.write(name, "exit 1")
+    other = next(task for c in ALL_CLAIMS for task in c.tasks if task.results and task not in claim.tasks)
+    claims = [replace(c, judge=judge, hypotheses=(), predict=lambda _: None) for c in (claim, claim)]
+    claims[1] = replace(claims[1], id="other", tasks=(*claim.tasks, other))  # asks an engine at any rate
+    monkeypatch.setattr("agattn.verification.verify.claims_about", lambda *_: claims)
+    monkeypatch.setattr(_Work, "_compute", compute)
+    monkeypatch.setattr(_Work, "_ask", ask)
+    monkeypatch.setattr(_Work, "_infeasible", lambda *_: "")
+    cases = [(engine, "", 1) for engine in ("macaulay2", "singular", "auto")]
+    cases += [("all", "macaulay2", 1), ("all", "singular", 1), ("all", "", 2)]
+    for engine, silent, grounds in cases:  # noqa: B007 (ask looks at it)
+        first, second = verify(SingleLayer(2, 1), settings=Settings(engine)).verdicts
+        asked = any(task.results for task in claim.tasks)
+        assert first.status is (Status.REFUTED if asked and grounds == 2 else Status.UNDECIDED), engine
+        assert second.status is (Status.REFUTED if grounds == 2 else Status.UNDECIDED), engine
+        if grounds == 1:
+            assert "one engine alone refutes nothing" in second.witness
+
+
+def test_an_engine_and_the_native_computation_refute_together(fakes, monkeypatch):
+    """Also where the native computation does so in part."""
+    task = next(task for task in CLAIMS["theorem-3.2"].tasks if task.results)
+
+    def judge(architecture, findings):
+        return Outcome(False, findings.need(task), "", details={"scope": "at one point"})
+
+    fakes.write("Singular", "exit 1")
+    claim = replace(CLAIMS["theorem-3.2"], judge=judge)
+    value = dict.fromkeys(["one"], 1)
+    monkeypatch.setattr("agattn.verification.verify.claims_about", lambda *_: [claim])
+    monkeypatch.setattr(_Work, "_compute", lambda *_: Finding(value, Evidence.PROVED, ("native",), (), 0.0))
+    monkeypatch.setattr(
+        _Work, "_ask", lambda work, task, one: Finding(value, Evidence.PROVED, (str(one),), (), 0.0)
+    )
+    (verdict,) = verify(SingleLayer(2, 1), settings=Settings("singular")).verdicts
+    assert verdict.status is Status.REFUTED
+
+
+def test_verdicts_are_made_in_one_place():
+    """Verdicts are those of claims, which only verify asks for them: nothing is refuted elsewhere."""
+    sources = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
+        for path in PACKAGE.rglob("*.py")
+    }
+    made = {name for name, text in sources.items() if re.search(r"\bVerdict\(\n", text)}
+    asked = {name for name, text in sources.items() if re.search(r"\.verdict\(", text)}
+    said = {
+        name for name, text in sources.items() if re.search(r"else Status\.REFUTED|= Status\.REFUTED", text)
+    }
+    assert made - {"evidence.py"} == {"claims/claim.py"} == said - {"evidence.py"}
+    assert asked == {"verification/verify.py"}
+    assert sources["verification/verify.py"].count(".verdict(") == 3  # what is open, and twice in judge
 
 
 # Without any engine -----------------------------------------------------------------------------------------
