@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.engines.engine import engine_name
-from agattn.errors import InputError, nearest
+from agattn.errors import InputError, UndecidedError, nearest
 
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
@@ -179,11 +179,12 @@ def learning_coefficient(
 
     Returns:
         Of a layer the table of all kinds of weights; at weights of one layer λ, m and the terms of λ; at
-        weights of anything else bounds with their reasons, which are λ where they meet.
+        weights of anything else, and where no formula is known for one token, bounds with their reasons,
+        which are λ where they meet.
 
     Raises:
         InputError: if weights are missing or do not fit, or a network is no polynomial in them.
-        UndecidedError: for one token where the rows of K and Q do not span.
+        UndecidedError: for one token where the rows of K and Q do not span, and are floats.
 
     >>> import agattn as ag
     >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))
@@ -219,7 +220,12 @@ def learning_coefficient(
         sizes = [(x.d, x.d_out) + ((x.a,) if "K" in weights else ()) for x in (known, given.layer)]
         if sizes[0] != sizes[1]:
             raise InputError(f"the weights are those of {given.layer.name}, which is not {known.name}")
-    point = learning_coefficients.weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance)
+    try:
+        point = learning_coefficients.weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance)
+    except UndecidedError:
+        if known is None or set(weights) != set(known.shapes) or not given.weights.is_exact:
+            raise
+        return brackets.bracket(known, weights, seed)
     return point.coefficient
 
 

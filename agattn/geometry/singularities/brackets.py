@@ -38,6 +38,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture
+from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
@@ -46,6 +47,8 @@ from agattn.geometry.singularities.newton import germ
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000
+#: No bracket is attempted with more parameters.
+MOST_PARAMETERS = 3_000
 #: Random orders in which families are looked for.
 _ORDERS = 40
 
@@ -112,18 +115,21 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
 
     Raises:
         InputError: if the weights do not fit, or the architecture is no polynomial in them.
+        TooLargeError: if it has more than :data:`MOST_PARAMETERS` parameters.
 
     >>> from agattn import SingleLayer
     >>> weights = {"K": [[1, 0], [0, 0]], "Q": [[1, 0], [0, 0]], "V": [[0, 1]]}
     >>> bracket(SingleLayer(2, 1), weights)
     λ = 5/2, m = 2 (proved)
     """
+    if (n := architecture.parameters) > MOST_PARAMETERS:
+        raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
     at = Weights(architecture, weights)
-    n = len(at.vector)
-    rank, orbit = at.differential_rank(seed), at.orbit_dimension(seed=seed)
-    lower, m = Fraction(rank, 2), None
+    bound = largest_rank(architecture, seed)
+    rank, orbit = at.differential_rank(bound.value, seed), at.orbit_dimension(seed=seed)
+    lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
-    if rank == (bound := largest_rank(architecture, seed)).value:
+    if rank == bound.value:
         reasons.append(
             f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
         )
@@ -143,12 +149,12 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             return Bracket(
                 architecture, lower, lower, m, rank, family.dimension, Evidence.PROVED, 0.0, tuple(reasons)
             )
-        family = widest_family(at, floor(n - 2 * lower), _ORDERS, seed)
+        family = widest_family(at, floor(n - 2 * lower), orders, seed)
         weighted = None if found.upper is None else free + found.upper
     else:
         weighted = None
         if family.dimension < n - rank:
-            family = widest_family(at, n - rank, _ORDERS, seed)
+            family = widest_family(at, n - rank, orders, seed)
     upper, evidence, error = Fraction(n - family.dimension, 2), family.evidence, family.error
     more = f", and {family.dimension - orbit} more where φ is constant" if family.directions else ""
     if weighted is not None and weighted < upper:

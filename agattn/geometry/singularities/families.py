@@ -52,8 +52,8 @@ Vector = tuple[Fraction | int, ...]
 
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
-#: Networks with more parameters are not searched for families.
-MOST_PARAMETERS = 400
+#: Architectures with more parameters are not searched for families.
+MOST_SEARCHED = 400
 #: Points modulo primes where symbols are too many.
 _POINTS = 6
 
@@ -124,8 +124,10 @@ class Weights:
         moved: Residues = (at + matmul(random_residues(generator, (count, len(space)), p), space, p)) % p
         return moved, space
 
-    def differential_rank(self, seed: int = 0) -> int:
+    def differential_rank(self, most: int | None = None, seed: int = 0) -> int:
         """A proved lower bound on the rank of dφ at the weights, which is equal to it almost surely.
+
+        Two primes are tried, or one if the rank is ``most``, a proved upper bound, with it.
 
         >>> from agattn import SingleLayer
         >>> Weights(SingleLayer(2, 1, 1), {"K": [[1, 0]], "Q": [[0, 1]], "V": [[1, 2]]}).differential_rank()
@@ -142,6 +144,8 @@ class Weights:
                 if space.rank < before + rows or space.rank == n:
                     break
             best = max(best, space.rank)
+            if best == most:
+                break
         return best
 
     def _jacobian(self, at: Residues, p: int, rows: int, generator: np.random.Generator) -> Residues:
@@ -262,7 +266,7 @@ def widest_family(at: Weights, most: int | None = None, orders: int = 40, seed: 
     p = at.prime(generator)
     best: tuple[Vector, ...] = ()
     dimension = at.orbit_dimension()
-    if dimension != most and len(at.vector) <= MOST_PARAMETERS:
+    if dimension != most and len(at.vector) <= MOST_SEARCHED:
         for space in _spaces(at, p, orders, generator):
             found = at.orbit_dimension(space)
             if found > dimension:

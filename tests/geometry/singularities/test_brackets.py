@@ -341,6 +341,9 @@ def test_the_verb() -> None:
     assert ag.learning_coefficient(layer, ag.weights(**w)).value == Fraction(7, 4)
     assert ag.learning_coefficient(layer, w, softmax=True).value == Fraction(5, 2)
     assert ag.learning_coefficient(SingleLayer(2, 1, 1, t=1), w).value == Fraction(7, 4)
+    # No formula is known where the rows of K and Q do not span, and the bracket closes.
+    alone = ag.learning_coefficient(SingleLayer(2, 1, 1, t=1), {"K": [[1, 2]], "Q": [[2, 4]], "V": [[1, 0]]})
+    assert isinstance(alone, Bracket) and (alone.value, alone.multiplicity) == (Fraction(7, 4), 1)
     # Floats are the numbers that they are.
     floats = {name: np.array(x, dtype=float) / 4 for name, x in depth_two(Q_1=[[1, 2], [2, 4]]).items()}
     assert ag.learning_coefficient(network, floats).value == Fraction(9, 2)
@@ -356,6 +359,7 @@ def test_the_verb() -> None:
         ((DeepNetwork((2, 2), (1,), normalization="softmax"), {}), "no polynomial"),
         ((SingleLayer(2, 1, 1), {"K": [[1, 2]], "Q": [[0, 1]], "V": ONE}), "not M"),
         (({"V": ONE, "A": ONE}, {"V": ONE, "A": ONE}), "twice"),
+        ((DeepNetwork((64, 64), (32,)), {}), "8192 parameters"),
         ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, "x"]], "Q_1": [[1, 0]], "V_1": ONE}), "K_1"),
         ((DeepNetwork((2, 2), (1,)), {"K_1": [[1, float("nan")]], "Q_1": [[1, 0]], "V_1": ONE}), "finite"),
     ],
