@@ -130,6 +130,38 @@ class Audit(Record):
     patterns: Key[list[Pattern], "Where claims fail, are inapplicable or undecided, by d, d', a."]
 
 
+class Calibrate(Record):
+    class Point(Record, rename={"value": "lambda"}):
+        architecture: Key[Layer, "The layer; t is 1 where the point is one of a single token, else 2."]
+        head: Key[Literal["lightning", "softmax"], "The kind of attention."]
+        kind: Key[str, "What is special about the weights."]
+        K: Key[list[list[int]], "The keys, a × d."]
+        Q: Key[list[list[int]], "The queries, a × d."]
+        V: Key[list[list[int]], "The values, d' × d."]
+        stratum: Key[list[Count], "The ranks of V, A and [V; Aᵀ].", THREE]
+        rank_k: Key[Count, "The rank of K."]
+        rank_q: Key[Count, "The rank of Q."]
+        value: Key[str, "The learning coefficient λ, a fraction such as `9/4`; proved."]
+        multiplicity: Key[Positive, "The multiplicity m of λ; proved."]
+
+    class Estimate(Record, rename={"value": "lambda"}):
+        point: Key[Count, "The number of the point, from 0."]
+        name: Key[str, "The point in words."]
+        method: Key[Literal["chains", "volumes", "sgld", "devinterp"], "What estimated λ."]
+        value: Key[str, "The learning coefficient λ itself."]
+        multiplicity: Key[Positive, "Its multiplicity m."]
+        estimate: Key[float | None, "The estimate of λ; null where a chain diverged."]
+        standard_error: Key[Number | None, "Its standard error, from independent repetitions."]
+        evidence: Key[Literal["numerical"], "How the estimate is known."]
+        n_beta: Key[Number | UnsetType, "Of SGLD: the inverse temperature nβ."] = UNSET
+        gamma: Key[Number | UnsetType, "Of SGLD: the localization γ."] = UNSET
+        step: Key[Number | UnsetType, "Of SGLD: the step ε."] = UNSET
+        curvature: Key[float | UnsetType, "Of SGLD: the largest eigenvalue of the Hessian at w₀."] = UNSET
+
+    points: Key[list[Point], "The points with known λ, in the order in which they are taken."]
+    estimates: Key[list[Estimate], "With --out: what sampling found."]
+
+
 class Check(Record):
     class Claim(Record):
         id: Key[str, "The claim."]
@@ -688,7 +720,8 @@ def _either(*keys: str) -> Meta:
 
 
 RECORDS: dict[str, Any] = {
-    "atlas": Atlas, "audit": Audit, "check": Check, "classify": (Classify.Head, Classify),
+    "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
+    "classify": (Classify.Head, Classify),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent, "fiber": Fiber,
     "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "study")],

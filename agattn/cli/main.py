@@ -25,6 +25,7 @@ from agattn.errors import AgattnError, nearest
 COMMANDS = {
     "atlas": "Survey small networks: where the dimension formulas are met.",
     "audit": "Put every claim to every small architecture, and state the pattern.",
+    "calibrate": "Try estimators of learning coefficients on weights where they are known.",
     "check": "Verify a certificate with integers alone.",
     "classify": "Place the heads of a checkpoint on the neuromanifold.",
     "dimension": "Compute the exact dimension of any network.",
