@@ -57,17 +57,16 @@ def calibrate(
         tell(f"volumes, {point.name}")
         sampled = by_volumes(point, seed=seed, **({"particles": 32} if quick else {}))
         yield line(point, "volumes", sampled.value, sampled.error)
-    sizes: dict[str, int] = {"seed": seed, "n": 1000 if quick else 10_000}
-    steps = 100 if quick else 1500
+    steps, n = (100, 1000) if quick else (1500, 10_000)
     for point in points[::EVERY]:
         tell(f"SGLD, {point.name}")
-        h = largest_curvature(point, **sizes)
-        for found in by_sgld(point, steps=steps, **sizes):
+        h = largest_curvature(point, n, seed)
+        for found in by_sgld(point, steps=steps, n=n, seed=seed):
             yield line(point, "sgld", found.value, found.error) | found.setting._asdict() | {"curvature": h}
         for setting in SETTINGS if devinterp else ():
             if setting.gamma == 1 and setting.n_beta < 1000:
                 tell(f"devinterp, {point.name}")
-                found = by_devinterp(point, setting, steps=steps, **sizes)
+                found = by_devinterp(point, setting, steps=steps, n=n, seed=seed)
                 yield (
                     line(point, "devinterp", found.value, found.error) | setting._asdict() | {"curvature": h}
                 )
