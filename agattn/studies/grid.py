@@ -40,6 +40,7 @@ MAX_JOBS = 10_000
 MAX_FORCED = 1_000_000
 _MAX_NUMBER = 10_000  # in a grid; no architecture of that size can be computed
 _LAYERS_PER_JOB = 100  # that a grid of as many jobs as it may have can have on average
+_MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
 _KINDS = ("layers", "networks")
@@ -87,6 +88,8 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
         InputError: if something in it cannot be used; names the key, the value and the fix.
         TooLargeError: if there are too many jobs; they are counted before they are made.
     """
+    if len(text) > _MAX_LETTERS:
+        raise InputError(f"the grid has {len(text)} letters; at most {_MAX_LETTERS} are read. Write ranges")
     try:
         table = tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, and numbers longer than Python reads

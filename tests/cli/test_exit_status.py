@@ -233,13 +233,14 @@ def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):
     assert subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, timeout=300).returncode == 0
 
 
-#: Interrupts this process when the n-th module is looked for, from the first of agattn on.
+#: Interrupts this process when the n-th module is looked for, from the first of the command line on.
 INTERRUPTED = """
 import os, runpy, signal, sys
 class Finder:
-    left = {n}
+    left, begun = {n}, False
     def find_spec(self, name, path=None, target=None):
-        self.left -= name != "agattn"
+        self.begun |= name == "agattn.cli"
+        self.left -= self.begun
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGINT)
 sys.argv = ["agattn", "verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "3.3"]
@@ -258,8 +259,9 @@ def test_an_interrupt_while_modules_are_read_is_silent(n):
 
 @pytest.mark.parametrize("milliseconds", [0, 30, 100, 200, 400, 800])
 def test_an_interrupt_at_any_time_is_silent(milliseconds, tmp_path):
-    # The process says when it is ours: before that Python itself would print a traceback.
-    code = "import runpy, sys; sys.argv[1:] = ['verify', '-d', '3', '-o', '3']; print(flush=True)\n"
+    # It says when it has done what agattn/__main__.py begins with; before that Python prints a traceback.
+    code = "import runpy, signal, sys; sys.argv[1:] = ['verify', '-d', '3', '-o', '3']\n"
+    code += "signal.signal(signal.SIGINT, signal.SIG_DFL); print(flush=True)\n"
     process = start(code=code + "runpy.run_module('agattn', run_name='__main__')")
     process.stdout.readline()
     with pytest.raises(subprocess.TimeoutExpired):
