@@ -245,6 +245,35 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, cache):
     assert process.wait(30) == 141 and err == "", err
 
 
+def test_two_studies_do_not_write_one_file_and_the_lock_dies_with_the_first(study, tmp_path, cache):
+    text = DIMENSION.replace(", [5, 1]", "")
+    first = begin(tmp_path, "r.jsonl", "--no-cache")
+    try:
+        assert eventually(lambda: lines_in(tmp_path / "r.jsonl")) and first.poll() is None
+        status, out, err = study(text, "-O", str(tmp_path / "r.jsonl"), "--no-cache")
+        assert (status, out) == (2, "") and err.count("\n") == 1
+        assert "r.jsonl: another study is writing it; give another -O" in err
+        asked = {line["job"]["ask"] for line in lines_in(tmp_path / "r.jsonl")}
+        assert asked == {"verify"}
+    finally:
+        first.kill()
+        first.communicate()
+    assert study(text, "-O", str(tmp_path / "r.jsonl"), "--no-cache")[0] == 0
+    assert [line["job"]["ask"] for line in lines_in(tmp_path / "r.jsonl")] == ["dimension"]
+
+
+def test_a_report_notices_jobs_that_are_missing(study, tmp_path):
+    results, grid = tmp_path / "r.jsonl", tmp_path / "whole.toml"
+    dimensions = DIMENSION.replace(", [5, 1]", "")
+    assert study(dimensions, "-O", str(results), "--no-cache")[0] == 0
+    words = ["report", "--study", results, "--grid", grid, "--out", tmp_path / "report"]
+    grid.write_text(dimensions)
+    assert call(*words)[0] == 0
+    grid.write_text(dimensions.replace("[[3, 2, 3]]", "[[3, 2, 3], [2, 2, 2], [3, 2, 2]]"))
+    status, _, err = call(*words)
+    assert status == 3 and err == f"agattn: 2 of the grid's jobs are not in {results}\n", err
+
+
 # agattn report --study
 
 
