@@ -146,7 +146,7 @@ class Loss:
         return w
 
     def along_symmetries(self, w: list[Array], draw: np.random.Generator) -> tuple[list[Array], Array]:
-        """Other weights of the same functions, and log |det| of the map; the inverse map is as likely.
+        """Other weights of the same functions, and the log-determinant of the map; its inverse is as likely.
 
         GL(a) acts on K and Q; at t = 1, where only A + Aᵀ counts, the orthogonal group of the pairing of K
         and Q does. For lightning (K, V) ↦ (sK, V/s), too.

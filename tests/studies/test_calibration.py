@@ -54,6 +54,24 @@ def test_the_document_says_what_the_theorem_says():
         assert row["stratum"] == found.orbit.as_json()
 
 
+def test_the_page_has_the_first_thirty_points():
+    """And says of each what is known; its estimates are within 3 %, but for the one that it names."""
+    text = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in text.splitlines()
+        if "| lightning M" in line or "| softmax M" in line
+    ]
+    assert [row[:4] for row in rows] == [
+        [str(n), p.name, str(p.value), str(p.multiplicity)] for n, p in enumerate(POINTS[:30])
+    ]
+    off = [float(row[column].removesuffix(" %")) for row in rows for column in (5, 7)]
+    assert sorted(map(abs, off))[-2] <= 3 and "3.1 %" in text
+    assert [float(row[4].split()[0]) for row in rows] == pytest.approx(
+        [float(p.value) for p in POINTS[:30]], rel=0.03
+    )
+
+
 @pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
 def test_the_moves_along_symmetries_change_no_function(point):
     draw, loss = np.random.default_rng(1), Loss(point)
