@@ -144,9 +144,11 @@ def refuse_another_report(folder: Path, title: str) -> None:
     Raises:
         InputError: if the title of ``report.md`` in the folder does not begin with this title.
     """
+    if not (folder / "report.md").is_file():  # a pipe would be waited for
+        return
     try:
         with (folder / "report.md").open(encoding="utf-8") as file:
-            there = file.readline().removeprefix("# ").strip()
+            there = file.readline(10_000).removeprefix("# ").strip()
     except (OSError, UnicodeDecodeError):
         return
     if not there.startswith(text_markdown(title)):
