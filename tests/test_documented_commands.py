@@ -34,7 +34,7 @@ PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 # These need engines, or tell which there are; verify can do without.
 NEEDS_ENGINES = {"run", "doctor"}
 NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study"}
-NEEDS_A_LAYER = {"emit", "run", "strata", "verify", "ideal", "report", "dimension"}
+NEEDS_A_LAYER = {"emit", "run", "strata", "verify", "ideal", "report", "dimension", "rlct"}
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
 # A refuted claim is a result; everything else that is not 0 is a failure.

@@ -7,9 +7,9 @@ sum of their squares. Three things are done here, each exactly.
 taken as a coordinate in place of x. Then λ(I) = ½ + λ(I'), where x = −h/u in the other generators, times
 a power of the unit u; m does not change.
 
-*Weights.* For rational ωᵢ ≥ 0 such that every term of every generator has weight at least 1, λ ≤ ½ Σωᵢ: for
-|zᵢ| ≤ c·ε^(ωᵢ/2) the sum of squares is at most ε, for some c > 0. The best ω is a linear program: its value
-says where the diagonal meets the boundary of the Newton polyhedron.
+*Weights.* For rational ωᵢ ≥ 0 such that every term of every generator has weight at least 1, λ ≤ ½ Σωᵢ: where
+all zᵢ are at most c·ε^(ωᵢ/2) in size the sum of squares is at most ε, for some c > 0. The best ω is a linear
+program: its value says where the diagonal meets the boundary of the Newton polyhedron.
 
 *Monomials.* Monomials that lie in I bound λ from below, as a smaller ideal has a smaller λ; and an ideal of
 monomials has λ equal to half the value of the program, and m the codimension of the least face of the
