@@ -325,6 +325,8 @@ def test_germs() -> None:
     assert germ([x * y + x * y * z, x * z * w, x**3]) == germ([x * y, x * z * w, x**3])
     # A term that a monomial divides may be all that keeps another one from being a monomial.
     assert germ([y * z + x * y * w, x * w, x * z]) == germ([y * z, x * w, x * z])
+    assert germ([x + y * z, x * w]) == (1, Fraction(1, 2), Fraction(1, 2), 3)  # y·z·w is left
+    assert germ([x * (1 + w) - y * z, x * y + y**2 * z]) == (1, Fraction(1, 4), Fraction(1, 4), 1)  # y²·z
     assert germ([]) == (0, 0, 0, 1)
 
 
