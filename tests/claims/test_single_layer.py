@@ -9,6 +9,7 @@ from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import Finding, Findings, select
 from agattn.claims.equations import HILBERT_VALUES, PRODUCTS
 from agattn.claims.fibers import FACTORIZATION
+from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, plain
 from agattn.geometry.ideal.ideal import DegreePiece, Ideal
@@ -54,6 +55,7 @@ TRUE = {
     },
     GENERIC_RANK: 5,
     RANK_ONE_LOCUS: Cone(4, 3),
+    NORMAL_FORMS: NORMAL_FORMS.native(LAYER, 0), SOFTMAX_FORMS: SOFTMAX_FORMS.native(LAYER, 0),
 }  # fmt: skip
 
 # M(3,2,2), where elimination does not finish and the theorem fails.

@@ -280,7 +280,8 @@ def test_verify_refutes(by_singular):
     assert "dimension 14 > 13" in out and "so it is at (2,1,3)." in out
 
 
-def test_verify_prints_a_table(by_singular):
+def test_verify_prints_a_table(by_singular, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")  # each claim on one line
     code, out, _ = call("verify", "-d", "2", "-o", "1", "--engine", "singular")
     assert code == 0 and out.startswith("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2\n")
     rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}

@@ -85,7 +85,7 @@ def test_softmax_heads_and_skips():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Missing option '-d'; give the architecture, or for a network --dims and --ranks"),
+        ([], "Missing option '-d': give a layer, such as -d 2 -o 1, or a network, such as --dims 4,3,4"),
         (["-d", "2"], "Missing option '-o'"),
         (["--dims", "2,2"], "Missing option '--ranks'"),
         (["--skip"], "Missing option '--dims'"),

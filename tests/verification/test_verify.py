@@ -218,6 +218,8 @@ def test_a_chosen_finite_field_is_modular(singular):
         "lemma-3.1",
         "proposition-A.5",
         "agattn.hilbert-function",
+        "agattn.learning-coefficient",
+        "agattn.learning-coefficient-softmax",
     }
 
 
@@ -395,7 +397,7 @@ def test_sources_say_who_found_and_who_checked(singular, monkeypatch):
 def test_tasks_are_done_once(fakes):
     done = []
     verify(SingleLayer(2, 1), settings=Settings("native"), progress=done.append)
-    assert len(done) == len(set(done)) == 9 and all(line.startswith("native: ") for line in done)
+    assert len(done) == len(set(done)) == 11 and all(line.startswith("native: ") for line in done)
 
 
 def test_bad_requests():
