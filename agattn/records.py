@@ -438,8 +438,14 @@ class Ideal(Record):
 
         family: Key[str, "The name of the family; `all together` in the last entry."]
         equations: Key[Count, "The number of linearly independent equations in it."]
-        modules: Key[list[Part], "The modules of minimal generators of its degree."]
+        modules: Key[list[Part], "The modules of minimal generators of its degree, if computed."]
         evidence: Key[Literal["proved"], "Always `proved`: exact expansions and ranks."]
+
+    class LieFlattening(Record):
+        rows: Key[Count, "d² - 1."]
+        columns: Key[Positive, "C(d + 2, 3), the number of cubic monomials."]
+        rank: Key[Count, "The largest rank on the closure of the neuromanifold."]
+        evidence: Key[Literal["proved"], "Always `proved`: an exact rank at a point of the dense orbit."]
 
     class Completeness(Struct):
         dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
@@ -463,6 +469,7 @@ class Ideal(Record):
     degrees: Key[list[Degree], "One entry for each degree of the ideal."]
     generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
     invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
+    lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog="Examples: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
-    "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete"
+    "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
+    "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants"
 )
 @options.single_layer
 @options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 @click.option(
     "--invariants",
     is_flag=True,
-    help="Compare with the invariants that are named in the literature, for d' = 1 and t ≥ 2.",
+    help="Compare with the invariants that are named in the literature, for d' = 1. At t = 1 and d = 3 give "
+    "--max-degree 8.",
 )
 @options.field
 @options.limits
@@ -96,8 +98,10 @@ def command(
             from agattn.geometry.ideal.invariants import compare
 
             step("building the named invariants")
-            compared = compare(ideal, 6 if architecture.d < 4 else max_degree)
+            compared = compare(ideal, 8 if architecture.d < 4 else max_degree)
             document["invariants"] = compared.as_json()
+            if compared.flattening is not None:
+                document["lie_flattening"] = compared.flattening.as_json()
         if complete:
             from agattn.engines.elimination import check_generators
 

@@ -1,8 +1,9 @@
-r"""The named invariants of one layer with d' = 1 and t ≥ 2, in our coordinates, and the modules they span.
+r"""The named invariants of one layer with d' = 1, in our coordinates, and the modules they span.
 
-They are those of Alexandr, Duan, Montúfar: *Algebraic Invariants of Lightning Self-Attention* (2026). Their
-coefficient of x_{i,n} x_{k,n} x_{b,j} for tokens n ≠ j is our y_{1,b,{i,k}}, up to the number of orderings;
-their linear relations express the others (n = j) by these, so that none is left here. Write y_b for the
+They are those of Alexandr, Duan, Montúfar: *Algebraic Invariants of Lightning Self-Attention* (2026). For
+t ≥ 2 their coefficient of x_{i,n} x_{k,n} x_{b,j} for tokens n ≠ j is our y_{1,b,{i,k}}, up to the number of
+orderings; their linear relations
+express the others (n = j) by these, so that none is left here. Write y_b for the
 quadratic form of column b of A, and F for the matrix whose rows are these d forms: F = AᵀL, with L = L(V) the
 matrix of multiplication by the linear form V. Then
 
@@ -14,6 +15,12 @@ matrix of multiplication by the linear form V. Then
   these monomials, concatenated over all J, has rank one;
 - *quartic resultants*: Σ c_b y_b and Σ c'_b y_b have the factor V in common, so that their resultant vanishes
   on every plane, all coefficients; here on the planes through a coordinate vector, and on all.
+
+At t = 1 (*Chow type*) the coordinates are the coefficients of one cubic form f = V(x)·xᵀAx:
+
+- *low-rank matrix*: the minors of size 2a + 2 of N, where N_{k,l} is the coefficient of x_k² x_l, three times
+  that if k = l: N = s Vᵀ + 2 diag(V) S, with S the symmetric part of A and s its diagonal;
+- *Lie minors*: the maximal minors of the Lie flattening, whose rows are the d² - 1 images of f under sl(d).
 
 All are built for one layer, each is checked to vanish by exact expansion, and their spans are compared with
 the modules of minimal generators by exact ranks, one torus weight at a time.
@@ -53,6 +60,9 @@ from agattn.geometry.variety.coordinates import coordinates
 #: The families are written out up to this width.
 LARGEST_WIDTH = 4
 
+#: And minors of the Lie flattening up to this.
+LARGEST_WIDTH_OF_MINORS = 3
+
 Rows = Sequence[Sequence[Polynomial]]
 
 
@@ -69,21 +79,35 @@ class Family:
         return _by_weight(self.equations)
 
 
-def families(layer: SingleLayer, max_degree: int = 6) -> tuple[Family, ...]:
+def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
     """The families of one layer up to a degree, those that are not empty.
 
     Each equation is proved to vanish on the neuromanifold.
 
     Raises:
-        InputError: if the layer has several outputs or one token, for which there are no such families here.
+        InputError: if the layer has several outputs, for which there are no such families here.
         TooLargeError: if d is above :data:`LARGEST_WIDTH`.
         ArithmeticError: if an equation does not vanish, which would be an error in this program.
     """
-    if layer.d_out > 1 or not layer.has_orbits:
-        raise InputError(f"the named invariants are for d' = 1 and t ≥ 2, not for {layer}")
+    if layer.d_out > 1:
+        raise InputError(f"the named invariants are for d' = 1, not for {layer}")
     if layer.d > LARGEST_WIDTH:
         raise TooLargeError(f"the named invariants are written out for d ≤ {LARGEST_WIDTH}, not {layer.d}")
-    d, a = layer.d, layer.alpha
+    wanted = _for_orbits(layer.d, layer.alpha) if layer.has_orbits else _for_one_token(layer)
+    # At t = 1 every symmetric matrix is the symmetric part of some A of rank a ≥ d / 2, over ℂ.
+    expanded = layer if layer.has_orbits or 2 * layer.a < layer.d else SingleLayer(layer.d, 1, t=1)
+    found = []
+    for name, degree, build in wanted:
+        if degree <= max_degree and (equations := _basis(build(), type(layer))):
+            for equation in equations:
+                if not equation.vanishes_on(expanded):
+                    raise ArithmeticError(f"{name}: {equation} does not vanish on {layer}")
+            found.append(Family(name, degree, tuple(equations)))
+    return tuple(found)
+
+
+def _for_orbits(d: int, a: int) -> list[tuple[str, int, Any]]:
+    """Names, degrees and polynomials of the families for t ≥ 2."""
     wanted: list[tuple[str, int, Any]] = []
     if a < d:
         wanted.append(("low-rank minors", a + 1, lambda: _minors(_flattening(d), a + 1)))
@@ -92,20 +116,26 @@ def families(layer: SingleLayer, max_degree: int = 6) -> tuple[Family, ...]:
     wanted += [(f"Veronese minors, r = {r}", 2 * r, lambda r=r: _veronese(d, r)) for r in range(2, a + 1)]
     wanted.append(("quartic resultants", 4, lambda: _resultants(d)))
     wanted.append(("quartic resultants, all planes", 4, lambda: _resultants_on_all_planes(d)))
-    found = []
-    for name, degree, build in wanted:
-        if degree <= max_degree and (equations := _basis(build())):
-            for equation in equations:
-                if not equation.vanishes_on(layer):
-                    raise ArithmeticError(f"{name}: {equation} does not vanish on {layer}")
-            found.append(Family(name, degree, tuple(equations)))
-    return tuple(found)
+    return wanted
 
 
-def spanned(family: Family, module: EquationModule, layer: SingleLayer) -> int:
+def _for_one_token(layer: SingleLayer) -> list[tuple[str, int, Any]]:
+    d, size = layer.d, 2 * layer.a + 2
+    wanted: list[tuple[str, int, Any]] = []
+    if size <= d:
+        wanted.append(("low-rank matrix", size, lambda: _minors(_square_terms(d), size)))
+    if lie_flattening(layer).rank < d * d - 1 and d <= LARGEST_WIDTH_OF_MINORS:
+        wanted.append(
+            ("Lie minors", d * d - 1, lambda: _minors(_lie_images(d, _cubic_ring(d).gens), d * d - 1))
+        )
+    return wanted
+
+
+def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: bool = False) -> int:
     """How many dimensions of a module lie in the span of a family, modulo equations of lower degree.
 
-    Exact: a rank over ℤ for each torus weight. 0 if the degrees differ.
+    Exact: a rank over ℤ for each torus weight. 0 if the degrees differ. With ``lowest`` there are known to be
+    no equations of lower degree, and none are looked for.
 
     >>> from agattn.geometry.ideal.ideal import compute_ideal
     >>> layer = SingleLayer(2, 1, 2)
@@ -118,9 +148,44 @@ def spanned(family: Family, module: EquationModule, layer: SingleLayer) -> int:
     own, total = family.by_weight(), 0
     for weight, equations in _by_weight(module).items():
         if weight in own:
-            known = own[weight] + [*_multiples(layer, weight)]
+            known = own[weight] + ([] if lowest else [*_multiples(layer, weight)])
             total += len(equations) + _rank(known) - _rank(known + equations)
     return total
+
+
+@dataclass(frozen=True)
+class LieFlattening(Shown):
+    """The images of a cubic form in d variables under sl(d) as a matrix, and its largest rank on M̄, t = 1."""
+
+    rows: int
+    columns: int
+    rank: int
+
+    def as_json(self) -> dict[str, object]:
+        """The three numbers as JSON-ready data."""
+        return {"rows": self.rows, "columns": self.columns, "rank": self.rank, "evidence": "proved"}
+
+    def __str__(self) -> str:
+        then = (
+            f"; all minors of size {self.rank + 1} vanish" if self.rank < min(self.rows, self.columns) else ""
+        )
+        return f"Lie flattening, {self.rows}×{self.columns}: rank {self.rank} on M̄{then}"
+
+
+def lie_flattening(layer: SingleLayer) -> LieFlattening:
+    """The Lie flattening of a layer with t = 1 and d' = 1.
+
+    The rank is proved: with β = min(d, 2a) the orbit of x_d (x_1² + ... + x_β²) under GL(d, ℂ) is dense in M̄,
+    and the rank is the same on an orbit, and nowhere larger in its closure.
+
+    >>> print(lie_flattening(SingleLayer(4, 1, 2, t=1)))
+    Lie flattening, 15×20: rank 12 on M̄; all minors of size 13 vanish
+    """
+    d, beta = layer.d, min(layer.d, 2 * layer.a)
+    squares = {tuple(sorted((i, i, d))) for i in range(1, beta + 1)}
+    cubic = [int(index[1:] in squares) for index in coordinates(layer)]
+    rows = _lie_images(d, cubic)
+    return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
 @dataclass(frozen=True)
@@ -132,11 +197,18 @@ class Comparison(Shown):
         families: its families.
         rows: for each family, and last for all of them, the modules of its degrees with the number of their
             dimensions that lie in its span, modulo equations of lower degree.
+        max_degree: to which the modules are known.
+        mixed: the families that contain no equation of one module alone, with their dimensions modulo
+            equations of lower degree.
+        flattening: at t = 1, the Lie flattening.
     """
 
     layer: SingleLayer
     families: tuple[Family, ...]
     rows: tuple[tuple[str, int, tuple[tuple[EquationModule, int], ...]], ...]
+    max_degree: int
+    mixed: tuple[tuple[str, int], ...] = ()
+    flattening: LieFlattening | None = None
 
     def as_json(self) -> list[dict[str, object]]:
         """The rows as JSON-ready data."""
@@ -160,13 +232,18 @@ class Comparison(Shown):
 
     def __str__(self) -> str:
         lines = ["named invariants, and how much of each module they span modulo lower degrees"]
+        instead = {name: f"{many} in a sum of modules, in none alone" for name, many in self.mixed if many}
+        for family in self.families:
+            if family.degree > self.max_degree:
+                instead[family.name] = f"of degree {family.degree}, where modules are not computed"
         for name, count, modules in self.rows:
             told = [f"{part} of {m.dimension} {m}" for m, part in modules if part]
-            lines.append(f"  {name}, {count}: {', '.join(told) or 'in the ideal of lower degrees'}")
-        return "\n".join(lines)
+            otherwise = "in the ideal of lower degrees" if name != "all together" else "as above"
+            lines.append(f"  {name}, {count}: {', '.join(told) or instead.get(name, otherwise)}")
+        return "\n".join([*lines, f"  {self.flattening}"] if self.flattening else lines)
 
 
-def compare(ideal: Ideal, max_degree: int = 6) -> Comparison:
+def compare(ideal: Ideal, max_degree: int = 8) -> Comparison:
     """Compare the named families up to a degree with the modules of minimal generators that an ideal has.
 
     Raises:
@@ -182,16 +259,30 @@ def compare(ideal: Ideal, max_degree: int = 6) -> Comparison:
       all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
     """
     layer, found = ideal.layer, families(ideal.layer, max_degree)
-    rows = []
+    # In a degree without equations the ranks are full modulo a prime, so that there are none over ℚ either.
+    first = next((piece.degree for piece in ideal.degrees if piece.ideal_dimension), 0)
+    rows, mixed = [], []
     for family in found:
         modules = [module for module in ideal.generators if module.degree == family.degree]
-        parts = tuple((module, spanned(family, module, layer)) for module in modules)
+        parts = tuple((module, spanned(family, module, layer, module.degree == first)) for module in modules)
         rows.append((family.name, len(family.equations), parts))
+        if family.degree <= ideal.max_degree and not any(part for _, part in parts):
+            mixed.append((family.name, _new(family, layer, family.degree == first)))
     everything = [
-        (module, spanned(_union(found, module.degree), module, layer)) for module in ideal.generators
+        (module, spanned(_union(found, module.degree), module, layer, module.degree == first))
+        for module in ideal.generators
     ]
     rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
-    return Comparison(layer, found, tuple(rows))
+    flattening = None if layer.has_orbits else lie_flattening(layer)
+    return Comparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
+
+
+def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
+    """The dimension of the span modulo equations of lower degree."""
+    if lowest:
+        return len(family.equations)
+    lower = [(equations, [*_multiples(layer, weight)]) for weight, equations in family.by_weight().items()]
+    return sum(_rank(known + equations) - _rank(known) for equations, known in lower)
 
 
 def _union(found: Iterable[Family], degree: int) -> Family:
@@ -231,21 +322,24 @@ def _flattening(d: int, columns: Iterable[int] | None = None, among: Iterable[in
     return [[_forms(d)[b, i, k] for i, k in _pairs(among)] for b in columns]
 
 
-def _determinant(rows: Rows) -> Polynomial:
-    if len(rows) == 1:
-        return rows[0][0]
-    total = rows[0][0] * 0
-    for place, entry in enumerate(rows[0]):
-        if entry:
-            rest = _determinant([[*row[:place], *row[place + 1 :]] for row in rows[1:]])
-            total = total + entry * rest * (-1) ** place
-    return total
-
-
 def _minors(rows: Rows, size: int) -> Iterator[Polynomial]:
-    for chosen in combinations(rows, size):
-        for columns in combinations(range(len(rows[0])), size):
-            yield _determinant([[row[column] for column in columns] for row in chosen])
+    for first, *others in combinations(rows, size):
+        minors: dict[tuple[int, ...], Polynomial] = {(n,): entry for n, entry in enumerate(first)}
+        for count, row in enumerate(others, 2):  # Laplace expansion along the last row
+            minors = {
+                columns: sum(
+                    (
+                        minors[columns[:place] + columns[place + 1 :]]
+                        * row[column]
+                        * (-1) ** (count - 1 - place)
+                        for place, column in enumerate(columns)
+                        if row[column]
+                    ),
+                    start=row[0] * 0,
+                )
+                for columns in combinations(range(len(row)), count)
+            }
+        yield from minors.values()
 
 
 def _sum(polynomials: Iterable[Polynomial], d: int) -> Polynomial:
@@ -341,6 +435,38 @@ def _resultant(d: int, p: Sequence[Polynomial], q: Sequence[Polynomial]) -> Poly
     return ends * ends - (f0 * g1 - f1 * g0) * (f1 * g2 - f2 * g1)
 
 
+@cache
+def _cubic_ring(d: int) -> PolynomialRing:
+    return PolynomialRing(Variable("z", index) for index in coordinates(SingleLayer(d, 1, t=1)))
+
+
+def _square_terms(d: int) -> Rows:
+    """N: the coefficients of x_k² x_l, the diagonal three times."""
+    z: dict[tuple[int, ...], Polynomial] = {
+        variable.indices[1:]: gen
+        for variable, gen in zip(_cubic_ring(d).variables, _cubic_ring(d).gens, strict=True)
+    }
+    among = range(1, d + 1)
+    return [[z[tuple(sorted((k, k, m)))] * (3 if k == m else 1) for m in among] for k in among]
+
+
+def _lie_images(d: int, cubic: Sequence[Any]) -> list[list[Any]]:
+    """The coefficients of the images of a cubic form under a basis of sl(d), from the form's own."""
+    monomials = [index[1:] for index in coordinates(SingleLayer(d, 1, t=1))]
+    z = dict(zip(monomials, cubic, strict=True))
+
+    def image(r: int, s: int) -> list[Any]:  # under x_s ∂/∂x_r
+        before = [tuple(sorted((*drop(m, s), r))) if s in m else m for m in monomials]
+        return [z[b] * (b.count(r) if s in m else 0) for b, m in zip(before, monomials, strict=True)]
+
+    def drop(m: tuple[int, ...], s: int) -> tuple[int, ...]:
+        return m[: m.index(s)] + m[m.index(s) + 1 :]
+
+    among = range(1, d + 1)
+    diagonal = [[x - y for x, y in zip(image(r, r), image(r + 1, r + 1), strict=True)] for r in among[:-1]]
+    return [image(r, s) for r in among for s in among if r != s] + diagonal
+
+
 # Coefficients and ranks ------------------------------------------------------------------------------------
 
 
@@ -352,18 +478,18 @@ def _cleared(vector: Sequence[flint.fmpq]) -> list[int]:
     return [int(x) for x in flint.fmpq_mat([vector]).numer_denom()[0].tolist()[0]]
 
 
-def _basis(polynomials: Iterable[Polynomial]) -> list[Equation]:
+def _basis(polynomials: Iterable[Polynomial], kind: type[SingleLayer] = SingleLayer) -> list[Equation]:
     """A basis of the span of all coefficients with respect to c, c', p and q."""
     collected: dict[Any, Equation] = {}
     for polynomial in polynomials:
-        names = [variable.indices for variable in polynomial.ring.variables if variable.letter == "y"]
+        names = [variable.indices for variable in polynomial.ring.variables if variable.letter == kind.letter]
         parts: defaultdict[Any, dict[Any, int]] = defaultdict(dict)
         for exponents, x in polynomial.terms.items():
             pairs = zip(names, exponents, strict=False)
             monomial = tuple(sorted(index for index, e in pairs for _ in range(e)))
             parts[exponents[len(names) :]][monomial] = int(x)
         for terms in parts.values():
-            equation = Equation(terms).primitive()
+            equation = Equation(terms, kind).primitive()
             collected.setdefault(tuple(sorted(equation.terms.items())), equation)
     chosen = []
     for equations in _by_weight(collected.values()).values():
@@ -384,10 +510,12 @@ def _by_weight(equations: Iterable[Equation]) -> dict[TorusWeight, list[Equation
 
 def _multiples(layer: SingleLayer, weight: TorusWeight) -> Iterator[Equation]:
     """Coordinates times the equations of one degree less, of one torus weight."""
-    for index, rest in divisors(weight):
+    for index, rest in divisors(weight, layer.gl_degrees):
         if any(rest[0]):
             for equation in equations_of_weight(layer, rest):
-                yield Equation({tuple(sorted((index, *m))): x for m, x in equation.terms.items()})
+                yield Equation(
+                    {tuple(sorted((index, *m))): x for m, x in equation.terms.items()}, type(layer)
+                )
 
 
 def _rank(equations: Sequence[Equation]) -> int:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 
+import flint
 import pytest
 from command_line import document
 
@@ -10,7 +11,15 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.invariants import Family, _basis, compare, families, spanned
+from agattn.geometry.ideal.invariants import (
+    Family,
+    _basis,
+    _lie_images,
+    compare,
+    families,
+    lie_flattening,
+    spanned,
+)
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LOW, CROSS, CONTEXT = "low-rank minors", "cross-column cubics", "context syzygies"
@@ -86,7 +95,8 @@ def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     ("layer", "error"),
     [
         (SingleLayer(2, 2), InputError),
-        (SingleLayer(2, 1, t=1), InputError),
+        (SingleLayer(2, 2, t=1), InputError),
+        (SingleLayer(5, 1, t=1), TooLargeError),
         (SingleLayer(5, 1), TooLargeError),
     ],
     ids=str,
@@ -113,3 +123,43 @@ def test_names_are_only_given_where_the_span_is_not_zero():
             for name, _, modules in compare(compute_ideal(SingleLayer(d, 1, a), 4)).rows:
                 for module, part in modules:
                     assert part or module.family != name
+
+
+RANKS = {(1, 1): 0, (2, 1): 3, (2, 2): 3, (3, 1): 6, (3, 2): 7, (3, 3): 7, (4, 1): 10, (4, 2): 12, (4, 4): 12}
+
+
+@pytest.mark.parametrize(("d", "a"), RANKS, ids=str)
+def test_the_lie_flattening_has_its_rank_at_points_of_the_layer(d, a):
+    layer = SingleLayer(d, 1, a, t=1)
+    K, Q = (
+        [[(7 * i * i + 3 * k * k * s + s * i * k + s) % 11 - 4 for k in range(d)] for i in range(a)]
+        for s in (1, 5)
+    )
+    A = [[sum(K[i][j] * Q[i][k] for i in range(a)) for k in range(d)] for j in range(d)]
+    form = [int(x) for x in coefficients(layer, A, [[2, -3, 5, 1][:d]])]
+    rows = _lie_images(d, form)
+    assert len(rows) == d * d - 1
+    assert lie_flattening(layer).rank == (flint.fmpz_mat(rows).rank() if rows else 0) == RANKS[d, a]
+
+
+def test_images_under_the_lie_algebra():
+    # x_2 ∂/∂x_1 and x_1 ∂/∂x_2 of x_1³ + 5 x_1 x_2², then the difference of the diagonal ones.
+    assert sorted(_lie_images(2, [1, 0, 5, 0])) == sorted([[0, 3, 0, 5], [0, 10, 0, 0], [3, 0, -5, 0]])
+
+
+def test_one_token_lie_minors_are_all_equations_of_degree_8():
+    found = document("ideal", "-d", "3", "-o", "1", "-t", "1", "--max-degree", "8", "--invariants")
+    assert [piece["ideal_dimension"] for piece in found["degrees"]] == [0] * 7 + [35]
+    for name, row in zip(("Lie minors", "all together"), found["invariants"], strict=True):
+        assert (row["family"], row["equations"]) == (name, 35)
+        assert [(m["highest_weight"], m["spanned"]) for m in row["modules"]] == [([[8], [10, 9, 5]], 35)]
+    assert found["lie_flattening"] == {"rows": 8, "columns": 10, "rank": 7, "evidence": "proved"}
+
+
+def test_one_token_low_rank_matrix():
+    assert families(SingleLayer(3, 1, 2, t=1)) == families(SingleLayer(3, 1, 3, t=1))
+    assert families(SingleLayer(4, 1, 2, t=1)) == families(SingleLayer(2, 1, t=1)) == ()
+    told = str(compare(compute_ideal(SingleLayer(4, 1, 1, t=1), 4)))
+    assert "low-rank matrix, 1: 1 in a sum of modules, in none alone" in told
+    told = str(compare(compute_ideal(SingleLayer(3, 1, t=1), 2)))
+    assert "Lie minors, 35: of degree 8, where modules are not computed" in told
