@@ -21,6 +21,7 @@ from agattn.errors import InputError, check_file
 
 ENDINGS = (".npz", ".npy", ".safetensors", ".json")
 LARGEST_INDEX = 64 * 2**20
+MOST_LISTS = 10**6
 _OBJECTS = "holds Python objects, which are never loaded; save numbers only"
 
 
@@ -177,7 +178,10 @@ def _named(path: Path) -> Iterator[None]:
 def _json_object(path: Path) -> dict[str, Any]:
     if path.stat().st_size > LARGEST_INDEX:
         raise InputError("is too large for JSON; save arrays as .npz")
-    document = json.loads(path.read_text(encoding="utf-8-sig"))
+    text = path.read_text(encoding="utf-8-sig")
+    if text.count("[") > MOST_LISTS:
+        raise InputError(f"holds more than {MOST_LISTS} lists; save arrays as .npz")
+    document = json.loads(text)
     if isinstance(document, list):  # one array, such as a tensor
         document = {"y": document}
     if not isinstance(document, dict):

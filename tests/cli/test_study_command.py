@@ -288,7 +288,7 @@ def test_reports_of_a_study(study, tmp_path):
     grid = str(tmp_path / "grid.toml")
     status, out, _ = call("report", "--study", results, "--grid", grid, "--out", other)
     assert status == 1 and out.startswith(
-        "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: theorem-3.4.singular."
+        "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: Theorem 3.4, singular points."
     )
     assert "M(3,2,2)" in (Path(other) / "report.md").read_text()
     bytes_before = {path.name: path.read_bytes() for path in Path(other).iterdir()}

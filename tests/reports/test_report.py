@@ -124,7 +124,7 @@ def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, t
     assert saved[0] == saved[1]
     assert {f"scripts/implicit-ideal-{e}.transcript.txt" for e in ("macaulay2", "singular")} <= set(saved[0])
     # The picture has its script too, which is the one that anybody can emit.
-    emitted = call("emit", "slice", "-d", "2", "-o", "1").out
+    emitted = call("emit", "slice", "-d", "2", "-o", "1", "--machine").out
     assert saved[0]["scripts/slice-macaulay2.m2"].decode() == emitted
     page = saved[0]["report.md"].decode()
     assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 --out DIR" in page

@@ -2,14 +2,12 @@
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from command_line import ROOT, call, document
+from command_line import ROOT, call, document, start
 
 from agattn.errors import InputError
 from agattn.geometry.singularities.learning_coefficients import parameters, weights_coefficient
@@ -193,8 +191,7 @@ def test_the_command_refuses_what_it_cannot_use(tmp_path):
 
 
 def test_an_interrupt_leaves_what_was_done(tmp_path):
-    command = [sys.executable, "-m", "agattn", "calibrate", "--out", str(tmp_path / "x")]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    process = start("calibrate", "--out", tmp_path / "x")
     path = tmp_path / "x" / "estimates.jsonl"
     while process.poll() is None and not (path.exists() and path.read_text(encoding="utf-8")):
         time.sleep(0.05)

@@ -153,7 +153,7 @@ def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: 
     return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LieFlattening(Shown):
     """The images of a cubic form in d variables under sl(d) as a matrix, and its largest rank on M̄, t = 1."""
 
@@ -188,7 +188,7 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
     return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """Which modules of minimal generators each family spans, and all families together.
 
