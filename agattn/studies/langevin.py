@@ -3,7 +3,7 @@ r"""Stochastic gradient Langevin dynamics at calibration points, as interpretabi
 The model is the layer; the data are n Gaussian inputs with outputs φ(w₀) plus noise of variance 1, and the
 loss of an input is half the squared error. A step with a minibatch of loss L is
 
-.. math:: w ← w − \frac ε2 \bigl( nβ ∇L(w) + γ (w − w₀) \bigr) + \sqrt ε\, N(0, 1),
+.. math:: w ← w − \frac ε2 \bigl( nβ ∇L(w) + γ (w − w_0) \bigr) + \sqrt ε\, N(0, 1),
 
 and the estimate is nβ times the mean of L(w) − L(w₀) after the burn-in, each on the minibatch of the step.
 So do Lau, Furman, Wang, Murfet and Wei, *The Local Learning Coefficient* (2023), and the package devinterp,
