@@ -76,8 +76,8 @@ def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
     )  # fmt: skip
 
 
-NORMAL_FORMS = _task("rlct-normal-form", "one lightning layer", softmax=False)
-SOFTMAX_FORMS = _task("rlct-softmax-normal-form", "one softmax head", softmax=True)
+NORMAL_FORMS = _task("learning-coefficients", "one lightning layer", softmax=False)
+SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softmax=True)
 
 
 def _predict(softmax: bool) -> Callable[[SingleLayer], tuple[Coefficient, ...]]:

@@ -15,7 +15,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.sections.slices import Slice, standard_slice
 from agattn.geometry.singularities.learning_coefficients import least_point
-from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.singularities.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -498,28 +498,30 @@ class _Form(NamedTuple):
     generators: tuple[Polynomial, ...]
 
 
+def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
+    """The normal form at the weights of least λ of each stratum but 0."""
+    least = {stratum: least_point(layer, stratum) for stratum in strata(layer)[1:]}
+    return {s: normal_form(layer, s, point.rank_k or 0, point.rank_q or 0) for s, point in least.items()}
+
+
 def _normal_forms(layer: SingleLayer, given: Given) -> Given:
-    points, forms = strata_points(layer, zero=False), []
-    for point in points:
-        assert point.ranks is not None
-        least = least_point(layer, point.ranks)
-        form = normal_form(layer, point.ranks, least.rank_k or 0, least.rank_q or 0)
-        forms.append(
-            _Form(
-                point.label, least.rank_k or 0, least.rank_q or 0, form.ring.variables, tuple(form.functions),
-                tuple(form.generators),
-            )
-        )  # fmt: skip
-    return {"points": points, "forms": tuple(forms)}
+    forms = (
+        _Form(
+            str(stratum).strip("()"),
+            form.expected[3],
+            form.expected[4],
+            form.ring.variables,
+            tuple(form.functions),
+            tuple(form.generators),
+        )
+        for stratum, form in _least_forms(layer).items()
+    )
+    return {"points": strata_points(layer, zero=False), "forms": tuple(forms)}
 
 
 def _normal_forms_natively(layer: SingleLayer, seed: int) -> dict[Stratum, Inclusions]:
-    found = {}
-    for stratum in strata(layer)[1:]:
-        least = least_point(layer, stratum)
-        proved = not normal_form(layer, stratum, least.rank_k or 0, least.rank_q or 0).flaw()
-        found[stratum] = Inclusions(proved, proved)
-    return found
+    proved = {stratum: not form.flaw() for stratum, form in _least_forms(layer).items()}
+    return {stratum: Inclusions(holds, holds) for stratum, holds in proved.items()}
 
 
 def _read_normal_forms(answer: Answer) -> dict[Stratum, Inclusions]:

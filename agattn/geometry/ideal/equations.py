@@ -171,7 +171,7 @@ class Equation:
     def vanishes_on(self, layer: SingleLayer) -> bool:
         """Whether the equation holds on the whole neuromanifold, by exact expansion over ℤ.
 
-        V and A are replaced by matrices of variables; where a < d, A by KᵀQ with K and Q of a rows.
+        V and A are replaced by the matrices of :func:`~agattn.geometry.ideal.torus_weights.generic_point`.
 
         Raises:
             KeyError: if a coordinate is not one of the layer's.

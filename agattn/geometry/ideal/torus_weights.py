@@ -165,9 +165,14 @@ def generic_coordinates(layer: SingleLayer) -> dict[Coordinate, Polynomial]:
 
 
 def generic_point(layer: SingleLayer) -> tuple[Any, Any]:
-    """A and V as matrices of polynomials: of variables, or where a < d with A = KᵀQ, K and Q of a rows."""
+    """A and V as matrices of polynomials: of variables, or where A is bounded A = KᵀQ, K and Q of a rows.
+
+    For t ≥ 2 it is where a < d. One token sees the symmetric part of A alone, which over ℂ is any symmetric
+    matrix of rank at most 2a: there it is where 2a < d.
+    """
+    bounded = layer.alpha * (1 if layer.has_orbits else 2) < layer.d
+    shape = (layer.alpha if bounded else layer.d, layer.d)
     V, *factors = generic_matrices(
-        {"V": (layer.d_out, layer.d)}
-        | dict.fromkeys("KQ" if layer.alpha < layer.d else "A", (layer.alpha, layer.d))
+        {"V": (layer.d_out, layer.d)} | dict.fromkeys("KQ" if bounded else "A", shape)
     )
     return (factors[0].T @ factors[1] if len(factors) > 1 else factors[0]), V
