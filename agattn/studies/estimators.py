@@ -206,7 +206,7 @@ def by_chains(
 
 
 def by_volumes(
-    point: CalibrationPoint, *, smallest: float = 1e-14, groups: int = 8, particles: int = 192, seed: int = 0
+    point: CalibrationPoint, *, smallest: float = 1e-14, groups: int = 16, particles: int = 192, seed: int = 0
 ) -> Estimate:
     """λ by the volumes of {f < ε}, as small as they are, by multilevel splitting.
 

@@ -51,6 +51,7 @@ def test_weights_in_a_file(tmp_path: Path) -> None:
     found = document("rlct", path, "--curve")["weights"]
     assert (found["rank_k"], found["r_a"], found["evidence"]) == (None, 1, "numerical")
     assert [step["lambda"] for step in found["curve"]] == ["5/2", "5/2"]  # rk A = 2, then 1
+    assert [step["tolerance"] for step in found["curve"]] == pytest.approx([1e-12, 1e-9 / 1.5])
     shown = call("rlct", path)
     assert "not exact minimizers" in shown.out and "  (sA, V/s) is the same function" in shown.out
 

@@ -262,3 +262,12 @@ def test_nan_names_the_tensor(tmp_path):
     safetensors.save_file(tensors, tmp_path / "model.safetensors")
     with pytest.raises(InputError, match=r"layer.1.attention.self.key.weight, head 1 has the entry nan"):
         list(Checkpoint(WeightFile([tmp_path / "model.safetensors"])))
+
+
+def test_json_with_too_many_lists_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "w.json"
+    path.write_text('{"A": [[1, 0], [0, 1]], "V": [[1, 2]]}')
+    assert sorted(WeightFile([path])) == ["A", "V"]
+    monkeypatch.setattr("agattn.heads.weight_files.MOST_LISTS", 4)
+    with pytest.raises(InputError, match="holds more than 4 lists"):
+        WeightFile([path])

@@ -99,6 +99,20 @@ def test_flaws_have_names(change, said: str) -> None:
     assert not result["valid"] and any(word in result["flaw"] for word in said.split("|"))
 
 
+def test_a_generator_that_is_not_in_the_ideal_is_refused() -> None:
+    """At A = 0 ≠ V the entries of V are no generators: f = M·g would hold with one of them all the same."""
+    document = json.loads(json.dumps(make_learning_certificate(SingleLayer(2, 1, 2))))
+    document["points"] = [r for r in document["points"] if r["ranks"][:5] == [1, 0, 1, 2, 0]]
+    (record,) = document["points"][:1]
+    document["points"] = [record]
+    assert checker.check(document)["valid"] and not record["T"]
+    unused = next(z for z in range(record["variables"]) if z not in record["free"])
+    record["free"].append(unused)
+    value = Fraction(*record["lambda"]) + Fraction(1, 2)
+    record["lambda"] = [value.numerator, value.denominator]
+    assert checker.check(document)["flaw"] == "M(0) has too few independent rows"
+
+
 def at_constant(matrix):
     return [[[term for term in x if len(term) == 1] for x in row] for row in matrix]
 
