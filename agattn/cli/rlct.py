@@ -171,12 +171,15 @@ def _at_weights(
 
     file = WeightFile(files)
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
+    if curve and t == 1:
+        raise InputError("--curve is for t ≥ 2; leave it out, or -t 1")
     names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
     single = {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names)
     heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
         (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
     )  # fmt: skip
     rows: list[dict[str, Any]] = []
+    normalization = "softmax" if softmax else "none"
     with progress("rlct") as show:
         for layer, head, given in heads:
             show(f"layer {layer}, head {head}")
@@ -205,9 +208,10 @@ def _at_weights(
         del row["layer"], row["head"]
         return {
             "architecture": SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t).as_json(),
+            "normalization": normalization,
             "weights": row,
         }
-    return {"tolerance": tolerance, "heads": rows}
+    return {"normalization": normalization, "tolerance": tolerance, "heads": rows}
 
 
 def _print_point(layer: SingleLayer, point: Point, deficit: Fraction) -> None:

@@ -44,7 +44,8 @@ def test_weights_in_a_file(tmp_path: Path) -> None:
     assert (found["lambda"], found["multiplicity"], found["evidence"]) == ("7/4", 1, "proved")
     assert found["deficit"] == "5/4"
     assert document("rlct", path, "-t", 1)["weights"]["lambda"] == "7/4"
-    assert document("rlct", path, "--softmax")["weights"]["lambda"] == "5/2"
+    softmax = document("rlct", path, "--softmax")
+    assert (softmax["weights"]["lambda"], softmax["normalization"]) == ("5/2", "softmax")
     path = write(tmp_path, K=[["1/2", 2]], Q=[[0, 1]], W_O=[[1], [1]], W_V=[[0, "1/3"]])
     assert document("rlct", path)["weights"]["r_v"] == 1
     path = write(tmp_path, A=[[1.5, 0], [0, 1e-9]], V=[[1.0, 2.0]])
@@ -83,6 +84,7 @@ def test_a_checkpoint(tmp_path: Path) -> None:
         ({"A": [], "V": []}, (), "V has the shape (0,)"),
         ({"A": [[1]], "V": [[1]]}, ("--tolerance", "0"), "tolerance"),
         ({"A": [[1]], "V": [[1]]}, ("-t", "0"), "t is 0"),
+        ({"A": [[1]], "V": [[1]]}, ("-t", "1", "--curve"), "--curve is for t ≥ 2"),
         ({"A": [[1]], "V": [[1]]}, ("-d", "3"), "-d describes a layer"),
     ],
 )
