@@ -1,0 +1,415 @@
+r"""Singular and critical points of the neuromanifold of a network, kind by kind, with the reason for each.
+
+At weights w of φ: w ↦ f the rank of the differential is found exactly, and the fiber is bounded from both
+sides: from below by symmetries and by families of weights with one function, from above by the differential,
+or by its second derivative. The Zariski tangent space of the closure M̄ at f contains the image of the
+differential at *every* preimage of f, and the second derivatives along arcs whose first one vanishes:
+with v in the kernel, φ(w + εv + ε²u) = f + ε²(½ d²φ(v, v) + dφ(u)) + …, so that d²φ(v, v') is tangent for any
+two vectors of the kernel, modulo the image. All vectors are taken at common inputs and cotangents, and their
+rank modulo a prime is a proved lower bound.
+
+- *singular*: more independent tangent vectors than dim M̄, which has a proved upper bound.
+- *smooth branch*: at some preimage the differential has rank dim M̄. Then it has this rank nearby, and the
+  functions of all weights near this preimage form a manifold of dimension dim M̄. Other branches of M̄ may
+  pass through f; if one of another tangent space is found, f is singular.
+- *undecided*: neither.
+
+>>> from agattn import DeepNetwork
+>>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
+>>> found
+M(2,2,1; 2,2), t = 2: dimension 8; 25 kinds of points: 13 singular, 6 smooth on their branch, 6 undecided
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import prod
+from typing import Literal
+
+import flint
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
+from agattn.architectures import DeepNetwork
+from agattn.errors import TooLargeError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.singularities.brackets import largest_rank
+from agattn.geometry.singularities.families import Vector, Weights, widest_family
+from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
+
+#: Networks with more parameters are not asked about without ``force``.
+MOST_PARAMETERS = 300
+#: Kinds beyond this number are not asked about without ``force``.
+MOST_KINDS = 500
+#: Points of the fiber are moved to so many times along directions that change no function.
+_MOVES = 4
+#: Second derivatives are taken for so many vectors of the kernel at most.
+_MOST_SECOND = 12
+
+Conclusion = Literal["singular", "smooth branch", "undecided"]
+Argument = Literal["tangent vectors", "several branches", "second order", "cone", "immersion", "none"]
+
+
+@dataclass(frozen=True, repr=False)
+class PointFacts(Shown):
+    """What is known at weights of one kind.
+
+    Attributes:
+        kind: the weights.
+        is_zero: whether f = 0.
+        differential_rank: the rank of dφ at the weights; where several factorizations KᵀQ were tried, the
+            largest.
+        fiber: bounds on the local dimension of the fiber at the weights, in K, Q and V.
+        dimension: of M̄.
+        tangent_lower: a lower bound on the dimension of the Zariski tangent space of M̄ at f.
+        singular: what follows.
+        argument: from what.
+        evidence: of the conclusion; of the tangent vectors if it is undecided.
+        rank_evidence: of the rank being no larger: it is proved to be no smaller.
+        preimages: the weights at which images of the differential were taken, as arrays by name.
+    """
+
+    kind: Kind
+    is_zero: bool
+    differential_rank: int
+    fiber: tuple[int, int]
+    dimension: int
+    tangent_lower: int
+    singular: Conclusion
+    argument: Argument
+    evidence: Evidence
+    rank_evidence: Evidence
+    preimages: tuple[dict[str, Array], ...]
+
+    @property
+    def name(self) -> str:
+        """What is special about the weights."""
+        return self.kind.name
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether the differential drops rank at the weights."""
+        return self.differential_rank < self.dimension
+
+    def __str__(self) -> str:
+        rank = f"rank {self.differential_rank} of {self.dimension}"
+        return f"{self.name}: {rank}, tangent space ≥ {self.tangent_lower}: {self.singular} ({self.evidence})"
+
+    def as_json(self) -> dict[str, object]:
+        """The facts with the keys of the command line's contract."""
+        low, high = self.fiber
+        return {
+            "name": self.name,
+            "ranks": {name: list(numbers) for name, numbers in self.kind.ranks.items()},
+            "zero": self.is_zero,
+            "differential_rank": self.differential_rank,
+            "rank_evidence": self.rank_evidence.value,
+            "critical": self.is_critical,
+            "fiber_dimension": low,
+            "fiber_dimension_at_most": high,
+            "tangent_lower": self.tangent_lower,
+            "singular": self.singular,
+            "argument": self.argument,
+            "evidence": self.evidence.value,
+            "witness": [
+                {
+                    name: [[str(x) for x in row] for head in array.tolist() for row in head]
+                    for name, array in weights.items()
+                }
+                for weights in self.preimages
+            ],
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Singularities(Shown):
+    """The kinds of points of a network.
+
+    Attributes:
+        network: whose points they are.
+        dimension: of its neuromanifold.
+        kinds: what is known at each.
+    """
+
+    network: DeepNetwork
+    dimension: Dimension
+    kinds: tuple[PointFacts, ...]
+
+    @cached_property
+    def zeros(self) -> list[str]:
+        """The kinds of weights at which f = 0."""
+        return [point.name for point in self.kinds if point.is_zero]
+
+    def __str__(self) -> str:
+        counts = [sum(point.singular == word for point in self.kinds)
+                  for word in ("singular", "smooth branch", "undecided")]  # fmt: skip
+        return (
+            f"{self.network}: dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points: "
+            f"{counts[0]} singular, {counts[1]} smooth on their branch, {counts[2]} undecided"
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Everything with the keys of the command line's contract."""
+        return {
+            "network": self.network.as_json(),
+            "dimension": self.dimension.dimension,
+            "dimension_evidence": self.dimension.evidence.value,
+            "zeros": self.zeros,
+            "kinds": [point.as_json() for point in self.kinds],
+        }
+
+
+def singularities(
+    network: DeepNetwork, pairs: bool = False, seed: int = 0, force: bool = False
+) -> Singularities:
+    """The kinds of points of a network, and what is known at each.
+
+    Args:
+        network: a lightning network with one head in each layer and without skip connections.
+        pairs: take all pairs of what may be special about one matrix, too.
+        seed: of all random choices. It never changes what is proved, only what is found.
+        force: start although the network is large.
+
+    Raises:
+        InputError: if it is another kind of network.
+        TooLargeError: if it has more than :data:`MOST_PARAMETERS` parameters or :data:`MOST_KINDS` kinds.
+    """
+    if network.parameters > MOST_PARAMETERS and not force:
+        raise TooLargeError(
+            f"{network} has {network.parameters} parameters; the limit is {MOST_PARAMETERS}. "
+            "Use --force to start all the same"
+        )
+    found = kinds(network, pairs, seed)
+    if len(found) > MOST_KINDS and not force:
+        raise TooLargeError(
+            f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. "
+            "Use --force to start all the same"
+        )
+    known = dimension(network, seed, force=True)
+    at_most = largest_rank(network, seed).value
+    return Singularities(network, known, tuple(facts(kind, known.dimension, at_most, seed) for kind in found))
+
+
+def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
+    """What is known at weights of one kind.
+
+    Args:
+        kind: the weights.
+        dim: the dimension of M̄.
+        at_most: a proved upper bound of it.
+        seed: of all random choices.
+    """
+    tangents = _Tangents(kind.network, at_most, seed)
+    points = [Weights(kind.network, weights) for weights in kind.preimages]
+    ranks = [tangents.rank_at(point) for point in points]
+    differential = max(ranks)
+    at = points[ranks.index(differential)]
+    n, orbit, invisible = len(at.vector), at.orbit_dimension(), _invisible(at)
+    fiber, kernel = at.orbit_dimension(invisible), tangents.kernel_found(at, invisible)
+    is_zero, evidence = _is_zero(at, tangents)
+    if kernel < n - differential and differential < at_most and not is_zero:
+        family = widest_family(at, n - differential, 0, seed)
+        if family.evidence is Evidence.PROVED:
+            fiber = max(fiber, family.dimension)
+            kernel = max(kernel, tangents.kernel_found(at, [*invisible, *family.directions]))
+    fiber_at_most = n - differential
+    exact = kernel == n - differential or differential == at_most
+    argument: Argument
+    if is_zero and not kind.network.skip:
+        found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
+    else:
+        moved = [
+            _moved(point, _invisible(point), seed + number)
+            for number in range(_MOVES if invisible else 0)
+            for point in points
+        ]
+        preimages = list({point.vector: point for point in [*points, *moved]}.values())
+        found, argument, evidence = tangents.span(preimages), "tangent vectors", Evidence.PROVED
+        if not invisible and sum(r == dim for r in ranks) > 1:
+            argument = "several branches"
+        if found <= at_most and fiber < n - differential:
+            more, immersed = tangents.second_order(at, differential)
+            if immersed:
+                fiber = fiber_at_most = orbit
+            if more > found:
+                found, argument, evidence = more, "second order", Evidence.MODULAR
+    conclusion: Conclusion = "undecided"
+    if found > at_most:
+        conclusion = "singular"
+    elif differential == at_most:
+        conclusion, argument, evidence = "smooth branch", "immersion", Evidence.PROVED
+    else:
+        argument = "none"
+    return PointFacts(
+        kind, is_zero, differential, (fiber, fiber_at_most), dim, found, conclusion, argument, evidence,
+        Evidence.PROVED if exact else Evidence.MODULAR, tuple(_arrays(point) for point in preimages),
+    )  # fmt: skip
+
+
+def _arrays(at: Weights) -> dict[str, Array]:
+    return at.arrays(np.array(at.vector, dtype=object))
+
+
+def _is_zero(at: Weights, tangents: _Tangents) -> tuple[bool, Evidence]:
+    """Whether f = 0: no if it has another value modulo a prime; yes by what the virtual weights say."""
+    network = tangents.network
+    if tangents.values(at.residues(tangents.p)[0][None]).any():
+        return False, Evidence.PROVED
+    if (given := virtual(network, _arrays(at))) is None:
+        return True, Evidence.MODULAR
+    M, L = given
+    reason = not L.any() or not all(m.any() for m in M)
+    parallel = network.t == 1
+    for m in M:
+        reason |= parallel and not (m + m.T).any()
+        parallel |= rank(m) == 1
+    return True, Evidence.PROVED if reason else Evidence.MODULAR
+
+
+def _invisible(at: Weights) -> list[Vector]:
+    """Directions that change no function: a basis of a linear space of them.
+
+    Q_j may change M_j by a skew matrix, for all j after the first M_i of rank one: the tokens after layer i
+    are parallel, and see the symmetric part of M_j alone. At one token this is so for all j. If Q_i = 0 or
+    V_i = 0, everything else may change.
+    """
+    network, weights = at.architecture.as_network(), _arrays(at)
+    assert network is not None
+    if (given := virtual(network, weights)) is None:
+        return []
+    first = next((i for i, m in enumerate(given[0], 1) if network.t == 1 or rank(m) == 1), network.layers)
+    sizes = np.cumsum([prod(shape) for shape in network.shapes.values()]).tolist()
+    starts = dict(zip(network.shapes, [0, *sizes], strict=False))
+    n = len(at.vector)
+    for name, end in zip(starts, sizes, strict=True):
+        if name[0] in "QV" and not weights[name].any():
+            return [tuple(np.eye(n, dtype=int)[i].tolist()) for i in range(n) if not starts[name] <= i < end]
+    result: list[Vector] = []
+    product = np.eye(network.dims[0], dtype=int).astype(object)
+    for j in range(1, network.layers + 1):
+        if j > first or network.t == 1:
+            left = product.T @ weights[f"K_{j}"][0].T  # M_j is left Q_j product
+            columns = [np.outer(x, y) for x in left.T for y in product]
+            symmetric = [[int(x) for x in (c + c.T).ravel()] for c in columns]
+            for basis in kernel_basis(flint.fmpq_mat(flint.fmpz_mat(symmetric).transpose())):
+                vector: list[Fraction | int] = [0] * n
+                vector[starts[f"Q_{j}"] : starts[f"Q_{j}"] + len(basis)] = map(fraction, basis)
+                result.append(tuple(vector))
+        product = weights[f"V_{j}"][0] @ product
+    return result
+
+
+def _moved(at: Weights, directions: Sequence[Vector], seed: int) -> Weights:
+    """The weights moved along some directions by small integers."""
+    if not directions:
+        return at
+    factors = np.random.default_rng(seed + 1).integers(-3, 4, len(directions)).tolist()
+    vector = np.array(at.vector, dtype=object)
+    for factor, direction in zip(factors, directions, strict=True):
+        vector = vector + factor * np.array(direction, dtype=object)
+    return Weights(at.architecture, at.arrays(vector))
+
+
+class _Tangents:
+    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime."""
+
+    def __init__(self, network: DeepNetwork, at_most: int, seed: int) -> None:
+        self.network, self.seed = network, seed
+        generator = np.random.default_rng(seed)
+        zero = Weights(network, {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()})
+        self.p = zero.prime(generator)
+        rows = 4 * at_most + 20
+        self.X = random_residues(generator, (rows, *network.input_shape), self.p)
+        self.cotangents = random_residues(generator, (rows, 1, *network.output_shape), self.p)
+        self.arithmetic = ModularArithmetic(self.p)
+        self._images: dict[Vector, Residues] = {}
+        self._found: Residues = np.zeros((0, rows))
+        self.at_most = at_most
+        #: Of φ in the weights; with skip connections at most this.
+        self.degree = 3 * (3**network.layers - 1) // 2
+
+    def image(self, at: Weights) -> Residues:
+        """Vectors that span the image of the differential, one in each row, without repetition."""
+        if at.vector not in self._images:
+            arrays = at.arrays(at.residues(self.p)[0])
+            J = jacobian(self.network, arrays, self.X, self.arithmetic, self.cotangents)
+            self._images[at.vector] = np.asarray(J, dtype=np.float64).T.copy()
+        return self._images[at.vector]
+
+    def rank_at(self, at: Weights) -> int:
+        """The rank of the differential: proved from below."""
+        return nonzero_minor(self.image(at), self.p).rank
+
+    def values(self, weights: Residues) -> Residues:
+        """The functions of some weights, (n, parameters), as rows."""
+        at = Weights(self.network, {n: np.zeros(s, dtype=int) for n, s in self.network.shapes.items()})
+        rows = []
+        for flat in weights:
+            arrays = at.arrays(flat)
+            copies = {n: np.broadcast_to(a, (len(self.X), *a.shape)) for n, a in arrays.items()}
+            out = np.asarray(self.network.evaluate(self.arithmetic, copies, self.X))
+            terms = self.arithmetic.times(out, self.cotangents[:, 0])
+            rows.append(terms.sum(axis=(1, 2)) % self.p)
+        return np.array(rows)
+
+    def kernel_found(self, at: Weights, directions: Sequence[Vector]) -> int:
+        """The dimension of the part of the kernel that symmetries and directions span: a lower bound."""
+        own = np.concatenate([at.tangents(self.p), at.residues(self.p, directions)[1]])
+        return nonzero_minor(own, self.p).rank
+
+    def span(self, preimages: Sequence[Weights]) -> int:
+        """The dimension of the span of the images of the differential at some preimages.
+
+        Raises:
+            AssertionError: if they are not preimages of one function.
+        """
+        values = self.values(np.array([at.residues(self.p)[0] for at in preimages]))
+        assert (values == values[0]).all(), "weights that should have one function have two"
+        self._found = np.concatenate([self.image(at) for at in preimages])
+        return nonzero_minor(self._found, self.p).rank
+
+    def span_of_functions(self) -> int:
+        """The dimension of the span of some random functions: a lower bound for that of M."""
+        generator = np.random.default_rng(self.seed + 1)
+        weights = random_residues(generator, (self.at_most + 4, self.network.parameters), self.p)
+        return nonzero_minor(self.values(weights), self.p).rank
+
+    def second_order(self, at: Weights, rank_there: int) -> tuple[int, bool]:
+        """The dimension of the last span with all d²φ(v, v') for v, v' in the kernel; is the fiber the orbit?
+
+        It is, near the point, if modulo the image of the differential the d²φ(v, v') of a basis of the kernel
+        modulo the orbit of the symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone,
+        and no other curve of weights with one function starts here.
+        """
+        basis = at.kernel([], range(len(at.vector)), self.seed)
+        if len(basis) != len(at.vector) - rank_there:
+            return 0, False  # the few inputs that gave the kernel gave too much
+        own = at.tangents(self.p)
+        vectors = np.concatenate([own, at.residues(self.p, basis)[1]])
+        extra = vectors[[row for row in nonzero_minor(vectors, self.p).rows if row >= len(own)]]
+        if len(extra) > _MOST_SECOND:
+            return 0, False
+        pairs = combinations_with_replacement(extra, 2)
+        # The part quadratic in the direction u + v; those of the squares come first in what they span.
+        quadratic = np.array([self._second(at, u + v) for u, v in pairs])
+        image = nonzero_minor(np.concatenate([self.image(at), quadratic]), self.p).rank - rank_there
+        return nonzero_minor(np.concatenate([self._found, quadratic]), self.p).rank, image == len(quadratic)
+
+    def _second(self, at: Weights, v: Residues) -> Residues:
+        """The coefficient of s² in φ(w + sv), by interpolation."""
+        point = at.residues(self.p)[0]
+        scales = np.arange(self.degree + 1, dtype=np.float64)
+        values = self.values((point + hadamard(v[None] % self.p, scales[:, None], self.p)) % self.p)
+        powers = [pow(int(s), n, self.p) for s in scales for n in range(len(scales))]
+        inverse = flint.nmod_mat(len(scales), len(scales), powers, self.p).inv()
+        row = np.array([[float(int(inverse[2, n])) for n in range(len(scales))]])
+        coefficient: Residues = matmul(row, values, self.p)[0]
+        return coefficient
