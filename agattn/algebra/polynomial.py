@@ -144,6 +144,12 @@ class Polynomial:
         exact: Callable[[Any], Coefficient] = int if self.ring.characteristic else fraction
         return {tuple(map(int, e)): exact(c) for e, c in self._poly.to_dict().items()}
 
+    @property
+    def constant(self) -> Coefficient:
+        """The constant term: a Fraction over ℚ, an int in [0, p) over 𝔽_p."""
+        value = self._poly[(0,) * len(self.ring)]
+        return int(value) if self.ring.characteristic else fraction(value)
+
     def degree(self) -> int:
         """The total degree; −1 for the zero polynomial."""
         return int(self._poly.total_degree()) if self else -1
@@ -186,7 +192,7 @@ class Polynomial:
 
     def _lift(self, other: object) -> Any:
         if isinstance(other, Polynomial):
-            if other.ring != self.ring:
+            if other.ring is not self.ring and other.ring != self.ring:
                 raise ValueError(f"polynomials of different rings: {self.ring} and {other.ring}")
             return other._poly
         if isinstance(other, (int, Fraction)):

@@ -242,7 +242,7 @@ class RowSpace:
             narrow._eliminate(np.concatenate([rows[:, :window], np.eye(k)], axis=1))
             if max(narrow.columns) < window:
                 self.rows, self.columns, self.value = narrow.rows, narrow.columns, narrow.value
-                self._free = np.setdiff1d(self._free, self.columns)
+                self._free = np.delete(self._free, self.columns)
                 self._basis = matmul(narrow._basis[:, -k:], rows[:, self._free], p)
                 return
         for i in range(k):
@@ -258,7 +258,7 @@ class RowSpace:
             self.rows.append(i)
             self.columns.append(column)
             self.value = self.value * pivot % p
-        self._free = np.setdiff1d(self._free, self.columns)
+        self._free = np.delete(self._free, self.columns)
         self._basis = rows[self.rows][:, self._free]
 
 

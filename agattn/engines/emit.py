@@ -7,10 +7,7 @@ from functools import lru_cache
 from importlib import resources
 from operator import methodcaller
 from pathlib import Path
-from typing import Any
-
-import jinja2
-from jinja2.filters import do_batch
+from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.engines.engine import Engine
@@ -18,9 +15,14 @@ from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
+if TYPE_CHECKING:
+    import jinja2
+
 
 @lru_cache(maxsize=4)
 def _environment(engine_name: str) -> jinja2.Environment:
+    import jinja2
+
     folder = Path(str(resources.files("agattn.engines").joinpath("templates", engine_name)))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
@@ -49,6 +51,8 @@ def _braces(entries: Iterable[object]) -> str:
 
 def _slice_images(problem: Problem, engine_name: str) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
+    from jinja2.filters import do_batch
+
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
     polynomials = [f.compose(ring.gens) for f in problem.data["slice"].images()]
     images = [f.macaulay2() if engine_name == "macaulay2" else f.singular() for f in polynomials]

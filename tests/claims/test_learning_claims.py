@@ -42,6 +42,11 @@ def test_normal_forms_that_prove_nothing() -> None:
     assert "not in the ideal of the functions" in changed(form, free=(*form.free, unused)).flaw()
     assert "not in the ideal of the generators" in changed(form, squares=()).flaw()
     assert changed(form, free=(*form.free, form.T[0][0])).flaw()
+    # Without squares, from the entries of A and V alone.
+    form = normal_form(SingleLayer(3, 2, 2), Stratum(2, 1, 2), 1, 1)
+    unused = next(i for i in range(len(form.ring)) if i not in form.free and i not in form.T[0])
+    assert "not in the ideal of the generators" in changed(form, free=form.free[1:]).flaw()
+    assert "not in the ideal of the functions" in changed(form, free=(*form.free, unused)).flaw()
     form = normal_form(SingleLayer(2, 1, 2), Stratum(1, 0, 1), 0, 0)
     assert not form.flaw()
     assert "the ranks of" in changed(form, expected=(1, 1, 1, 0, 0, 1)).flaw()

@@ -181,7 +181,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
         parameters = draw_parameters(architecture, random)
         columns = np.arange(architecture.parameters)
         if architecture.as_network() is not None:
-            columns = np.setdiff1d(columns, gauge_columns(architecture, parameters, p))
+            columns = np.delete(columns, gauge_columns(architecture, parameters, p))
 
         def draw(rows: int) -> Residues:
             X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import repeat
 from math import comb
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 
@@ -41,6 +40,9 @@ from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
@@ -312,7 +314,12 @@ def compute_ideal(
         _check_size(layer, max_degree)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     graded = None if layer.has_orbits else GradedIdeal(layer, seed)
-    with ProcessPoolExecutor(workers) if workers > 1 and graded is None else nullcontext() as pool:
+    processes: AbstractContextManager[Executor | None] = nullcontext()
+    if workers > 1 and graded is None:
+        from concurrent.futures import ProcessPoolExecutor
+
+        processes = ProcessPoolExecutor(workers)
+    with processes as pool:
         pieces = tuple(_piece(layer, n, graded, pool) for n in range(1, max_degree + 1))
     return Ideal(layer, layer.expected_dimension, degree, pieces)
 

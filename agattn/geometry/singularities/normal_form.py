@@ -26,21 +26,24 @@ time.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 import flint
 import numpy as np
 
+from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.singularities.learning_coefficients import product_at_zero
 from agattn.geometry.strata.strata import Stratum
-from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.coordinates import coefficients, differential
 
 #: What is compared with zero: the function; A and V apart (a softmax head, V ≠ 0); V alone (one, V = 0); or
 #: A and V apart where both are 0, and ‖φ‖ is comparable with ‖V‖·‖A‖.
@@ -77,9 +80,8 @@ class NormalForm:
     @cached_property
     def at_zero(self) -> tuple[Array, Array, Array]:
         """K, Q and V at z = 0."""
-        zero = (0,) * len(self.ring)
         K, Q, V = (
-            np.array([int(x.terms.get(zero, 0)) for x in M.ravel().tolist()]).reshape(M.shape)
+            np.array([int(x.constant) for x in M.ravel().tolist()]).reshape(M.shape)
             for M in (self.K, self.Q, self.V)
         )
         return K, Q, V
@@ -105,19 +107,32 @@ class NormalForm:
         return [*(z[i] for i in self.free), *products, *pairs]
 
     @cached_property
+    def factors(self) -> list[Polynomial]:
+        """The entries of A − A₀ and of V − V₀, row by row."""
+        return self._without_constants([*(self.K.T @ self.Q).ravel().tolist(), *self.V.ravel().tolist()])
+
+    @cached_property
     def functions(self) -> list[Polynomial]:
         """What is compared with zero, as polynomials f in z; f(0) = 0."""
-        A = self.K.T @ self.Q
-        at: Array = coefficients(self.layer, A, self.V)
-        if self.kind != "function":
-            at = np.concatenate([A.ravel(), self.V.ravel()] if self.kind != "values" else [self.V.ravel()])
-        constant = (0,) * len(self.ring)
-        return [f - f.terms.get(constant, 0) for f in at.tolist()]
+        if self.kind == "function":
+            return self._without_constants(coefficients(self.layer, self.K.T @ self.Q, self.V).tolist())
+        return self.factors if self.kind != "values" else self.factors[self.layer.d**2 :]
+
+    def _without_constants(self, polynomials: Iterable[Polynomial]) -> list[Polynomial]:
+        return [f - c if (c := f.constant) else f for f in polynomials]
 
     @cached_property
     def multipliers(self) -> list[dict[int, Polynomial]]:
         """M(z) by rows, without zeros: f = M·g by division; what is left over would be a :meth:`flaw`."""
         return [self._divided(f) for f in self.functions]
+
+    @cached_property
+    def _leading(self) -> dict[tuple[int, ...], int]:
+        """The numbers of the generators, by the coordinates, in order, of the monomial that divides terms."""
+        pairs = [(i, j) for n, i in enumerate(self.squares) for j in self.squares[n:]]
+        corners = [(row[0], j) for row in self.T for j in self.N[0]] if self.N else []
+        monomials = [*((i,) for i in self.free), *(tuple(sorted(pair)) for pair in [*corners, *pairs])]
+        return {monomial: n for n, monomial in reversed([*enumerate(monomials)])}
 
     def _divided(self, f: Polynomial) -> dict[int, Polynomial]:
         """The nonzero quotients of f by the generators, in one pass over its terms.
@@ -125,32 +140,47 @@ class NormalForm:
         A term that a free coordinate or an αᵢαⱼ divides goes to the first such generator; of the others those
         with T_{i1}N_{1j} go to (TN)_{ij}, where the terms with T_{ik}N_{kj}, k ≥ 2, belong as well.
         """
-        pairs = [(i, j) for n, i in enumerate(self.squares) for j in self.squares[n:]]
-        columns = len(self.N[0]) if self.N else 0
-        corners = [(row[0], self.N[0][j]) for row in self.T for j in range(columns)] if self.N else []
-        leading = [*((i,) for i in self.free), *corners, *pairs]
         quotients: defaultdict[int, dict[tuple[int, ...], Fraction | int]] = defaultdict(dict)
         for exponents, c in f.terms.items():
-            for n, divisor in enumerate(leading):
+            own = [i for i, e in enumerate(exponents) for _ in range(e)]
+            divisors = [m for size in (1, 2) for m in combinations(own, size) if m in self._leading]
+            if divisors:
+                divisor = min(divisors, key=self._leading.__getitem__)
                 rest = list(exponents)
                 for i in divisor:
                     rest[i] -= 1
-                if min(rest) >= 0:
-                    quotients[n][tuple(rest)] = c
-                    break
+                quotients[self._leading[divisor]][tuple(rest)] = c
         return {n: self.ring.from_terms(terms) for n, terms in quotients.items()}
 
     def flaw(self) -> str:
-        """Why this is no proof, or an empty string: the three conditions, each by exact computation."""
-        g, M = self.generators, self.multipliers
-        for f, row in zip(self.functions, M, strict=True):
+        """Why this is no proof, or an empty string: the three conditions, each by exact computation.
+
+        Without squares the coefficients of φ are not expanded. As φ is bilinear, φ(A, V) − φ(A₀, V₀) is
+        φ(A − A₀, V) + φ(A₀, V − V₀), and also φ(A, V − V₀) if V₀ = 0. So if A − A₀ and V − V₀ have entries in
+        (g) (those of V are enough if V₀ = 0, those of A if A₀ = 0), so has f, and M(0) is the differential of
+        φ at w₀ times their constants.
+        """
+        g = self.generators
+        K0, Q0, V0 = self.at_zero
+        A0 = K0.T @ Q0
+        bilinear = self.kind == "function" and not self.squares
+        if bilinear:
+            needed = [V0.any()] * A0.size + [A0.any()] * V0.size
+            functions = [
+                f if used else self.ring.zero() for f, used in zip(self.factors, needed, strict=True)
+            ]
+            M = [self._divided(f) for f in functions]
+        else:
+            functions, M = self.functions, self.multipliers
+        for f, row in zip(functions, M, strict=True):
             if f != sum((m * g[n] for n, m in row.items()), self.ring.zero()):
                 return f"{f} is not in the ideal of the generators, by division"
-        at_zero = (0,) * len(self.ring)
         constants = flint.fmpq_mat(len(M), len(g))
         for i, row in enumerate(M):
             for n, m in row.items():
-                constants[i, n] = _rational(m.terms.get(at_zero, 0))
+                constants[i, n] = rational(m.constant)
+        if bilinear:
+            constants = differential(A0.tolist(), V0.tolist()) * constants
         if constants.rank() < len(g):
             return "the generators are not in the ideal of the functions, by Nakayama's lemma"
         if self.kind == "product":
@@ -175,7 +205,7 @@ class NormalForm:
         n = len(self.ring)
         entries = [x.terms for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
         units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
-        rows = [[_rational(terms.get(unit, 0)) for terms in entries] for unit in units]
+        rows = [[rational(terms.get(unit, 0)) for terms in entries] for unit in units]
         K, Q, V = self.at_zero
         a = self.layer.a
         for i, j in np.ndindex(a, a):
@@ -197,10 +227,6 @@ class NormalForm:
         V = Fraction(of_values, 2)
         A -= V
         return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
-
-
-def _rational(x: Fraction | int) -> flint.fmpq:
-    return flint.fmpq(x.numerator, x.denominator)
 
 
 def _row(*matrices: Array) -> list[flint.fmpq]:
