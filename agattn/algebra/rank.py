@@ -45,8 +45,8 @@ METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 # the next, and nobody would call its rank decided between two of them.
 SMALLEST_GAP = 20.0
 
-# Up to so many entries FLINT's elimination over ℚ is faster than a prime, a minor and a proof.
-SMALL_MATRIX = 3600
+# With at most so many columns FLINT's elimination over ℚ is faster than a prime, a minor and a proof.
+SHORT_SIDE = 60
 
 # Random rows that are made and eliminated at a time.
 _BLOCK = 384
@@ -227,13 +227,14 @@ def rank(
 def proved_rank(matrix: Any) -> int:
     """The rank of an ``fmpz_mat``, an ``fmpq_mat`` or an integer array over ℚ; proved.
 
-    Small matrices are eliminated over ℚ at once; larger ones take :func:`rank`'s way, modulo a prime first.
+    Matrices with a short side are eliminated over ℚ at once; others take :func:`rank`'s way, modulo a prime
+    first.
 
     >>> proved_rank(flint.fmpz_mat([[1, 2], [2, 4]]))
     1
     """
-    if not isinstance(matrix, np.ndarray) and matrix.nrows() * matrix.ncols() <= SMALL_MATRIX:
-        return int(matrix.rank())
+    if not isinstance(matrix, np.ndarray) and min(m := matrix.nrows(), n := matrix.ncols()) <= SHORT_SIDE:
+        return int((matrix if m >= n else matrix.transpose()).rank())
     return rank(matrix, "rational").lower_bound
 
 
