@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agattn.geometry.reconstruction.membership import Identification
     from agattn.geometry.singularities.brackets import Bracket
     from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
+    from agattn.geometry.singularities.network_fibers import NetworkFiber
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
@@ -370,25 +371,36 @@ def _weights(layer: SingleLayer, given: Any) -> Weights:
     return w
 
 
-def fiber(layer: SingleLayer, weights: Any, *, tolerance: float = 1e-9) -> Fiber:
-    """All weights that compute the same function as these, for t ≥ 2.
+def fiber(
+    architecture: SingleLayer | DeepNetwork, weights: Any, *, tolerance: float = 1e-9, seed: int = 0
+) -> Fiber | NetworkFiber:
+    """All weights that compute the same function as these; of a network, those that are known.
 
     Args:
-        layer: one layer.
-        weights: from :func:`weights`, or a mapping with V and A, or K, Q and V.
-        tolerance: relative, below which singular values count as zero in floating point.
+        architecture: one layer, or a lightning network.
+        weights: of a layer from :func:`weights`, or a mapping with V and A, or K, Q and V; of a network a
+            mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i, taken as the exact numbers.
+        tolerance: of a layer: relative, below which singular values count as zero in floating point.
+        seed: of a network: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
-        InputError: for a network or for t = 1, or if the weights are not those of the layer.
+        InputError: for a layer with t = 1, a normalized network, or weights of another architecture.
 
     >>> import agattn as ag
     >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
     >>> through
     two lines (proved), in M: components over ℂ rescaling, swapped; dimension 1 in (A, V), 2 in (K, Q, V)
+    >>> head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
+    >>> ag.fiber(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), head)
+    rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
     """
     from agattn.geometry.identifiability import fibers
 
-    one = _layer(layer, "fiber", "fibers", "two networks are compared by ag.equivalent")
+    if isinstance(architecture, DeepNetwork):
+        from agattn.geometry.singularities.network_fibers import network_fiber
+
+        return network_fiber(architecture, weights, seed)
+    one = _layer(architecture, "fiber", "fibers", "for other architectures use ag.learning_coefficient")
     if not one.has_orbits:
         raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
     return fibers.fiber(_weights(one, weights), tolerance)

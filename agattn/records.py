@@ -287,6 +287,8 @@ class Equivalent(Record):
 
 
 class Fiber(Record):
+    """Of the weights of one head: its whole fiber."""
+
     class Component(Record):
         name: Key[
             Literal["rescaling", "swapped", "A = 0", "V = 0"],
@@ -334,6 +336,48 @@ class Fiber(Record):
     canonical: Key[Weights, "The canonical representative; exact entries are text."]
     evidence: Exactness
     equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
+
+
+class NetworkFiber(Record):
+    """Of the weights of a network, with --dims and --ranks: what is known of its fiber."""
+
+    class Component(Record):
+        class Directions(Record):
+            name: Key[
+                Literal["skew", "unseen", "zero", "found"],
+                "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
+                "the component's name says, `found` came from a search.",
+            ]
+            layer: Key[Positive | None, "The layer they are of; null for `found`."]
+            vectors: Key[list[dict[str, Any]], "Of each direction the arrays that are not 0, exact, as text."]
+
+        name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
+        parametrization: Key[str, "The component in words."]
+        dimension: Key[Count, "A proved lower bound on its dimension, in (K, Q, V)."]
+        through: Key[bool, "Whether it is a family through the given weights."]
+        free: Key[list[str], "Arrays that may be anything."]
+        directions: Key[list[Directions], "What may be added to its point, jointly."]
+        weights: Key[dict[str, Any], "A point of it: arrays by name, with one axis for heads, as text."]
+
+    class Comparison(Record):
+        equal: Key[bool, "Whether both compute the same function."]
+        evidence: Key[Literal["proved", "modular"], "Of equal functions modular, of others proved."]
+
+    architecture: Key[Network, "The network."]
+    case: Key[
+        Literal["symmetries", "rank-one head", "zero", "one token"],
+        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
+    ]
+    components: Key[list[Component], "Those that are known.", Meta(min_length=1)]
+    dimension: Key[Count, "A lower bound on the dimension at the weights, in (K, Q, V)."]
+    upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
+    parameters: Key[Positive, "The number of weights."]
+    orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
+    differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
+    generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
+    evidence: Key[Literal["proved", "modular"], "How the lower bound on the dimension is known."]
+    error_probability: Key[Probability, "Of modular evidence; else 0."]
+    equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."]
 
 
 class Figure1(Record, tag_field="figure", tag=1):
@@ -729,7 +773,8 @@ def _either(*keys: str) -> Meta:
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify),
-    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent, "fiber": Fiber,
+    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
+    "fiber": (NetworkFiber, Fiber),
     "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],

@@ -151,7 +151,8 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
     [
         (lambda: ag.strata(NETWORK), "strata are those of one layer, .* use ag.dimension or ag.verify"),
         (lambda: ag.ideal(NETWORK), "for a network use ag.dimension"),
-        (lambda: ag.fiber(NETWORK, W), "two networks are compared by ag.equivalent"),
+        (lambda: ag.fiber(NETWORK, W), "A is no parameter of M"),
+        (lambda: ag.fiber("layer", W), "takes an architecture first"),
         (lambda: ag.identify(NETWORK, [1]), "are those of one layer"),
         (lambda: ag.certificate(NETWORK), "come from ag.verify"),
         (lambda: ag.tangent_space(NETWORK, (1, 1, 1)), "are those of one layer"),

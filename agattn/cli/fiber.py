@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.options import INPUT, file_option, json_flag, one_head, tolerance_option
-from agattn.cli.output import plain, print_json
+from agattn.architectures import DeepNetwork, positive_integer
+from agattn.cli.options import (
+    INPUT,
+    file_option,
+    json_flag,
+    leave_out,
+    network_or_checkpoint,
+    one_blas_thread,
+    one_head,
+    seed,
+    tolerance_option,
+    whole_number,
+)
+from agattn.cli.output import plain, print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,25 +43,40 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
     )
 
 
-@click.command(epilog="Example: agattn fiber weights.npz")
+@click.command(
+    epilog="Examples: agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json"
+)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=INPUT)
+@partial(network_or_checkpoint, instead=lambda given: given["dims"] is None is given["ranks"])
 @click.option(
     "-a", "--attn-dim", "a", type=click.IntRange(min=1), help="For weights A, V: the largest rank of A."
 )
 @file_option("--other", "Other weights: decide whether they have the same function.", read=True)
-@one_head
+@partial(one_head, counted=False)
 @tolerance_option(1e-9)
+@seed
 @json_flag
 def command(
-    files: tuple[Path, ...], a: int | None, other: Path | None, layer: int | None, head: int | None,
-    counts: dict[str, Any], tolerance: float, as_json: bool,
+    files: tuple[Path, ...], architecture: DeepNetwork | None, a: int | None, other: Path | None,
+    layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Describe the fiber through the weights in FILE: everything that computes the same function (t ≥ 2).
 
     FILE is .npz, .safetensors or .json with arrays A and V, or K, Q and V; or give .npy files whose names
     end in these letters; or a checkpoint, with --layer and --head. Integers, and rationals such as "1/3" in
     JSON, are exact.
+
+    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in
+    place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights.
+    Floating weights are taken as the numbers that they are.
     """
+    if architecture is not None:
+        leave_out("is for one head", "a", "layer", "head", "kv_heads", "parts", "tolerance")
+        _of_network(architecture, files, other, seed, as_json)
+        return
+    leave_out("is for a network; give --dims and --ranks as well", "t", "skip", "value_rank", "seed")
+    if (heads := click.get_current_context().params["heads"]) is not None:
+        counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.fibers import fiber
 
@@ -56,7 +84,7 @@ def command(
     w = _read_weights(files, a, which)
     found = fiber(w, tolerance)
     answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
-    architecture = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
+    sizes = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
     if as_json:
         canonical = vars(found.canonical())
         shown = ("name", "dimension", "parametrization")
@@ -67,7 +95,7 @@ def command(
         }  # fmt: skip
         print_json(
             {
-                "architecture": architecture,
+                "architecture": sizes,
                 "case": found.case,
                 "components": [{key: getattr(c, key) for key in shown} for c in found.components],
                 "dimension": found.dimension,
@@ -80,7 +108,7 @@ def command(
             }
         )
         return
-    click.echo("d = {d}, d' = {d_out}, a = {a}: ".format(**architecture) + f"{found.case} ({found.evidence})")
+    click.echo("d = {d}, d' = {d_out}, a = {a}: ".format(**sizes) + f"{found.case} ({found.evidence})")
     for c in found.components:
         click.echo(f"  {c.name}: {c.parametrization}; dim {c.dimension}")
     keys = f", {found.dimension_with_keys} in (K, Q, V) with the gauge"
@@ -91,3 +119,32 @@ def command(
     click.echo(", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks))
     if answer is not None:
         click.echo(f"{other}: {answer}")
+
+
+def _of_network(
+    network: DeepNetwork, files: tuple[Path, ...], other: Path | None, seed: int, as_json: bool
+) -> None:
+    """What is known of the fiber through the weights of a network in files."""
+    one_blas_thread()
+    from agattn.geometry.singularities.network_fibers import network_fiber
+    from agattn.heads.weight_files import WeightFile
+
+    with progress("fiber"):
+        found = network_fiber(network, WeightFile(files), seed)
+    equal = None if other is None else found.contains(WeightFile([other]), seed)
+    if as_json:
+        compared = None if equal is None else {"equal": equal, "evidence": "modular" if equal else "proved"}
+        print_json(found.as_json() | {"equivalent": compared})
+        return
+    click.echo(f"{network}, {found.parameters} weights: {found.case} ({found.evidence})")
+    for c in found.components:
+        here = "" if c.through else ", not through the weights"
+        click.echo(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{here}")
+    above = f"{found.parameters} weights less the rank {found.differential_rank} of the differential"
+    bounds = "" if found.is_exact else f"from {found.dimension} to "
+    click.echo(
+        f"dimension at the weights {bounds}{found.upper_bound}: the symmetries have "
+        f"{found.orbit_dimension}, and it is at most {above}"
+    )
+    if equal is not None:
+        click.echo(f"{other}: {'the same function (modular)' if equal else 'another function (proved)'}")

@@ -81,12 +81,13 @@ def layer_or_network(
     return wrapped
 
 
+_HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]")}
 #: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
-layer_network_or_checkpoint = partial(
-    layer_or_network,
-    described=_KNOWN
-    | {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]")},
-)
+layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS)
+
+_LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank")}
+#: The same for lightning networks and checkpoints.
+network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS)
 
 #: Adds ``-d -o -a -t`` alone.
 single_layer = partial(layer_or_network, described=_LAYER)
@@ -218,10 +219,12 @@ def file_option(
     return click.option(*names[:-1], type=kind, metavar="DIR" if folder else "FILE", help=names[-1], **more)
 
 
-def checkpoint(command: Command) -> Command:
-    """Add what tells how the heads of a checkpoint lie in it, and pass it as ``counts``."""
+def checkpoint(command: Command, counted: bool = True) -> Command:
+    """Add what tells how the heads of a checkpoint lie in it, and pass it as ``counts``.
 
-    @click.option("--heads", type=click.IntRange(min=1), help="Heads per layer.  [default: from config.json]")
+    Without ``counted``, ``--heads`` is another option's, and ``counts`` has no number of heads.
+    """
+
     @click.option(
         "--kv-heads", type=click.IntRange(min=1), help="Heads of keys and values, if they are shared."
     )
@@ -230,18 +233,20 @@ def checkpoint(command: Command) -> Command:
         help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
     )  # fmt: skip
     @wraps(command)
-    def wrapped(heads: int | None, kv_heads: int | None, parts: tuple[str, ...], **given: Any) -> Any:
+    def wrapped(kv_heads: int | None, parts: tuple[str, ...], **given: Any) -> Any:
+        heads = given.pop("heads") if counted else None
         return command(counts={"heads": heads, "shared": kv_heads, "parts": parts}, **given)
 
-    return wrapped
+    text = "Heads per layer.  [default: from config.json]"
+    return click.option("--heads", type=click.IntRange(min=1), help=text)(wrapped) if counted else wrapped
 
 
-def one_head(command: Command) -> Command:
-    """Add ``--layer`` and ``--head``, both from 0."""
+def one_head(command: Command, counted: bool = True) -> Command:
+    """Add ``--layer`` and ``--head``, both from 0, and what :func:`checkpoint` adds."""
     for name in ("head", "layer"):
         text = f"Which {name} of a checkpoint or of stacked weights, from 0."
         command = click.option(f"--{name}", type=click.IntRange(min=0), metavar="N", help=text)(command)
-    return checkpoint(command)
+    return checkpoint(command, counted)
 
 
 def tolerance_option(default: float) -> Callable[[Command], Command]:

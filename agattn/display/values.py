@@ -26,6 +26,7 @@ from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
+from agattn.geometry.singularities.network_fibers import NetworkFiber
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.verification.certificate import Certificate, Checked
@@ -226,6 +227,21 @@ def _fiber(fiber: Fiber) -> list[Table]:
         rows.append((c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known))
     headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
     return [Table(f"{caption}{ranks} ({fiber.evidence}): {fiber.reason}", headings, tuple(rows))]
+
+
+@tables.register
+def _network_fiber(fiber: NetworkFiber) -> list[Table]:
+    caption = (
+        f"Fiber of {fiber.weights.architecture} ({fiber.case}): dimension {fiber.bounds} of "
+        f"{fiber.parameters} at the weights ({fiber.evidence}), {fiber.orbit_dimension} by the symmetries"
+    )
+    rows = tuple(
+        (c.name, c.dimension, _YES[c.through], ", ".join(map(str, c.directions)), ", ".join(c.free),
+         c.parametrization)
+        for c in fiber.components
+    )  # fmt: skip
+    headings = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
+    return [Table(caption, headings, rows)]
 
 
 @tables.register

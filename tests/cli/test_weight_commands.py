@@ -1,6 +1,7 @@
 import io
 import json
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,35 @@ def test_fiber_of_floating_weights_in_every_kind_of_file(tmp_path):
     ]
     assert found[0] == found[1] == found[2]
     assert found[0]["generic"] and found[0]["ranks"]["r_a"]["margin"] > 1e6
+
+
+def test_fiber_of_a_network(tmp_path):
+    options = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
+    path, other, floats = tmp_path / "w.json", tmp_path / "other.json", tmp_path / "w.npz"
+    head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, "1/2"]]}
+    path.write_text(json.dumps(head))
+    other.write_text(json.dumps(head | {"A_2": [[1, 4], [-3, 1]]}))
+    np.savez(floats, **{x: np.array([[float(Fraction(e)) for e in r] for r in M]) for x, M in head.items()})
+    found = document("fiber", *options, path, "--other", other)
+    assert (found["case"], found["dimension"], found["upper_bound"]) == ("rank-one head", 15, 15)
+    assert (found["parameters"], found["orbit_dimension"], found["generic"]) == (22, 14, False)
+    [[skew]] = [c["directions"] for c in found["components"]]
+    assert skew["name"] == "skew" and skew["vectors"] == [{"Q_2": [[["0", "-1"], ["1", "0"]]]}]
+    assert found["equivalent"] == {"equal": True, "evidence": "modular"}
+    assert document("fiber", *options, floats) == found | {"equivalent": None}
+    other.write_text(json.dumps(head | {"A_2": [[1, 4], [-2, 1]]}))
+    said = text("fiber", *options, path, "--other", other)
+    assert "M_2 + S, S skew; dim ≥ 15" in said and "another function (proved)" in said
+    for words, told in (
+        (["--ranks", "2,2"], "give all widths"),
+        (["-t", "3"], "-t is for a network"),
+        (["--seed", "1"], "--seed is for a network"),
+        ([*options, "--tolerance", "0.1"], "--tolerance is for one head"),
+        ([*options, "--heads", "2"], "A_1 has the shape"),
+        (["--dims", "2,3,1", "--ranks", "2,2"], "A_2 has the shape"),
+    ):
+        ended = call("fiber", path, *words)
+        assert ended.status == 2 and told in ended.err and "Traceback" not in ended.err, ended
 
 
 def test_equivalent(two_lines, tmp_path):

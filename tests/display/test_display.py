@@ -22,6 +22,7 @@ from agattn.geometry.identifiability.fibers import fiber, weights
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
+from agattn.geometry.singularities.network_fibers import network_fiber
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.figure1 import compute_figure_1
@@ -62,6 +63,13 @@ def objects():
         "pair over a field": (complex_pair, ["-4", "in M̄, not in M"]),
         "no preimage": (preimages(LAYER, [1, 0, 0, 0, 0, 1]), ["0", "not in M̄"]),
         "weights": (fiber(weights(K=[[1, 2]], Q=[[0, 1]], V=[[1, 0]])), ["rescaling", "swapped", "1"]),
+        "network fiber": (
+            network_fiber(
+                DeepNetwork((2, 2, 1), (2, 2), t=2),
+                {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]},
+            ),
+            ["rank-one head", "15 of 22", "1 skew", "proved"],
+        ),
         "identified": (identify(LAYER, numbers[:1] + [0] * 5), ["yes", "proved"]),
         "outside": (identify(LAYER, [1, 0, 0, 0, 0, 1]), ["no"]),
         "dimension": (dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)), ["18", "20", "proved"]),
@@ -81,7 +89,7 @@ def objects():
 
 NAMES = (
     "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
-    "pair over a field", "no preimage", "weights", "identified", "outside",
+    "pair over a field", "no preimage", "weights", "network fiber", "identified", "outside",
     "dimension", "rank", "tangent", "section", "equal", "different",
     "figure",
 )  # fmt: skip

@@ -55,7 +55,7 @@ MOST_MONOMIALS = 60_000
 #: Architectures with more parameters are not searched for families.
 MOST_SEARCHED = 400
 #: Points modulo primes where symbols are too many.
-_POINTS = 6
+POINTS = 6
 
 
 class Weights:
@@ -201,6 +201,17 @@ class Weights:
         )
         return bool((one == other).all())
 
+    def chance(self, vectors: Sequence[Vector] = ()) -> float:
+        """A bound on the probability that φ changes along vectors and does not at any of the points."""
+        architecture, degree = self.architecture, self.architecture.degree or 0
+        bits = max(abs(x.numerator).bit_length() for v in (self.vector, *vectors) for x in v) + len(vectors)
+        denominators = int(np.lcm.reduce([x.denominator for x in self.vector], dtype=object)).bit_length()
+        ones = np.full(len(self.vector), Size(float(bits + denominators)), dtype=object)
+        X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
+        out = architecture.evaluate(RingArithmetic(), self.arrays(ones), X)
+        size = out.sum().log2 + degree * denominators
+        return float(min(1.0, degree / 2**29 + chance_of_dividing(size + 1))) ** POINTS
+
     def kernel(self, vectors: Sequence[Vector], within: Sequence[int], seed: int = 0) -> list[Vector]:
         """A basis over ℚ of the vectors in some coordinates that dφ takes to 0 at general points w₀ + w.
 
@@ -253,7 +264,9 @@ class Family:
     error: float = 0.0
 
 
-def widest_family(at: Weights, most: int | None = None, orders: int = 40, seed: int = 0) -> Family:
+def widest_family(
+    at: Weights, most: int | None = None, orders: int = 40, seed: int = 0, start: Sequence[Vector] = ()
+) -> Family:
     """The family of the largest dimension that is found.
 
     Args:
@@ -261,34 +274,37 @@ def widest_family(at: Weights, most: int | None = None, orders: int = 40, seed: 
         most: a proved upper bound on the dimension of the fiber, where the search may stop.
         orders: in how many random orders of parts of the parameters a space is grown.
         seed: of all random choices. It never changes what is proved, only what is found.
+        start: directions along which φ is known to be constant, which are kept.
     """
     generator = np.random.default_rng(seed)
     p = at.prime(generator)
-    best: tuple[Vector, ...] = ()
-    dimension = at.orbit_dimension()
+    best = tuple(start)
+    dimension = at.orbit_dimension(best)
     if dimension != most and len(at.vector) <= MOST_SEARCHED:
-        for space in _spaces(at, p, orders, generator):
+        for space in _spaces(at, p, orders, generator, start):
             found = at.orbit_dimension(space)
             if found > dimension:
                 best, dimension = tuple(space), found
             if dimension == most:
                 break
-    spare = list(best)
-    for vector in best:  # leave out what the symmetries do as well
+    spare = [*start, *(v for v in best if v not in start)]
+    for vector in spare[len(start) :]:  # leave out what the symmetries do as well
         rest = [v for v in spare if v is not vector]
         if at.orbit_dimension(rest) == dimension:
             spare = rest
     return Family(dimension, tuple(spare), *_evidence(at, spare, generator))
 
 
-def _spaces(at: Weights, p: int, random: int, generator: np.random.Generator) -> Iterator[list[Vector]]:
+def _spaces(
+    at: Weights, p: int, random: int, generator: np.random.Generator, start: Sequence[Vector]
+) -> Iterator[list[Vector]]:
     """Linear spaces on which φ is constant modulo p, made greedily in several orders."""
     arrays = _blocks(at.architecture)
     orders = itertools.permutations(arrays) if len(arrays) < 4 else [arrays, arrays[::-1]]
     for order in orders:
-        yield _grown(at, [], list(order), p, generator)
+        yield _grown(at, list(start), list(order), p, generator)
     for _ in range(random):
-        space: list[Vector] = []
+        space = list(start)
         for block in _blocks(at.architecture, generator):
             more = [_unit(i, len(at.vector)) for i in block]
             if at.is_constant([*space, *more], p, generator):
@@ -347,7 +363,6 @@ def _evidence(
     if not vectors:
         return Evidence.PROVED, 0.0
     architecture = at.architecture
-    degree = architecture.degree or 0
     inputs = prod(architecture.input_shape)
     in_inputs, _ = at.degrees(generator)
     if comb(inputs + in_inputs, in_inputs) * len(vectors) <= MOST_MONOMIALS:
@@ -366,15 +381,8 @@ def _evidence(
         if not constant:
             raise AssertionError("φ is constant on a family modulo a prime, and is not over ℚ")
         return Evidence.PROVED, 0.0
-    bits = max(abs(x.numerator).bit_length() for v in (at.vector, *vectors) for x in v) + len(vectors)
-    denominators = int(np.lcm.reduce([x.denominator for x in at.vector], dtype=object)).bit_length()
-    ones = np.full(len(at.vector), Size(float(bits + denominators)), dtype=object)
-    X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-    size = architecture.evaluate(RingArithmetic(), at.arrays(ones), X).sum().log2 + degree * denominators
-    error = 1.0
-    for _ in range(_POINTS):
+    for _ in range(POINTS):
         p = at.prime(generator)
         if not at.is_constant(vectors, p, generator):
             raise AssertionError("φ is constant on a family modulo one prime, and not modulo another")
-        error *= min(1.0, degree / 2**29 + chance_of_dividing(size + 1))
-    return Evidence.MODULAR, error
+    return Evidence.MODULAR, at.chance(vectors)

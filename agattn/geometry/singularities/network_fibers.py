@@ -1,0 +1,636 @@
+r"""The fiber through given weights of a network: everything known that computes the same function.
+
+With one head a layer, let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} be the virtual weights; L = L_l.
+
+- *Symmetries*: GL(a_i) in a head, (sA_i, V_i/s), GL(d_i) between layers (HMK, Lemma 3.1, equation 9).
+- *Unseen*: what changes K_i, Q_i or V_i and neither M_i nor L_i, such as what they do off im L_{i−1}.
+- *Skew*: if M_i = k qᵀ and i < l, all tokens after layer i are multiples of one vector u, and
+  u wᵀ ↦ u wᵀw uᵀM_ju wᵀ sees the symmetric part of M_j alone, for every j > i. So M_j + S has the same
+  function for skew S. With one token this is so from the first layer on.
+- *Exchanged*: if M_l = k qᵀ and L = h vᵀ, also (v qᵀ, h kᵀ) (HMK, Theorem 3.2, for the last layer). Where
+  tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (the page on fibers).
+- *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
+
+Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
+by :mod:`~agattn.geometry.singularities.families`, and near the given weights the dimension is at most the
+number of weights minus the rank of the differential. Where the two meet, the fiber is smooth there and known
+near the weights. The fiber of one layer, all of which is known, is in
+:mod:`agattn.geometry.identifiability.fibers`.
+
+>>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
+>>> one = [[1, 0], [0, 1]]
+>>> through = network_fiber(network, {"A_1": [[1, 2], [2, 4]], "A_2": [[1, 1], [0, 1]], "V_1": one,
+...                                   "V_2": [[1, 3]]})
+>>> through
+rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
+>>> moved = through.move(along=[5])
+>>> moved["Q_2"].tolist(), through.contains(moved)
+([[[1, -4], [5, 1]]], True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
+from agattn.algebra.residues import random_residues
+from agattn.algebra.scalars import scalars
+from agattn.architectures import DeepNetwork
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.gauge import canonical_factors, inverse
+from agattn.geometry.identifiability.preimages import factor_quadratic_form
+from agattn.geometry.identifiability.virtual_weights import partial_products, virtual_weights
+from agattn.geometry.singularities.brackets import MOST_PARAMETERS
+from agattn.geometry.singularities.families import POINTS, Vector, Weights, widest_family
+
+#: Random orders in which further families are looked for where the bounds do not meet.
+_ORDERS = 4
+
+
+class Directions(NamedTuple):
+    """Vectors of weights along which the function stays: all their sums with those of a component do."""
+
+    name: Literal["skew", "unseen", "zero", "found"]
+    layer: int | None
+    vectors: tuple[Vector, ...]
+
+    def __str__(self) -> str:
+        return f"{len(self.vectors)} {self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkComponent:
+    """A family of weights with the function of the given ones: a linear space, moved by the symmetries.
+
+    Attributes:
+        name: ``given`` for that through the given weights where f ≠ 0, else what is zero; ``exchanged``.
+        parametrization: in words.
+        weights: a point of it.
+        directions: what may be added to that point.
+        free: names of arrays that may be anything.
+        dimension: a proved lower bound on its dimension, in (K, Q, V).
+        through: whether it is a family through the given weights.
+    """
+
+    name: str
+    parametrization: str
+    weights: Weights
+    directions: tuple[Directions, ...]
+    free: tuple[str, ...]
+    dimension: int
+    through: bool
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The vectors of all directions, in their order."""
+        return tuple(v for part in self.directions for v in part.vectors)
+
+    def as_json(self) -> dict[str, object]:
+        """The component with exact numbers as text, and of each vector the arrays that are not 0."""
+        vectors = [
+            {"name": part.name, "layer": part.layer, "vectors": [
+                {name: _text(a) for name, a in _arrays(self.weights, v).items() if a.any()}
+                for v in part.vectors
+            ]}
+            for part in self.directions
+        ]  # fmt: skip
+        return {
+            "name": self.name, "parametrization": self.parametrization, "dimension": self.dimension,
+            "through": self.through, "free": list(self.free), "directions": vectors,
+            "weights": {name: _text(a) for name, a in _arrays(self.weights).items()},
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        parts = ", ".join(map(str, self.directions)) or "nothing but the symmetries"
+        return self.name if self.free else f"{self.name}: {parts}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkFiber(Shown):
+    """All that is known of the weights with the function of given ones.
+
+    Attributes:
+        case: ``symmetries``, ``rank-one head``, ``zero``, or ``one token``.
+        components: those known; ``through`` tells the families through the given weights.
+        parameters: the number n of weights.
+        orbit_dimension: the dimension of the orbit of the symmetries, or less: a lower bound.
+        differential_rank: a lower bound on the rank of the differential, almost surely equal to it.
+        evidence: how it is known that the function stays the same along the families.
+        error: for modular evidence, a bound on the probability that it does not.
+    """
+
+    case: Literal["symmetries", "rank-one head", "zero", "one token"]
+    components: tuple[NetworkComponent, ...]
+    parameters: int
+    orbit_dimension: int
+    differential_rank: int
+    evidence: Evidence
+    error: float = 0.0
+
+    @property
+    def weights(self) -> Weights:
+        """The given weights."""
+        return self.components[0].weights
+
+    @property
+    def dimension(self) -> int:
+        """A lower bound on the local dimension of the fiber at the given weights, in (K, Q, V)."""
+        return max(c.dimension for c in self.components if c.through)
+
+    @property
+    def upper_bound(self) -> int:
+        """A proved upper bound on the same: the number of weights minus the rank of the differential."""
+        return self.parameters - self.differential_rank
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bounds meet: the fiber is smooth at the weights, and near them all of it is known."""
+        return self.dimension == self.upper_bound
+
+    @property
+    def generic(self) -> bool:
+        """Whether the symmetries alone are the fiber near the weights, and no other component is known."""
+        return self.orbit_dimension == self.upper_bound and len(self.components) == 1
+
+    @property
+    def bounds(self) -> str:
+        """The dimension, or both bounds on it."""
+        return f"{self.dimension}" if self.is_exact else f"{self.dimension} to {self.upper_bound}"
+
+    def as_json(self) -> dict[str, object]:
+        """All of it, with exact numbers as text."""
+        architecture = self.weights.architecture
+        assert isinstance(architecture, DeepNetwork)
+        return {
+            "architecture": architecture.as_json(), "case": self.case,
+            "components": [c.as_json() for c in self.components],
+            "dimension": self.dimension, "upper_bound": self.upper_bound, "parameters": self.parameters,
+            "orbit_dimension": self.orbit_dimension, "differential_rank": self.differential_rank,
+            "generic": self.generic, "evidence": self.evidence.value, "error_probability": self.error,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        parts = "; ".join(map(str, self.components))
+        return (
+            f"{self.case}: {self.bounds} of {self.parameters} dimensions ({self.evidence}), "
+            f"{self.orbit_dimension} by the symmetries; {parts}"
+        )
+
+    def move(
+        self,
+        component: int = 0,
+        along: Sequence[Any] = (),
+        symmetries: Mapping[int, Any] | None = None,
+        **arrays: Any,
+    ) -> dict[str, Array]:
+        """Other weights with the same function, as exact arrays by name.
+
+        Args:
+            component: its number, from 0.
+            along: a number for each vector of its directions, in order; missing ones are 0.
+            symmetries: for the number of one of the network's ``symmetries`` an invertible matrix of its
+                size, or for a scaling a number s ≠ 0.
+            arrays: of those that are ``free`` on the component, such as ``V_2=[[1, 2]]``.
+
+        Raises:
+            InputError: if there is no such component, array or symmetry, or a matrix has no inverse.
+        """
+        if not 0 <= component < len(self.components):
+            raise InputError(f"there is no component {component}; the fiber has {len(self.components)}")
+        chosen = self.components[component]
+        vectors = chosen.vectors
+        if len(along) > len(vectors):
+            raise InputError(
+                f"along has {len(along)} numbers; component {component} has {len(vectors)} directions"
+            )
+        steps = scalars(list(along), "along").tolist() if along else []
+        flat: Array = np.array(chosen.weights.vector, dtype=object)
+        for step, vector in zip(steps, vectors, strict=False):
+            flat = flat + Fraction(step) * np.array(vector, dtype=object)
+        moved = _arrays(chosen.weights, tuple(flat))
+        for name, given in arrays.items():
+            if name not in chosen.free:
+                listed = ", ".join(chosen.free) or "none"
+                raise InputError(f"{name} is not free on the component {chosen.name}; free are: {listed}")
+            array = _exact(given, name)
+            moved[name] = array.reshape(moved[name].shape) if array.size == moved[name].size else array
+        network = chosen.weights.architecture
+        for number, given in (symmetries or {}).items():
+            if not 0 <= number < len(network.symmetries):
+                raise InputError(f"there is no symmetry {number}; {network} has {len(network.symmetries)}")
+            symmetry = network.symmetries[number]
+            g = _exact(given, f"symmetry {number}")
+            g = g.reshape(1, 1) if g.size == 1 else g
+            if g.shape != (symmetry.size, symmetry.size):
+                raise InputError(
+                    f"symmetry {number} is {symmetry.name} of size {symmetry.size}; give such a matrix"
+                )
+            back = inverse(g)
+            if back is None:
+                raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
+            for acted in symmetry.on:
+                part = moved[acted.parameter][acted.index]
+                if acted.axis is None:
+                    part[...] = part * (g if acted.weight > 0 else back)[0, 0] ** abs(acted.weight)
+                else:
+                    rows = np.moveaxis(part, acted.axis, 0)
+                    rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
+        return _arrays(Weights(network, moved))
+
+    def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
+        """Whether other weights of the network have the same function.
+
+        Values at random inputs modulo primes are compared: ``False`` is proved, and ``True`` is wrong with a
+        probability as :meth:`~agattn.geometry.singularities.families.Weights.chance` says for such weights.
+
+        Raises:
+            InputError: if the weights are not those of the network.
+        """
+        network = self.weights.architecture
+        return _same(self.weights, weights_of(network, other), seed)  # type: ignore[arg-type]
+
+
+def weights_of(network: DeepNetwork, given: Any) -> Weights:
+    """Exact weights of a network.
+
+    Args:
+        network: a lightning one.
+        given: arrays by name, K_1, Q_1, V_1, ..., or A_i in place of K_i and Q_i; of one head each may be a
+            matrix. Or a sequence with those of each layer, named K, Q or A, and V.
+
+    Raises:
+        InputError: if weights are missing or do not fit, or an A_i has a rank above a_i.
+    """
+    if isinstance(given, Weights):
+        given = _arrays(given)
+    if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
+        given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"weights are given by {type(given).__name__}; give arrays by name, K_1, Q_1, V_1, ..."
+        )
+    named = dict(given)
+    for i, (d, a) in enumerate(zip(network.dims, network.ranks, strict=False), 1):
+        if f"A_{i}" not in named or {f"K_{i}", f"Q_{i}"} & set(named):
+            continue
+        A = _exact(named.pop(f"A_{i}"), f"A_{i}")
+        A = A[None] if A.ndim == 2 else A
+        if A.shape != (network.heads_by_layer[i - 1], d, d):
+            raise InputError(f"A_{i} has the shape {A.shape[-2:]}; it must be {(d, d)}")
+        K, Q = np.full((2, len(A), a, d), Fraction(0))
+        for n, head in enumerate(A):
+            if a >= d:
+                K[n, :d], Q[n, :d] = np.eye(d, dtype=int).astype(object), head
+                continue
+            try:
+                K[n], Q[n] = canonical_factors(head, a)
+            except InputError:
+                raise InputError(f"A_{i} has rank {_rank(head)}, above a_{i} = {a}") from None
+        named[f"K_{i}"], named[f"Q_{i}"] = K, Q
+    return Weights(network, named)
+
+
+def network_fiber(network: DeepNetwork, given: Any, seed: int = 0) -> NetworkFiber:
+    """The fiber through weights of a lightning network, as far as it is known.
+
+    Args:
+        network: with any widths. The named families are those of one head in each layer without skip
+            connections; of others there are the symmetries and what a search finds.
+        given: as :func:`weights_of` reads them; floats are the rational numbers that they stand for.
+        seed: of all random choices. It never changes what is proved, only what is found.
+
+    Raises:
+        InputError: if the weights do not fit, or the network is normalized.
+        TooLargeError: if it has more than 3000 weights.
+    """
+    if not network.is_lightning:
+        raise InputError(f"{network} is normalized; fibers are those of lightning networks")
+    if (n := network.parameters) > MOST_PARAMETERS:
+        raise TooLargeError(f"{network} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
+    at = weights_of(network, given)
+    rank, orbit = at.differential_rank(seed=seed), at.orbit_dimension(seed=seed)
+    named = set(network.heads_by_layer) == {1} and not network.skip and network.value_rank is None
+    layers = _Layers(at) if named else None
+    zero = _same(at, None, seed)
+    start: tuple[Directions, ...] = ()
+    others: list[NetworkComponent] = []
+    if layers is not None and zero:
+        others = list(layers.zeros())
+    elif layers is not None:
+        start, others = layers.directions(), list(layers.exchanged())
+    evidence, error = Evidence.PROVED, 0.0
+    if not any(c.through for c in others):
+        vectors = tuple(v for part in start for v in part.vectors)
+        dimension = at.orbit_dimension(vectors, seed)
+        if layers is not None and not zero:
+            dimension = max(dimension, layers.count)
+        if dimension < n - rank:
+            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), seed, vectors)
+            if family.dimension > dimension:
+                more = tuple(v for v in family.directions if v not in vectors)
+                start = (*start, Directions("found", None, more))
+                dimension, evidence, error = family.dimension, family.evidence, family.error
+        text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start)
+        given_one = NetworkComponent("given", text or "the orbit", at, start, (), dimension, True)
+        others = [given_one, *others]
+    if zero and (layers is None or layers.zero_reason is None):
+        evidence, error = Evidence.MODULAR, max(error, at.chance())
+    others.sort(key=lambda c: not c.through)
+    case: Any = "zero" if zero else "symmetries"
+    if layers is not None and not zero and layers.parallel is not None:
+        case = "one token" if network.t == 1 else "rank-one head"
+    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error)
+
+
+_SAID = {
+    "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
+    "skew": "M_{i} + S, S skew",
+    "found": "what a search found",
+}
+
+
+def _same(one: Weights, other: Weights | None, seed: int) -> bool:
+    """Whether two weights, or one and the function 0, have equal values at random points modulo primes."""
+    generator, network = np.random.default_rng(seed), one.architecture
+    for _ in range(POINTS):
+        p = one.prime(generator)
+        while other is not None and not all(x.denominator % p for x in other.vector):
+            p = one.prime(generator)
+        X = random_residues(generator, (2, *network.input_shape), p)
+        values = [
+            np.asarray(network.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p
+            for w in (one, other)
+            if w is not None
+        ]
+        if (values[0] != (0 if other is None else values[1])).any():
+            return False
+    return True
+
+
+class _Layers:
+    """One head in each layer, as exact matrices, with what they make of the tokens."""
+
+    def __init__(self, at: Weights) -> None:
+        network = at.architecture
+        assert isinstance(network, DeepNetwork)
+        self.at, self.network = at, network
+        arrays = _arrays(at)
+        self.l = network.layers
+        self.K, self.Q, self.V = (
+            [_exact(arrays[f"{x}_{i}"][0], x) for i in range(1, self.l + 1)] for x in "KQV"
+        )
+        A = [K.T @ Q for K, Q in zip(self.K, self.Q, strict=True)]
+        self.A = A
+        self.M, self.L = virtual_weights(A, self.V)
+        self.before = partial_products(self.V)
+        low = (i for i, M in enumerate(self.M[:-1], 1) if _rank(M) == 1)
+        #: The layer after which all tokens are parallel, or ``None``.
+        self.parallel = 0 if network.t == 1 else next(low, None)
+
+    @property
+    def zero_reason(self) -> str | None:
+        """Why the function is 0, if the virtual weights say so."""
+        if not self.L.any() or not all(M.any() for M in self.M):
+            return "a virtual weight is 0"
+        later = [] if self.parallel is None else self.M[self.parallel :]
+        return "tokens are parallel and a later M is skew" if any((M == -M.T).all() for M in later) else None
+
+    @property
+    def count(self) -> int:
+        """A lower bound on the local dimension of the fiber, for f ≠ 0: the weights less the equations.
+
+        The weights with given M_i, and Sym(M_i) where tokens are parallel, and L are a fiber of a polynomial
+        map. All its components have at least the dimension of the space less that of the image, which is in a
+        product of determinantal varieties. The l scalings act on the target with finite stabilizers.
+        """
+        d, widths, seen = self.network.dims[0], self.network.dims, 0
+        narrow = min(widths)
+        for i, a in enumerate(self.network.ranks, 1):
+            r = min(a, d, *widths[:i])
+            symmetric = self.parallel is not None and i > self.parallel
+            seen += min(r * (2 * d - r), d * (d + 1) // 2) if symmetric else r * (2 * d - r)
+        return self.network.parameters - seen - narrow * (d + widths[-1] - narrow) + self.l
+
+    def vector(self, **parts: Array) -> Vector:
+        """The vector of weights with these entries, and 0 elsewhere."""
+        flat = [
+            parts.get(name, np.zeros(prod(shape), dtype=int)).ravel().tolist()
+            for name, shape in self.network.shapes.items()
+        ]
+        return tuple(x for part in flat for x in part)
+
+    def directions(self) -> tuple[Directions, ...]:
+        """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i."""
+        found = []
+        for i in range(1, self.l + 1):
+            L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
+            queries = _rank(K @ L) >= _rank(Q @ L)
+            moves, kept = ("Q", "K") if queries else ("K", "Q")
+            N = (K if queries else Q) @ L
+            still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
+            off = _kernel(L.T)
+            unseen = [self.vector(**{f"{moves}_{i}": B}) for B in still]
+            for name, M in ((kept, K), ("V", V)):
+                for r, v in np.ndindex(len(M), len(off)):
+                    B = np.zeros(M.shape, dtype=object)
+                    B[r] = off[v]
+                    unseen.append(self.vector(**{f"{name}_{i}": B}))
+            if unseen:
+                found.append(Directions("unseen", i, tuple(unseen)))
+            if self.parallel is not None and i > self.parallel:
+                skew = _changes(N, L, skew=True)
+                first = [B.ravel() for B in still]
+                columns = rational_matrix([*first, *skew], N.shape[0] * len(L)).transpose()
+                chosen = [skew[c - len(first)] for c in echelon(columns)[1] if c >= len(first)]
+                vectors = tuple(self.vector(**{f"{moves}_{i}": B}) for B in chosen)
+                if vectors:
+                    found.append(Directions("skew", i, vectors))
+        return tuple(found)
+
+    def exchanged(self) -> Iterator[NetworkComponent]:
+        """Other weights with the function f ≠ 0, from exchanging v of L = h vᵀ with a factor of an M_m."""
+        l, low = self.l, self.parallel
+        if low is None and _rank(self.M[-1]) == 1:
+            low = l
+        if low is None or _rank(self.L) > 1:
+            return
+        h, v = rank_one(self.L)
+        m = l  # all M_j with j > m are multiples of v vᵀ, up to skew matrices
+        while m > low and _is_multiple(self.M[m - 1] + self.M[m - 1].T, v):
+            m -= 1
+        if m > low:
+            S = self.M[m - 1] + self.M[m - 1].T
+            factors = factor_quadratic_form(S - np.diag(np.diag(S)) / Fraction(2))
+            if not isinstance(factors, tuple):
+                return
+            pairs = [factors, factors[::-1]]
+            pairs = pairs[:1] if _rank(np.array(factors)) == 1 else pairs
+        elif m:
+            pairs = [rank_one(self.M[m - 1])]
+        else:
+            return
+        at = next(i for i, entry in enumerate(v) if entry)
+        for x, y in pairs:
+            last = _lift(self.before[l - 1], x)
+            if _rank(np.array([x, v])) == 1 or last is None:
+                continue
+            arrays = _arrays(self.at) | {f"V_{l}": np.multiply.outer(h, last)[None]}
+            for j in range(m, l + 1):
+                del arrays[f"K_{j}"], arrays[f"Q_{j}"]
+                one, other = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
+                assert one is not None and other is not None, "row spaces of L_i do not grow"
+                scale = 1 if j == m else self.M[j - 1][at, at] / v[at] ** 2
+                arrays[f"A_{j}"] = scale * np.multiply.outer(one, other)
+            moved = weights_of(self.network, arrays)
+            layers = _Layers(moved)
+            parts = layers.directions()
+            dimension = max(moved.orbit_dimension([w for part in parts for w in part.vectors]), layers.count)
+            text = f"L = h xᵀ, M_{m} = v yᵀ" + ", later M_j = c_j x xᵀ" * (m < l)
+            text += " for h vᵀ, x yᵀ" + ", c_j v vᵀ" * (m < l) + ", up to skew matrices" * (low < l)
+            yield NetworkComponent("exchanged", text, moved, parts, (), dimension, False)
+
+    def zeros(self) -> Iterator[NetworkComponent]:
+        """Components of the weights with the function 0, with a point as near to the given one as is easy."""
+        l = self.l
+        for i in range(1, l + 1):
+            yield self._free(f"A_{i} = 0", {i: self._low(i, 0)})
+            yield self._free(f"V_{i} = 0", {}, i)
+        for j in range(1, l + 1):
+            if min(self.K[j - 1].shape) < 2:
+                continue
+            if self.network.t == 1:
+                yield self._free(f"A_{j} skew", {j: self._skew(j)})
+            for i in range(1, j):
+                yield self._free(f"rk A_{i} ≤ 1, A_{j} skew", {i: self._low(i, 1), j: self._skew(j)})
+
+    def _free(
+        self, name: str, parts: Mapping[int, tuple[Array, Array, list[Vector]]], value: int | None = None
+    ) -> NetworkComponent:
+        """Weights where some layers' K and Q lie in linear spaces or V_i is 0, and all else is free."""
+        arrays = _arrays(self.at)
+        fixed = set() if value is None else {f"V_{value}"}
+        if value is not None:
+            arrays[f"V_{value}"] = arrays[f"V_{value}"] * 0
+        for i, (K, Q, _) in parts.items():
+            arrays |= {f"K_{i}": K[None], f"Q_{i}": Q[None]}
+            fixed |= {f"K_{i}", f"Q_{i}"}
+        at = Weights(self.network, arrays)
+        free = tuple(name for name in self.network.shapes if name not in fixed)
+        units: list[Vector] = []
+        for x in free:
+            shape = self.network.shapes[x]
+            for unit in np.eye(prod(shape), dtype=int):
+                units.append(self.vector(**{x: unit.reshape(shape)}))
+        spaces = tuple(Directions("zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
+        dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
+        through = at.vector == self.at.vector
+        return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
+
+    def _low(self, i: int, rank: int) -> tuple[Array, Array, list[Vector]]:
+        """K, Q with KᵀQ of this rank at most, 0 or 1, and a linear space of such through them.
+
+        The columns of K lie in S and those of Q in T, spaces of vectors with a pairing of this rank.
+        """
+        K, Q = self.K[i - 1].copy(), self.Q[i - 1].copy()
+        a, d = K.shape
+        m = min((a + rank) // 2, d)
+        if _rank(K.T @ Q) > rank:
+            K[m:] = Q[: m - rank] = Fraction(0)
+        S = _independent(K.T)
+        for w in _kernel(Q.T):
+            if len(S) < m:
+                S = _independent([*S, w])
+        T = _independent([*(_kernel(np.array(S).reshape(-1, a))), *Q.T])
+        if _rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
+            units = [row for row in np.eye(a, dtype=int).astype(object) if any(row @ s for s in S)]
+            T = _independent([*T, *units[:1]])
+        vectors = []
+        for letter, space in (("K", S), ("Q", T)):
+            for s in space:
+                for unit in np.eye(d, dtype=int):
+                    vectors.append(self.vector(**{f"{letter}_{i}": np.multiply.outer(s, unit)}))
+        return K, Q, vectors
+
+    def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
+        """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
+        K, Q = self.K[j - 1], self.Q[j - 1]
+        if (self.A[j - 1] != -self.A[j - 1].T).any():
+            K, Q = np.full((2, *K.shape), Fraction(0))
+            K[range(n := min(K.shape)), range(n)] = Fraction(1)
+            Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
+        one = np.eye(K.shape[1], dtype=int).astype(object)
+        return K, Q, [self.vector(**{f"Q_{j}": B}) for B in _changes(K, one, skew=True)]
+
+
+def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
+    """A basis of the B, flat, for which NᵀBL is skew, or 0."""
+    table = np.multiply.outer(N, L).transpose(1, 3, 0, 2)  # of the pairing: entry (x, y) by (r, s)
+    d = N.shape[1]
+    rows = [(table[x, y] + table[y, x] if skew else table[x, y]).ravel()
+            for x in range(d) for y in range(x if skew else 0, d)]  # fmt: skip
+    return _kernel(np.array(rows))
+
+
+def _kernel(matrix: Array) -> list[Array]:
+    """A basis of the vectors x with matrix·x = 0, with integers."""
+    found = []
+    for vector in kernel_basis(rational_matrix(matrix, matrix.shape[1])):
+        scale = int(np.lcm.reduce([int(x.q) for x in vector], dtype=object))
+        found.append(np.array([int(fraction(x) * scale) for x in vector], dtype=object))
+    return found
+
+
+def _independent(rows: Any) -> list[Array]:
+    """Those of the rows that are no combinations of those before them."""
+    rows = list(rows)
+    pivots = echelon(rational_matrix(rows, len(rows[0])).transpose())[1] if rows else []
+    return [rows[i] for i in pivots]
+
+
+def _rank(matrix: Array) -> int:
+    return int(rational_matrix(matrix, matrix.shape[1]).rank())
+
+
+def _is_multiple(S: Array, v: Array) -> bool:
+    """Whether a symmetric matrix is a multiple of v vᵀ."""
+    return _rank(np.vstack([S, v])) == 1
+
+
+def _lift(L: Array, x: Array) -> Array | None:
+    """A y with Lᵀy = x, or ``None`` for x that is not in the row space of L."""
+    solved, pivots = echelon(rational_matrix(np.column_stack([L.T, x]), len(L) + 1))
+    if pivots[-1] == len(L):
+        return None
+    y = np.full(len(L), Fraction(0))
+    for row, column in enumerate(pivots):
+        y[column] = fraction(solved[row, len(L)])
+    return y
+
+
+def _exact(values: Any, name: str) -> Array:
+    """Fractions; every float is the number that it stands for."""
+    array = scalars(values, name)
+    flat = [Fraction(x) for x in array.ravel().tolist()]
+    exact = np.empty(len(flat), dtype=object)
+    exact[:] = flat
+    return exact.reshape(array.shape)
+
+
+def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Array]:
+    """Weights, or a vector of such, as arrays by name."""
+    flat = np.empty(len(at.vector), dtype=object)
+    flat[:] = at.vector if vector is None else vector
+    return at.arrays(flat)
+
+
+def _text(array: Array) -> Any:
+    return np.vectorize(str, otypes=[object])(array).tolist()
