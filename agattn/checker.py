@@ -702,8 +702,9 @@ OTHERS = frozenset({
     "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
     "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
     "agattn.rank-one-locus", "agattn.skip-dimension",
+    "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
 })  # fmt: skip
-"""The claims of agattn that no certificate of claims proves; λ has certificates of its own."""
+"""The claims of agattn that no certificate about one layer proves; λ and networks have others."""
 
 
 # Learning coefficients --------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 from command_line import call, document
 
-from agattn.claims import network_dimension
+from agattn.claims import NETWORK_CLAIMS, network_dimension
 
 BOTTLENECK = ["verify", "--dims", "4,3,4", "--ranks", "2,2", "-t", "3", "--engine", "native"]
 
@@ -12,9 +12,10 @@ def test_all_claims_about_a_network():
     result = document(*BOTTLENECK)
     assert result["architecture"]["dims"] == [4, 3, 4] and result["architecture"]["heads"] == [1, 1]
     verdicts = {claim["id"]: claim["verdict"] for claim in result["claims"]}
-    assert len(verdicts) == 10
+    assert verdicts.keys() == NETWORK_CLAIMS.keys()
     assert {name for name, verdict in verdicts.items() if verdict == "confirmed"} == {
         "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "agattn.network-dimension",
+        "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
     }  # fmt: skip
     assert set(verdicts.values()) == {"confirmed", "inapplicable"}
 

@@ -1,0 +1,155 @@
+"""What this project states about zeros and limits of deep lightning networks; docs/deep-limits.md has proofs.
+
+>>> from agattn import DeepNetwork
+>>> from agattn.verification.verify import Settings, verify
+>>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS], Settings("native")).verdicts:
+...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
+agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
+agattn.deep-not-closed confirmed proved not closed
+agattn.deep-boundary confirmed proved 21
+"""
+
+from __future__ import annotations
+
+from agattn.architectures import DeepNetwork
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.hypotheses import ANY_VALUES, PLAIN
+from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.singularities.limits import (
+    LimitMap,
+    LimitSet,
+    ZeroKind,
+    first_of_pair,
+    is_covered,
+    limits,
+    virtual_ranks,
+    zero_kinds,
+)
+from agattn.systems.task import Task
+
+DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
+TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
+NOT_ONE = Hypothesis[DeepNetwork](
+    "d_0, d_1, a_1, a_2 ≥ 2", lambda network: min(*network.dims[:2], *network.ranks[:2]) >= 2
+)
+#: Letters of weights that are listed in a verdict.
+LONGEST = 300
+#: The differential has a column for each weight: so many take a minute.
+MOST_WEIGHTS = 4000
+#: There are more kinds of zeros than the square of the number of layers.
+MOST_LAYERS = 16
+
+
+def _no_zeros(network: DeepNetwork) -> str:
+    if not is_covered(network):
+        return "the zeros of other networks are not known"
+    l = network.layers  # the paper's l
+    return f"{l} layers, more than {MOST_LAYERS}, have many kinds of zeros" if l > MOST_LAYERS else ""
+
+
+def _no_limits(network: DeepNetwork) -> str:
+    if not is_covered(network) or first_of_pair(network) is None:
+        return "limits are taken where one head of rank one makes a later one invisible"
+    many = network.parameters
+    return f"{many} weights, more than {MOST_WEIGHTS}, take long" if many > MOST_WEIGHTS else ""
+
+
+ZEROS = Task("deep-zeros", "zeros at special weights", DeepNetwork, zero_kinds, infeasible=_no_zeros)
+LIMITS = Task("deep-limits", "limits that no weights reach", DeepNetwork, limits, infeasible=_no_limits)
+
+
+def _predict_zeros(network: DeepNetwork) -> dict[str, int]:
+    """How many of the kinds of :func:`zero_kinds` are zeros: L = 0, M_i = 0, and the pairs i < j."""
+    l = network.layers  # the paper's l
+    twisted = [j for j, rank in enumerate(virtual_ranks(network), 1) if rank >= 2]
+    kinds = 3 + 2 * l + len(twisted) * l + (len(twisted) == l)
+    return {"kinds": kinds, "zero": 1 + l + sum(j - 1 for j in twisted)}
+
+
+def _judge_zeros(network: DeepNetwork, findings: Findings) -> Outcome:
+    kinds: tuple[ZeroKind, ...] = findings.need(ZEROS)
+    computed = {"kinds": len(kinds), "zero": sum(kind.zero for kind in kinds)}
+    wrong = [kind.name for kind in kinds if kind.zero != kind.by_theorem]
+    if wrong:
+        return Outcome(False, computed, f"not as stated at random weights with {'; '.join(wrong)}")
+    zero = ", ".join(f"({kind.name})" for kind in kinds if kind.zero)
+    scope = (
+        f"one point of each of {len(kinds)} kinds; that φ is 0 for all inputs there and nowhere else is the "
+        "proof in docs/deep-limits.md"
+    )
+    holds = computed == _predict_zeros(network)
+    return Outcome(holds, computed, f"φ = 0 exactly at {zero}", details={"scope": scope})
+
+
+def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
+    found: LimitSet = findings.need(LIMITS)
+    s, m = found.first, LimitMap(network, found.first).order
+    listed = ", ".join(f"{name} = {rows}" for name, rows in found.weights.items())
+    listed = listed if len(listed) <= LONGEST else "the integer weights that the JSON lists"
+    witness = (
+        f"with {listed}, but the rows of Q_{s} after the first times ε, ΩK_{s + 1} + εQ_{s + 1} for "
+        f"Q_{s + 1} and V_{network.layers} divided by ε{f'^{m}' if m > 1 else ''}, the functions tend to "
+        f"one whose value at X = {found.X} is {found.value}. No weights have it: at this X δ and κ are not "
+        "0, and the other hypotheses of the theorem in docs/deep-limits.md hold"
+    )
+    return Outcome(True, "not closed", witness, details={"limit": found.as_json()["witness"]})
+
+
+def _predict_boundary(network: DeepNetwork) -> int:
+    return network_bound(network).value - 1
+
+
+def _judge_boundary(network: DeepNetwork, findings: Findings) -> Outcome:
+    found: LimitSet = findings.need(LIMITS)
+    low, high = found.dimension, found.upper_bound
+    s = found.first
+    witness = (
+        f"at integer weights the differential of the limits through rk M_{s} = 1 and skew-symmetric "
+        f"M_{s + 1} has rank {low}; what the closure of M adds has dimension at most dim M − 1 ≤ {high}"
+    )
+    if low < high:
+        witness += "; whether other limits are more is open"
+        return Outcome(None, {"at_least": low, "at_most": high}, witness)
+    return Outcome(True, low, witness)
+
+
+HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS)
+
+CLAIMS = (
+    Claim(
+        "agattn.deep-zeros",
+        "φ = 0 exactly if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for an i < j",
+        r"\varphi = 0 \iff L = 0 \lor \exists i\colon M_i = 0 \lor \exists i < j\colon "
+        r"\operatorname{rk} M_i = 1,\ M_j = -M_j^{\mathsf T}",
+        "agattn",
+        HYPOTHESES,
+        (ZEROS,),
+        _predict_zeros,
+        _judge_zeros,
+        beyond=False,
+    ),
+    Claim(
+        "agattn.deep-not-closed",
+        "M is not closed: limits along diverging weights through rk M_s = 1, M_{s+1} skew-symmetric, are the "
+        "function of no real or complex weights. Where d_0, d_1, a_1 or a_2 is 1, M is closed",
+        r"\overline{\mathcal{M}} \neq \mathcal{M}",
+        "agattn",
+        (*HYPOTHESES, NOT_ONE),
+        (LIMITS,),
+        lambda network: "not closed",
+        _judge_not_closed,
+        beyond=False,
+    ),
+    Claim(
+        "agattn.deep-boundary",
+        "The limits of functions in M that are not in M have dimension dim M − 1",
+        r"\dim(\overline{\mathcal{M}} - \mathcal{M}) = \dim\mathcal{M} - 1",
+        "agattn",
+        (*HYPOTHESES, NOT_ONE),
+        (LIMITS,),
+        _predict_boundary,
+        _judge_boundary,
+        beyond=False,
+    ),
+)

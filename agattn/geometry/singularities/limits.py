@@ -1,0 +1,513 @@
+r"""Limits of deep lightning networks along diverging weights, and why no weights reach them.
+
+One head in each layer, no skip connections, t ≥ 2. A layer is F_i(Y) = Y Yᵀ M_i Y in the virtual weights M_i,
+and φ = L F_l ∘ ... ∘ F_1. If M_s = k qᵀ its tokens are parallel, F_s(Y) = u wᵀ with u = Y Yᵀ k, w = Yᵀ q, and
+F_j(u wᵀ) = (wᵀw)(uᵀ M_j u) u wᵀ: all later layers see the symmetric parts of their M_j alone. So φ = 0 where
+some M_j with j > s is skew-symmetric, though neither L nor any M_i is 0. Near such a zero, with
+
+    M_s(ε) = k qᵀ + εN,   M_{s+1}(ε) = K + εP,   K skew-symmetric,
+
+layer s + 1 has the values εy + O(ε²), and the rest of the network, divided by ε^m with m = 3^(l−s−1), tends
+to its value at y. If det(Yᵀ M_s(ε) Y) = εδ(Y) + O(ε²) with δ ≠ 0, K ≠ 0, P is not skew-symmetric, the other
+M_i are not either, L ≠ 0 and rk M_i ≥ 2 for i < s, then **no weights have this limit as their function**,
+real or complex: docs/deep-limits.md has the proof.
+
+All these limits are reached through the weights K, Q, V of a network: row 1 of Q_s stays and its other rows
+are multiplied by ε; Q_{s+1} becomes ΩK_{s+1} + εQ_{s+1} with a skew-symmetric Ω; V_l is divided by ε^m. So
+the limits are the values of a map of the weights, :class:`LimitMap`, and the rank of its differential bounds
+their dimension from below. From above it is at most dim M − 1, as they lie in the closure of M, not in M.
+
+>>> from agattn.architectures import DeepNetwork
+>>> print(limits(DeepNetwork((2, 2, 1), (2, 2), t=2)))
+M(2,2,1; 2,2), t = 2: limits that no weights reach, through rk M_1 = 1, M_2 skew: of dimension 7 (proved)
+>>> print(limits(DeepNetwork((3, 2, 3), (2, 2), t=3)))
+M(3,2,3; 2,2), t = 3: limits that no weights reach, through rk M_1 = 1, M_2 skew: of dimension 17 (proved)
+>>> is_closed(DeepNetwork((3, 1, 3), (2, 2), t=3))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
+from agattn.algebra.residues import random_prime, random_residues
+from agattn.architectures import DeepNetwork
+from agattn.architectures.protocol import Symmetry
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.identifiability.virtual_weights import virtual_weights
+from agattn.geometry.singularities.families import Weights
+from agattn.geometry.singularities.kinds import is_plain, rank, virtual
+
+#: Largest entries of weights that are tried for a witness, smallest first, and how often.
+_SIZES, _DRAWS = (1, 2, 5, 99), 3
+
+
+def is_covered(network: DeepNetwork) -> bool:
+    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
+    return is_plain(network) and network.is_lightning and network.value_rank is None
+
+
+def virtual_ranks(network: DeepNetwork) -> list[int]:
+    """The largest ranks that M_1, ..., M_l can have: α_i = min(a_i, d_0, ..., d_{i−1}).
+
+    >>> virtual_ranks(DeepNetwork((4, 2, 5, 1), (3, 3, 1), t=2))
+    [3, 2, 1]
+    """
+    return [min(a, *network.dims[:i]) for i, a in enumerate(network.ranks, 1)]
+
+
+def first_of_pair(network: DeepNetwork) -> int | None:
+    """The largest s for which rk M_s = 1, M_{s+1} skew is a zero through which limits are taken; or ``None``.
+
+    Behind the first M_m that has rank at most 1 only symmetric parts matter, so s + 1 is m − 1, or l if there
+    is none. If s < 1, then φ = 0 only where L, M_i or such a symmetric part is 0, and M is closed.
+
+    >>> first_of_pair(DeepNetwork((3, 3, 3, 2), (3, 3, 3), t=2))
+    2
+    >>> first_of_pair(DeepNetwork((3, 3, 3, 2), (3, 3, 1), t=2))
+    1
+    """
+    ranks = virtual_ranks(network)
+    s = (ranks.index(1) if 1 in ranks else network.layers) - 1
+    return s if s >= 1 and network.t >= 2 else None
+
+
+def is_closed(network: DeepNetwork) -> bool | None:
+    """Whether M is closed, by the theorem of docs/deep-limits.md; ``None`` if the theorem is not about it.
+
+    M is closed exactly if l = 1, t = 1, or one of d_0, d_1, a_1, a_2 is 1.
+
+    >>> [is_closed(DeepNetwork((3, 3, 1), ranks, t=2)) for ranks in ((3, 3), (2, 2), (1, 3), (3, 1))]
+    [False, False, True, True]
+    """
+    return first_of_pair(network) is None if is_covered(network) else None
+
+
+def vanishes(M: list[Array], L: Array, t: int) -> bool:
+    """Whether φ = 0 at integer virtual weights, by the theorem of docs/deep-limits.md.
+
+    For t ≥ 2 if and only if L = 0, some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for some i < j; for
+    t = 1 if and only if L = 0 or some M_i is skew-symmetric.
+
+    >>> one, skew = np.array([[1, 2], [2, 4]]), np.array([[0, 1], [-1, 0]])
+    >>> L = np.array([[1, 0]])
+    >>> vanishes([one, skew], L, t=2), vanishes([skew, one], L, t=2), vanishes([skew, one], L, t=1)
+    (True, False, True)
+    """
+    skew = [_is_skew(m) for m in M]
+    if t == 1 or not L.any() or not all(m.any() for m in M):
+        return not L.any() or any(skew)
+    return any(rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))
+
+
+def _is_skew(matrix: Array) -> bool:
+    return not (matrix + matrix.T).any()
+
+
+# Limits -----------------------------------------------------------------------------------------------------
+
+
+class _Dual:
+    """value + ε·slope, with ε² = 0; no slope stands for 0."""
+
+    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
+
+    def __init__(self, value: Any, slope: Any = None) -> None:
+        self.value, self.slope = value, slope
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.value.shape)
+
+    def __add__(self, other: Any) -> _Dual:
+        value, slope = _parts(other)
+        return _Dual(self.value + value, _sum(self.slope, slope))
+
+    __radd__ = __add__
+
+    def __getitem__(self, key: Any) -> _Dual:
+        return _Dual(self.value[key], None if self.slope is None else self.slope[key])
+
+    def swapaxes(self, *axes: int) -> _Dual:
+        return _Dual(self.value.swapaxes(*axes), None if self.slope is None else self.slope.swapaxes(*axes))
+
+    def sum(self, axis: int) -> _Dual:
+        return _Dual(self.value.sum(axis=axis), None if self.slope is None else self.slope.sum(axis=axis))
+
+
+def _parts(a: Any) -> tuple[Any, Any]:
+    return (a.value, a.slope) if isinstance(a, _Dual) else (a, None)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+@dataclass(frozen=True)
+class _DualArithmetic(Arithmetic):
+    """Dual numbers over the scalars of another arithmetic; plain arrays among them have no slope."""
+
+    over: Arithmetic
+
+    def matmul(self, a: Any, b: Any) -> _Dual:
+        """(a + εa')(b + εb') = ab + ε(a'b + ab')."""
+        (one, moved), (other, shifted) = _parts(a), _parts(b)
+        mul = self.over.matmul
+        first = None if moved is None else mul(moved, other)
+        slope = _sum(first, None if shifted is None else mul(one, shifted))
+        return _Dual(mul(one, other), None if slope is None else self.over.clean(slope))
+
+    def clean(self, a: Any) -> _Dual:
+        """Normal form of value and slope."""
+        value, slope = _parts(a)
+        return _Dual(self.over.clean(value), None if slope is None else self.over.clean(slope))
+
+
+@dataclass(frozen=True)
+class LimitMap:
+    """The map of all weights (K, Q, V) of a network to the limits through rk M_s = 1, M_{s+1} skew.
+
+    An architecture with the network's parameters, so that its Jacobian is traced as that of a network.
+
+    Attributes:
+        network: a lightning network with one head in each layer and no skip connections.
+        first: s, with 1 ≤ s < l.
+
+    >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
+    >>> matrices = {"K_1": [[1, 2], [1, 0]], "Q_1": [[1, -1], [0, 1]], "V_1": [[1, 0], [0, 1]]}
+    >>> matrices |= {"K_2": [[1, 0], [0, 1]], "Q_2": [[1, 1], [0, 2]], "V_2": [[1, 3]]}
+    >>> weights = {name: np.array([rows], dtype=object) for name, rows in matrices.items()}
+    >>> X = np.array([[[1, 2], [0, 1]]], dtype=object)
+    >>> LimitMap(network, 1).evaluate(RingArithmetic(), weights, X)
+    array([[[6300, 6216]]], dtype=object)
+    """
+
+    network: DeepNetwork
+    first: int
+
+    kind: ClassVar[str] = "limits"
+    options: ClassVar[str] = DeepNetwork.options
+
+    def __post_init__(self) -> None:
+        if not is_covered(self.network):
+            raise InputError(f"{self.network}: limits are found for lightning networks of one head, no skips")
+        if not 1 <= self.first < self.network.layers:
+            last = self.network.layers - 1
+            raise InputError(f"s is {self.first}; it must be from 1 to {last}, and layers s, s + 1 are meant")
+
+    def __str__(self) -> str:
+        s = self.first
+        return f"{self.network}: limits that no weights reach, through rk M_{s} = 1, M_{s + 1} skew"
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
+    @property
+    def t(self) -> int:
+        """The number of tokens."""
+        return self.network.t
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape (d_0, t) of X."""
+        return self.network.input_shape
+
+    @property
+    def output_shape(self) -> tuple[int, int]:
+        """The shape (d_l, t) of a limit at X."""
+        return self.network.output_shape
+
+    @property
+    def ambient_dimension(self) -> None:
+        """``None``: limits are known by their values."""
+
+    @property
+    def degree(self) -> int | None:
+        """An upper bound of the degree in weights and X: that of the network."""
+        return self.network.degree
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """The shapes of K_i, Q_i, V_i."""
+        return self.network.shapes
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all K, Q and V."""
+        return self.network.parameters
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """None that are used."""
+        return ()
+
+    def as_network(self) -> None:
+        """``None``: a limit is no function of a network."""
+
+    def as_json(self) -> dict[str, object]:
+        """The network, and s."""
+        return {"network": self.network.as_json(), "first": self.first}
+
+    @property
+    def order(self) -> int:
+        """m = 3^(l−s−1), the power of ε by which V_l is divided."""
+        return int(3 ** (self.network.layers - self.first - 1))
+
+    def queries(
+        self, arithmetic: Arithmetic, parameters: Mapping[str, Array]
+    ) -> dict[str, tuple[Array, Array]]:
+        """Q_s and Q_{s+1} as pairs: at ε = 0, and what is multiplied by ε.
+
+        Q_s is its first row plus ε times the others, so that rk K_sᵀQ_s = 1 at ε = 0. Q_{s+1} is ΩK_{s+1} at
+        ε = 0, with blocks (0 1; −1 0) in Ω, so that K_{s+1}ᵀQ_{s+1} is skew-symmetric there.
+        """
+        s, ranks, mul = self.first, self.network.ranks, arithmetic.matmul
+        one = arithmetic.identity(ranks[s - 1])
+        top = one * 0
+        top[0, 0] = one[0, 0]
+        Q = parameters[f"Q_{s}"]
+        one = arithmetic.identity(ranks[s])
+        omega = one * 0
+        for i in range(1, ranks[s], 2):
+            omega[i - 1, i], omega[i, i - 1] = one[0, 0], -one[0, 0]
+        twisted = mul(arithmetic.clean(omega), parameters[f"K_{s + 1}"])
+        rest = mul(arithmetic.identity(ranks[s - 1]) - top, Q)
+        return {f"Q_{s}": (mul(top, Q), rest), f"Q_{s + 1}": (twisted, parameters[f"Q_{s + 1}"])}
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The limit of φ(X)/ε^m on a stack of inputs, (n, d_0, t), as (n, d_l, t).
+
+        Layers 1, ..., s + 1 evaluate themselves on dual numbers, and the other layers on what is found at ε.
+        """
+        dims, ranks, after = self.network.dims, self.network.ranks, self.first + 1
+        front = DeepNetwork(dims[: after + 1], ranks[:after], self.t)
+        moving = {name: _Dual(*parts) for name, parts in self.queries(arithmetic, parameters).items()}
+        out: Any = front.evaluate(_DualArithmetic(arithmetic), {**parameters, **moving}, X)
+        Y = out.slope
+        if after == self.network.layers:
+            return Y
+        back = DeepNetwork(dims[after:], ranks[after:], self.t)
+        names = {name: f"{name[:2]}{int(name[2:]) + after}" for name in back.shapes}
+        return back.evaluate(arithmetic, {name: parameters[other] for name, other in names.items()}, Y)
+
+    def virtual_weights(self, parameters: Mapping[str, Array]) -> tuple[list[Array], Array, Array, Array]:
+        """(M, N, P, L): the virtual weights at ε = 0, and what is multiplied by ε in M_s and in M_{s+1}.
+
+        Over the integers; L is that of the V_i as they are given.
+        """
+        moving = self.queries(RingArithmetic(), parameters)
+        numbers = range(1, self.network.layers + 1)
+        V = [parameters[f"V_{i}"][0] for i in numbers]
+        # Of what is multiplied by ε only M_s and M_{s+1} are asked, so the other factors do not matter.
+        at, slopes = [
+            [
+                parameters[f"K_{i}"][0].T
+                @ (moving[name][n] if (name := f"Q_{i}") in moving else parameters[name])[0]
+                for i in numbers
+            ]
+            for n in (0, 1)
+        ]
+        M, L = virtual_weights(at, V)
+        slope, _ = virtual_weights(slopes, V)
+        return M, slope[self.first - 1], slope[self.first], L
+
+    def open_conditions(self, parameters: Mapping[str, Array], Y: Array) -> list[str]:
+        """Which of the conditions fail under which a limit is the function of no weights; Y is d_0 × 2.
+
+        The weights are integers, and Y shows that δ ≠ 0 and K ≠ 0 as polynomials: δ(Y) κ(Y) ≠ 0, where
+        det(Yᵀ M_s(ε) Y) = εδ(Y) + O(ε²) and Yᵀ K Y = κ(Y)·(0 1; −1 0).
+        """
+        M, N, P, L = self.virtual_weights(parameters)
+        s, failing = self.first, []
+        for i, m in enumerate(M, 1):
+            if i < s and rank(m) < 2:
+                failing.append(f"rk M_{i} ≥ 2")
+            if i not in (s, s + 1) and _is_skew(m):
+                failing.append(f"M_{i} is not skew-symmetric")
+        at, moved, skew = (Y.T @ matrix @ Y for matrix in (M[s - 1], N, M[s]))
+        mixed = (
+            at[0, 0] * moved[1, 1] + at[1, 1] * moved[0, 0] - at[0, 1] * moved[1, 0] - at[1, 0] * moved[0, 1]
+        )
+        failing += [] if mixed else ["δ(Y) ≠ 0"]
+        failing += [] if skew[0, 1] else ["κ(Y) ≠ 0"]
+        failing += ["P is not skew-symmetric"] if _is_skew(P) else []
+        failing += [] if L.any() else ["L ≠ 0"]
+        return failing
+
+
+@dataclass(frozen=True, repr=False)
+class LimitSet(Shown):
+    """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
+
+    Attributes:
+        network: the network; the weights of the witness are the same for every t ≥ 2.
+        first: s.
+        dimension: a proved lower bound: the rank of the differential of the limits at the witness.
+        upper_bound: proved: one less than the count that bounds dim M.
+        weights: integers (K, Q, V) at which the rank was taken, and whose limit is the function of none.
+        X: integers, d_0 × 2, which show that this limit has no preimage, and at which its value is given.
+        value: the limit at X, d_l × 2.
+    """
+
+    network: DeepNetwork
+    first: int
+    dimension: int
+    upper_bound: int
+    weights: Mapping[str, list[list[int]]]
+    X: list[list[int]]
+    value: list[list[int]]
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """``proved`` where the bounds meet; ``None`` where the dimension is only known from below."""
+        return Evidence.PROVED if self.dimension == self.upper_bound else None
+
+    def __str__(self) -> str:
+        known = f"of dimension {self.dimension} (proved)"
+        if self.evidence is None:
+            known = f"of dimension {self.dimension} to {self.upper_bound}"
+        return f"{LimitMap(self.network, self.first)}: {known}"
+
+    def as_json(self) -> dict[str, object]:
+        """The dimension and the witness, JSON-ready."""
+        witness = {"first": self.first, "weights": dict(self.weights), "X": self.X, "value": self.value}
+        return {"dimension": self.dimension, "at_most": self.upper_bound, "witness": witness}
+
+
+def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
+    """Limits of functions of the network that are the function of no weights, and how many there are.
+
+    Two tokens tell: a limit that has no preimage for two tokens has none for more, and the dimension found
+    for two is a lower bound for more.
+
+    Raises:
+        InputError: if M is closed, or the network is none of those that the theorem is about.
+
+    >>> found = limits(DeepNetwork((3, 3, 3, 2), (3, 3, 3), t=3))
+    >>> found.first, found.dimension, found.upper_bound
+    (2, 29, 29)
+    """
+    if not is_covered(network):
+        raise InputError(f"{network}: limits are found for lightning networks of one head, no skips")
+    s = first_of_pair(network)
+    if s is None:
+        raise InputError(f"{network} is closed, as l, t, d_0, d_1, a_1 or a_2 is 1: it has no limits outside")
+    limit_map = LimitMap(replace(network, t=2), s)
+    bound = network_bound(network).value - 1
+    best: tuple[int, dict[str, Array], Array] | None = None
+    for arrays, Y in _candidates(limit_map, seed):
+        found = Weights(limit_map, arrays).differential_rank(bound, seed)
+        if best is None or found > best[0]:
+            best = found, arrays, Y
+        if found == bound:
+            break
+    if best is None:
+        raise AssertionError(f"{network}: open conditions that general weights meet never held")
+    dimension, arrays, Y = best
+    value = limit_map.evaluate(RingArithmetic(), arrays, Y[None])[0]
+    weights = {name: array[0].tolist() for name, array in arrays.items()}
+    return LimitSet(network, s, dimension, bound, weights, Y.tolist(), value.tolist())
+
+
+def _candidates(limit_map: LimitMap, seed: int) -> Iterator[tuple[dict[str, Array], Array]]:
+    """Integer weights and Y that meet all conditions, small ones first."""
+    generator = np.random.default_rng(seed)
+    for size in _SIZES:
+        found = 0
+        for _ in range(50 * _DRAWS):
+
+            def draw(*shape: int, most: int = size) -> Array:
+                return generator.integers(-most, most + 1, shape).astype(object)
+
+            arrays = {name: draw(*shape) for name, shape in limit_map.shapes.items()}
+            Y = draw(*limit_map.input_shape)
+            if not limit_map.open_conditions(arrays, Y):
+                yield arrays, Y
+                found += 1
+            if found == _DRAWS:
+                break
+
+
+# Zeros ------------------------------------------------------------------------------------------------------
+
+
+class ZeroKind(NamedTuple):
+    """Weights of one kind: whether φ = 0 by the theorem, and at random inputs modulo a prime.
+
+    That some value is not 0 modulo a prime proves that φ ≠ 0.
+    """
+
+    name: str
+    by_theorem: bool
+    zero: bool
+
+
+def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
+    """A point of each kind that the theorem on zeros tells apart: what it says, and what is found.
+
+    >>> for kind in zero_kinds(DeepNetwork((2, 2, 1), (2, 2), t=2)):
+    ...     print(kind.name, kind.by_theorem, kind.zero)
+    generic False False
+    L = 0 True True
+    M_1 = 0 True True
+    M_2 = 0 True True
+    rk M_1 = 1 False False
+    rk M_2 = 1 False False
+    M_1 skew False False
+    M_2 skew False False
+    M_1 skew, rk M_2 = 1 False False
+    rk M_1 = 1, M_2 skew True True
+    all rk M_i = 1 False False
+    all M_i skew False False
+    """
+    if not is_covered(network):
+        raise InputError(f"{network}: zeros are known for lightning networks of one head, no skips")
+    generator = np.random.default_rng(seed)
+    ranks = virtual_ranks(network)
+    numbers = range(1, network.layers + 1)
+    twisted = [j for j in numbers if ranks[j - 1] >= 2]
+    kinds: list[tuple[str, Mapping[int, str]]] = [("generic", {}), ("L = 0", {0: "zero"})]
+    kinds += [(f"M_{i} = 0", {i: "zero"}) for i in numbers]
+    kinds += [(f"rk M_{i} = 1", {i: "one"}) for i in numbers]
+    kinds += [(f"M_{j} skew", {j: "skew"}) for j in twisted]
+    words = {"one": "rk M_{} = 1", "skew": "M_{} skew"}
+    pairs = [{i: "one", j: "skew"} for i in numbers for j in twisted if i != j]
+    for pair in sorted(pairs, key=lambda pair: min(pair.items(), key=lambda item: item[1] == "one")[0]):
+        kinds.append((", ".join(words[pair[i]].format(i) for i in sorted(pair)), pair))
+    kinds.append(("all rk M_i = 1", dict.fromkeys(numbers, "one")))
+    if len(twisted) == network.layers:
+        kinds.append(("all M_i skew", dict.fromkeys(numbers, "skew")))
+    return tuple(_zero_kind(network, name, what, generator) for name, what in kinds)
+
+
+def _zero_kind(
+    network: DeepNetwork, name: str, what: Mapping[int, str], generator: np.random.Generator
+) -> ZeroKind:
+    """Draw weights with these M_i, and compare the theorem with values."""
+    arrays = {key: generator.integers(-9, 10, shape).astype(object) for key, shape in network.shapes.items()}
+    for i, kind in what.items():
+        if i == 0:
+            arrays[f"V_{network.layers}"] *= 0
+        elif kind == "zero":
+            arrays[f"K_{i}"] *= 0
+        elif kind == "one":
+            arrays[f"K_{i}"][:, 1:] *= 0
+        else:
+            K, Q = arrays[f"K_{i}"], arrays[f"Q_{i}"] * 0
+            Q[:, 0], Q[:, 1] = K[:, 1], -K[:, 0]
+            arrays[f"Q_{i}"] = Q
+    p = random_prime(generator)
+    residues = {key: (array % p).astype(np.float64) for key, array in arrays.items()}
+    X = random_residues(generator, (8, *network.input_shape), p)
+    values = network.evaluate(ModularArithmetic(p), residues, X)
+    at = virtual(network, arrays)
+    return ZeroKind(name, at is not None and vanishes(*at, network.t), not np.any(values))
