@@ -1,20 +1,50 @@
-r"""Several heads in one lightning layer: special weights, and whether the set of functions is closed.
+r"""Several heads in one lightning layer: is the set of functions closed, and special weights.
+
+For t ≥ 2 tokens a layer is known by its d' × d matrix y of quadratic forms, :math:`y_{c,b}(u) = \sum_h
+V_{h,c}(u) A_{h,b}(u)` with rows of V and columns of A = KᵀQ read as linear forms: y = P·R with a d' × h
+matrix P and an h × d matrix R of linear forms, where row h of R has at most a independent coefficients. M is
+the set of all such y. Tangent vectors, and limits of higher order, are limits of several heads whose weights
+diverge; some of them are not in M. The proofs are in docs/several-heads.md of agattn.
 
 >>> from agattn import DeepNetwork
->>> names = [name for name, weights in head_kinds(DeepNetwork((2, 1), (1,), t=2, heads=2))]
->>> len(names), names[:3]
-(15, ['generic', 'V = 0 in head 1', 'K = 0 in head 1'])
+>>> found = closedness(DeepNetwork((3, 1), (1,), t=2, heads=2))
+>>> print(found)
+M(3,1; 1), heads 2, t = 2: not closed (Theorem 2). Products of linear forms do not span the y_b
+>>> print(found.limit)
+y_11 = u2^2 - u1 u3, y_12 = u2 u3
+>>> found.limit.arc.at(Fraction(1, 10))["V_1"].tolist()
+[[[Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)]], [[Fraction(-1, 10), Fraction(1, 1), Fraction(0, 1)]]]
+>>> print(closedness(DeepNetwork((3, 1), (2,), t=2, heads=2)))
+M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace of codimension h
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
 
+import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.variety.coordinates import Coordinate
+
+#: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
+Target = dict[Coordinate, int]
+#: A head, a row, a column, from 1, a power of ε, perhaps negative, and the coefficient.
+Entry = tuple[int, int, int, int, int]
+#: A linear form or a vector with Laurent polynomials in ε: (index, power) and the coefficient.
+Form = dict[tuple[int, int], int]
+#: A head of an arc: the rows of V by number, and products of forms k and vectors q whose sum is A.
+Head = tuple[dict[int, Form], list[tuple[Form, Form]]]
+
 
 #: Numbers are drawn between minus this and this, and are not 0.
 _LARGEST = 4
@@ -153,3 +183,353 @@ def head_kinds(network: DeepNetwork, seed: int = 0) -> Iterator[tuple[str, dict[
         if change is not None:
             change(weights[f"K_{i}"], weights[f"Q_{i}"], weights[f"V_{i}"], draw)
         yield name, weights
+
+
+# Closed or not ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeadsArc:
+    """Weights of a layer that depend on ε: K, Q and V with Laurent polynomials over ℤ, entry by entry.
+
+    Attributes:
+        network: one layer with h heads.
+        K, Q, V: (head, row, column, power, coefficient), all indices from 1, where the coefficient is not 0.
+    """
+
+    network: DeepNetwork
+    K: tuple[Entry, ...]
+    Q: tuple[Entry, ...]
+    V: tuple[Entry, ...]
+
+    def expansion(self) -> dict[int, Target]:
+        """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
+        A: defaultdict[tuple[int, int, int, int], int] = defaultdict(int)
+        for (h, row, k, m, x), (g, other, b, n, z) in _pairs(self.K, self.Q):
+            if (h, row) == (g, other):
+                A[h, k, b, m + n] += x * z
+        found: defaultdict[int, defaultdict[Coordinate, int]] = defaultdict(lambda: defaultdict(int))
+        for h, c, i, m, x in self.V:
+            for (g, k, b, n), z in A.items():
+                if g == h:
+                    found[m + n][c, b, min(i, k), max(i, k)] += x * z
+        values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(found.items())}
+        return {n: y for n, y in values.items() if y}
+
+    def at(self, epsilon: Fraction | int) -> dict[str, Array]:
+        """The weights at a number ε ≠ 0, as arrays of fractions of the network's shapes."""
+        weights = {}
+        for name, shape in self.network.shapes.items():
+            weights[name] = np.full(shape, Fraction(0), dtype=object)
+            for *place, power, x in getattr(self, name[0]):
+                weights[name][tuple(n - 1 for n in place)] += x * Fraction(epsilon) ** power
+        return weights
+
+
+def _pairs(one: Sequence[Entry], other: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+    return ((x, y) for x in one for y in other)
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Why y is no product P·R with h columns in P, whatever the ranks (Theorem 1).
+
+    In h columns the first row of y has multiples of the squares of h different variables; the second row has
+    a multiple of one of these squares in another of these columns, and 0 in all others.
+    """
+
+    def flaw(self, network: DeepNetwork, y: Target) -> str:
+        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        first = {b: (i, k) for (c, b, i, k) in y if c == 1}
+        second = [(b, i, k) for (c, b, i, k) in y if c == 2]
+        squares = {i for i, k in first.values() if i == k}
+        heads = network.heads_by_layer[0]
+        if not len(first) == len(squares) == sum(c == 1 for c, *_ in y) == heads:
+            return "the first row does not have the squares of h different variables"
+        if len(second) != 1 or second[0][0] not in first:
+            return "the second row has not exactly one entry, below a square"
+        [(b, i, k)] = second
+        if i != k or i not in squares or first[b] == (i, k):
+            return "the entry of the second row is not the square in another column"
+        return ""
+
+
+@dataclass(frozen=True)
+class Products:
+    """Why y is no sum of h heads with rk A = 1 (Theorem 2).
+
+    The first row of y has h nonzero entries y_b, linearly independent, and the minor of these rows and
+    columns of Σ λ_b y_b, a symmetric matrix, is a multiple of the cube of one λ_b. Of a product of linear
+    forms every such minor is 0.
+    """
+
+    rows: tuple[int, int, int]
+    columns: tuple[int, int, int]
+
+    def flaw(self, network: DeepNetwork, y: Target) -> str:
+        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        columns = sorted({b for c, b, *_ in y if c == 1})
+        places = sorted({(i, k) for c, _, i, k in y if c == 1})
+        entries = [[y.get((1, b, *place), 0) for place in places] for b in columns]
+        if not flint.fmpz_mat(entries).rank() == len(columns) == network.heads_by_layer[0]:
+            return "there are not h independent quadratic forms"
+        ring = PolynomialRing([Variable("l", (b,)) for b in columns])
+        gens = dict(zip(columns, ring.gens, strict=True))
+
+        def entry(i: int, k: int) -> Polynomial:
+            doubled = (1 + (i == k)) * ring.one()
+            terms = (g * y.get((1, b, min(i, k), max(i, k)), 0) for b, g in gens.items())
+            return doubled * sum(terms, ring.zero())
+
+        minor = _determinant([[entry(i, k) for k in self.columns] for i in self.rows], ring.zero())
+        if [max(exponents) for exponents in minor.terms] != [3]:
+            return "the minor is not a multiple of one cube"
+        return ""
+
+
+@dataclass(frozen=True)
+class Pencil:
+    """Why y is no sum of two heads with rk A ≤ a, if d' = 1 (Theorem 3).
+
+    y = v·B + w·A with linear forms v and w; all nonzero rows of A and B, and v, are within the a + 2 rows;
+    det(sB + tA) on these rows and columns is a multiple of s^{a+2}; v is not in the span of the columns of A,
+    of dimension at least 2, and v and w are independent.
+    """
+
+    v: tuple[int, ...]
+    w: tuple[int, ...]
+    A: tuple[tuple[int, ...], ...]
+    B: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    def flaw(self, network: DeepNetwork, y: Target) -> str:
+        """What is wrong with this for a matrix y of quadratic forms, or an empty string."""
+        d, n = network.dims[0], min(network.ranks[0], network.dims[0]) + 2
+        found: defaultdict[Coordinate, int] = defaultdict(int)
+        for form, matrix in ((self.v, self.B), (self.w, self.A)):
+            for i, x in enumerate(form, 1):
+                for k, row in enumerate(matrix, 1):
+                    for b, z in enumerate(row, 1):
+                        found[1, b, min(i, k), max(i, k)] += x * z
+        if {name: x for name, x in found.items() if x} != {name: x for name, x in y.items() if name[0] == 1}:
+            return "y is not vB + wA"
+        if not len({*self.rows}) == len({*self.columns}) == n:
+            return "the minor has not a + 2 rows and columns"
+        outside = [i for i in range(d) if i + 1 not in self.rows]
+        if any(any(self.A[i]) or any(self.B[i]) or self.v[i] for i in outside):
+            return "A, B or v has something in other rows"
+        values = {self._minor(t) for t in range(n + 1)}
+        if len(values) != 1 or values == {0}:
+            return "the minor is not a multiple of a power of s"
+        joined = [[*row, x] for row, x in zip(self.A, self.v, strict=True)]
+        rank = flint.fmpz_mat([list(row) for row in self.A]).rank()
+        if rank < 2 or flint.fmpz_mat(joined).rank() == rank:
+            return "v is in the span of the columns of A, or these are too few"
+        if flint.fmpz_mat([list(self.v), list(self.w)]).rank() < 2:
+            return "v and w are dependent"
+        return ""
+
+    def _minor(self, t: int) -> int:
+        """The minor at s = 1. If it is the same at more places than its degree, it does not depend on t."""
+        chosen = [[self.B[i - 1][b - 1] + t * self.A[i - 1][b - 1] for b in self.columns] for i in self.rows]
+        return int(flint.fmpz_mat(chosen).det())
+
+
+def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Polynomial:
+    """The determinant of a small matrix of polynomials."""
+    if len(matrix) == 1:
+        return matrix[0][0]
+    total = zero
+    for n, x in enumerate(matrix[0]):
+        smaller = [[*row[:n], *row[n + 1 :]] for row in matrix[1:]]
+        total = total + (-1) ** n * x * _determinant(smaller, zero)
+    return total
+
+
+@dataclass(frozen=True, repr=False)
+class HeadsLimit(Shown):
+    """A matrix of quadratic forms that is a limit of sums of h heads, and is no such sum, not even over ℂ.
+
+    Attributes:
+        y: its coefficients.
+        arc: heads whose sum converges to it for ε → 0.
+        obstruction: why it is no sum of h heads.
+    """
+
+    y: Target
+    arc: HeadsArc
+    obstruction: Squares | Products | Pencil
+
+    def flaw(self) -> str:
+        """What is wrong with the arc or with the obstruction, by exact computation; empty if nothing is."""
+        expansion = self.arc.expansion()
+        if min(expansion) < 0:
+            return f"a term with ε^{min(expansion)} does not cancel"
+        if expansion.get(0) != self.y:
+            return "the arc has another limit"
+        return self.obstruction.flaw(self.arc.network, self.y)
+
+    def value(self, X: Array) -> Array:
+        """y as a function: Σ_j y(x_j) X for tokens X = (x_1, ..., x_t), a d' × t array of exact numbers."""
+        d_out, total = self.arc.network.dims[-1], X @ X.T
+        attention = np.zeros((d_out, len(X)), dtype=object)
+        for (c, b, i, k), x in self.y.items():
+            attention[c - 1, b - 1] += x * total[i - 1, k - 1]
+        return np.asarray(attention @ X)
+
+    def __str__(self) -> str:
+        entries: dict[tuple[int, int], list[str]] = {}
+        for (c, b, i, k), x in sorted(
+            self.y.items(), key=lambda item: (item[0][:2], item[0][2] != item[0][3])
+        ):
+            sign = ("- " if x < 0 else "+ ") if entries.get((c, b)) else "-" * (x < 0)
+            factor = f"{abs(x)} " * (abs(x) != 1)
+            monomial = f"u{i}^2" if i == k else f"u{i} u{k}"
+            entries.setdefault((c, b), []).append(f"{sign}{factor}{monomial}")
+        return ", ".join(f"y_{c}{b} = {' '.join(terms)}" for (c, b), terms in entries.items())
+
+
+@dataclass(frozen=True, repr=False)
+class Closedness(Shown):
+    """Whether the set M of functions of one layer with several heads is closed, over ℝ and over ℂ alike.
+
+    Attributes:
+        network: one lightning layer.
+        status: ``"closed"``, ``"not closed"``, or ``"open"`` if no theorem here decides it.
+        theorem: which one does, by its number in docs/several-heads.md; empty if none.
+        reason: what it comes from.
+        evidence: proved, or ``None`` if it is open.
+        limit: a limit outside M, where M is not closed.
+    """
+
+    network: DeepNetwork
+    status: Literal["closed", "not closed", "open"]
+    theorem: str
+    reason: str
+    evidence: Evidence | None = Evidence.PROVED
+    limit: HeadsLimit | None = None
+
+    def __str__(self) -> str:
+        by = f" ({self.theorem})" if self.theorem else ""
+        return f"{self.network}: {self.status}{by}. {self.reason}"
+
+
+def closedness(network: DeepNetwork) -> Closedness:
+    """Whether M, the set of functions of one lightning layer, is closed in the Euclidean topology.
+
+    Args:
+        network: one lightning layer with any number of heads, V of any rank and t ≥ 2. A skip connection
+            only moves M, and does not matter.
+
+    Raises:
+        InputError: if it is another network.
+
+    >>> print(closedness(DeepNetwork((2, 3), (1,), t=2, heads=2)).limit)
+    y_11 = u2^2, y_12 = u1^2, y_21 = u1^2
+    >>> [closedness(DeepNetwork((2, 3), (1,), t=2, heads=h)).status for h in (1, 3)]
+    ['closed', 'closed']
+    >>> closedness(DeepNetwork((5, 1), (3,), t=2, heads=3)).status
+    'open'
+    """
+    restricted = network.value_rank is not None and network.value_rank < min(network.dims)
+    if network.layers > 1 or not network.is_lightning or network.t < 2 or restricted:
+        raise InputError(
+            f"{network} is not one lightning layer with V of any rank and t ≥ 2; "
+            "whether M is closed is known for such only"
+        )
+    (d, o), [h] = network.dims, network.heads_by_layer
+    a = min(network.ranks[0], d)
+    for holds, theorem, reason in (
+        (d == 1, "Theorem 5", "M is a linear space"),
+        (h == 1, "Theorem 3.4", "φ = 0 only where A = 0 or V = 0, so M is the cone over a compact set"),
+        (o == 1 and a >= d - 1, "Theorem 4",
+         "M: all y_b vanish on one subspace of codimension h"),
+        ((d, o, a, h) == (4, 1, 2, 3), "Theorem 6", "M: all y_b vanish on one line"),
+        (_fills(d, o, a, h), "Theorem 5", "every matrix of quadratic forms is a sum of h heads"),
+    ):  # fmt: skip
+        if holds:
+            return Closedness(network, "closed", theorem, reason)
+    if h <= d and o >= 2:
+        reason = "A first row of h squares and a second of one of them is no product of h columns and h rows"
+        return Closedness(network, "not closed", "Theorem 1", reason, limit=_squares(network))
+    if h <= d and a == 1:
+        reason = "Products of linear forms do not span the y_b"
+        return Closedness(network, "not closed", "Theorem 2", reason, limit=_products(network))
+    if h == 2:
+        reason = "Each pencil of matrices with this sum has only one member of rank at most a"
+        return Closedness(network, "not closed", "Theorem 3", reason, limit=_pencil(network))
+    return Closedness(network, "open", "", "no theorem here decides it", None)
+
+
+def _fills(d: int, o: int, a: int, h: int) -> bool:
+    """Whether every matrix of quadratic forms is a sum of h heads, by Theorem 5."""
+    return (d == 2 and h >= 3) or h >= min(d * d, o * d * -(-d // a))
+
+
+def _unit(*indices: int) -> Form:
+    return {(i, 0): 1 for i in indices}
+
+
+def _limit(
+    network: DeepNetwork, heads: Sequence[Head], obstruction: Squares | Products | Pencil
+) -> HeadsLimit:
+    """The limit of some heads, with the reason why it is outside."""
+    K, Q, V = [], [], []
+    for h, (values, products) in enumerate(heads, 1):
+        V += [(h, c, i, n, x) for c, form in values.items() for (i, n), x in form.items()]
+        for row, (k, q) in enumerate(products, 1):
+            K += [(h, row, i, n, x) for (i, n), x in k.items()]
+            Q += [(h, row, i, n, x) for (i, n), x in q.items()]
+    arc = HeadsArc(network, *(tuple(sorted(entries)) for entries in (K, Q, V)))
+    return HeadsLimit(arc.expansion()[0], arc, obstruction)
+
+
+def _squares(network: DeepNetwork) -> HeadsLimit:
+    """Theorem 1: y_11 = u_2², y_21 = y_12 = u_1² and y_1j = u_j², j ≥ 3.
+
+    (u_2 − u_1/ε)(u_2 + u_1/ε)·(1, −ε²) ⊗ e_1 + u_1²·(1, 0) ⊗ (e_2 + e_1/ε²) converges to the first three.
+    """
+    heads = network.heads_by_layer[0]
+    moving: list[Head] = [
+        (
+            {1: {(2, 0): 1, (1, -1): 1}, 2: {(2, 2): -1, (1, 1): -1}},
+            [({(2, 0): 1, (1, -1): -1}, _unit(1))],
+        ),
+        ({1: _unit(1)}, [(_unit(1), {(2, 0): 1, (1, -2): 1})]),
+    ]
+    still: list[Head] = [({1: _unit(j)}, [(_unit(j), _unit(j))]) for j in range(3, heads + 1)]
+    return _limit(network, [*moving, *still], Squares())
+
+
+def _products(network: DeepNetwork) -> HeadsLimit:
+    """Theorem 2: y_1 = u_2² − u_1u_3, y_2 = u_2u_3 and y_j = u_j², j ≥ 3.
+
+    s = u_2(u_3 − ε²u_1) and s' = (u_2 − εu_1)(u_3 + εu_2) differ by ε(u_2² − u_1u_3).
+    """
+    heads = network.heads_by_layer[0]
+    moving: list[Head] = [
+        ({1: _unit(2)}, [({(3, 0): 1, (1, 2): -1}, {(2, 0): 1, (1, -1): -1})]),
+        ({1: {(2, 0): 1, (1, 1): -1}}, [({(3, 0): 1, (2, 1): 1}, {(1, -1): 1})]),
+    ]
+    still: list[Head] = [({1: _unit(j)}, [(_unit(j), _unit(j))]) for j in range(3, heads + 1)]
+    return _limit(network, [*moving, *still], Products((1, 2, 3), (1, 2, 3)))
+
+
+def _pencil(network: DeepNetwork) -> HeadsLimit:
+    """Theorem 3: y = u_2·I + u_{a+2}·N with N nilpotent, of two blocks, of sizes 2 and a.
+
+    N_ε has the eigenvalues 0 and ε, each in both blocks, so that N_ε and N_ε − εI have rank a.
+    """
+    d, a = network.dims[0], network.ranks[0]
+    n, ends = a + 2, (2, a + 2)
+    inner = [i for i in range(1, n + 1) if i not in ends]
+    N = [[int(k in inner and b == k + 1) for b in range(1, d + 1)] for k in range(1, d + 1)]
+    identity = [[int(b == k <= n) for b in range(1, d + 1)] for k in range(1, d + 1)]
+    one = [(_unit(i) | ({(i + 1, 1): 1} if i + 1 in ends else {}), _unit(i + 1)) for i in inner]
+    other: list[tuple[Form, Form]] = [(_unit(i), {(i + 1, 0): 1, (i, 1): -1}) for i in inner]
+    heads: list[Head] = [({1: {(n, 0): 1, (2, -1): 1}}, one), ({1: {(2, -1): -1}}, other)]
+    v, w = (tuple(int(i == j) for j in range(1, d + 1)) for i in ends)
+    rows = tuple(range(1, n + 1))
+    A, B = (tuple(map(tuple, matrix)) for matrix in (N, identity))
+    return _limit(network, heads, Pencil(v, w, A, B, rows, rows))
