@@ -17,7 +17,18 @@ from agattn._version import __version__
 
 TYPE_CHECKING = False  # true for type checkers; typing takes longer to import than all the rest of this
 if TYPE_CHECKING:
-    from agattn.architectures import DeepNetwork, SingleLayer
+    from agattn.architectures import (
+        Attention,
+        Convolution,
+        DeepNetwork,
+        Linear,
+        Network,
+        Perceptron,
+        Power,
+        SingleLayer,
+        Skip,
+        Sum,
+    )  # fmt: skip
     from agattn.errors import AgattnError, InputError
     from agattn.evidence import Evidence, Status, Verdict
     from agattn.geometry.strata.strata import Stratum
@@ -40,7 +51,10 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "agattn.architectures": ("DeepNetwork", "SingleLayer"),
+    "agattn.architectures": (
+        "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "Power", "SingleLayer",
+        "Skip", "Sum",
+    ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
     "agattn.geometry.strata.strata": ("Stratum",),
@@ -51,7 +65,8 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "AgattnError", "DeepNetwork", "Evidence", "InputError", "SingleLayer", "Status", "Stratum", "Verdict",
+    "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
+    "Network", "Perceptron", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict",
     "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
     "identify", "learning_coefficient", "run", "script", "strata", "tangent_space", "verify", "weights",
 ]  # fmt: skip

@@ -84,7 +84,7 @@ def test_nothing_that_is_shown_prints_as_python_does():
         return [kind, *(x for one in kind.__subclasses__() for x in below(one))]
 
     results()
-    values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Shown"}
+    values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Shown"}
     for kind in below(Shown):
         if kind.__name__ not in values and kind.__module__.startswith("agattn"):
             assert kind.__repr__ is Shown.__repr__, kind

@@ -16,6 +16,8 @@ array([[4.]])
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, lcm, log2
 from typing import Any
 
 import flint
@@ -49,6 +51,10 @@ class Arithmetic:
         """The n × n identity matrix."""
         return np.eye(n)
 
+    def constant(self, numbers: Array) -> Array:
+        """Numbers, ints and Fractions in an object array, as scalars."""
+        return numbers
+
 
 @dataclass(frozen=True)
 class ModularArithmetic(Arithmetic):
@@ -68,6 +74,15 @@ class ModularArithmetic(Arithmetic):
         """Reduce modulo p."""
         return residues.reduce(a, self.p)
 
+    def constant(self, numbers: Array) -> Array:
+        """The numbers modulo p; ValueError if p divides a denominator."""
+
+        def residue(x: int | Fraction) -> int:
+            return x.numerator * pow(x.denominator, -1, self.p) % self.p
+
+        found: Array = np.frompyfunc(residue, 1, 1)(numbers)
+        return found.astype(np.float64)
+
 
 class FloatArithmetic(Arithmetic):
     """Float64, without any guarantee."""
@@ -76,6 +91,10 @@ class FloatArithmetic(Arithmetic):
         """The softmax of every column, shifted by the largest entry so that nothing overflows."""
         weights = np.exp(a - a.max(axis=-2, keepdims=True))
         return weights / weights.sum(axis=-2, keepdims=True)
+
+    def constant(self, numbers: Array) -> Array:
+        """The nearest floats."""
+        return numbers.astype(np.float64)
 
 
 class RingArithmetic(Arithmetic):
@@ -88,24 +107,54 @@ class RingArithmetic(Arithmetic):
 
 @dataclass(frozen=True)
 class Size:
-    """A bound on the sum of the absolute values of a polynomial's coefficients, as its log₂.
+    """A bound on a polynomial: the sum of the absolute values of its coefficients, and a common denominator.
 
-    Evaluated at ones, a formula gives a bound for the polynomial that it is in its arguments.
+    Evaluated at ones, a formula gives bounds for the polynomial that it is in its arguments. Numbers stand
+    for themselves.
+
+    Attributes:
+        coefficients: the log₂ of a bound on the sum.
+        denominator: by which the coefficients may be multiplied to become integers.
 
     >>> x, y = Size(0.0), Size(0.0)
     >>> round((x * y - x + y).log2, 6), round(float(np.log2(3)), 6)
     (1.584963, 1.584963)
+    >>> third = Fraction(3, 4) * x + y * Fraction(1, 6)  # 9x + 2y, divided by 12
+    >>> third.denominator, round(2**third.log2, 6)
+    (12, 11.0)
     """
 
-    log2: float
+    coefficients: float
+    denominator: int = 1
 
-    def __add__(self, other: Size) -> Size:
-        return Size(float(np.logaddexp2(self.log2, other.log2)) * (1 + 1e-12))
+    @property
+    def log2(self) -> float:
+        """The log₂ of a bound on the sum for the polynomial with integer coefficients."""
+        return self.coefficients + log2(self.denominator)
 
-    def __mul__(self, other: Size) -> Size:
-        return Size(self.log2 + other.log2)
+    @staticmethod
+    def of(x: Size | Fraction | int) -> Size:
+        """The bound itself, or that of a number."""
+        if isinstance(x, Size):
+            return x
+        return Size(log2(abs(x.numerator)) - log2(x.denominator) if x else -inf, x.denominator)
 
-    __sub__ = __add__
+    def __add__(self, other: Size | Fraction | int) -> Size:
+        other = Size.of(other)
+        total = float(np.logaddexp2(self.coefficients, other.coefficients))
+        # Rounded up: by the rounding errors of this sum, and of the logarithms of numbers in it.
+        total += 1e-12 * max(1.0, abs(total)) if total > -inf else 0.0
+        return Size(total, lcm(self.denominator, other.denominator))
+
+    def __mul__(self, other: Size | Fraction | int) -> Size:
+        other = Size.of(other)
+        return Size(self.coefficients + other.coefficients, self.denominator * other.denominator)
+
+    __sub__ = __radd__ = __rsub__ = __add__
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Size:
+        return self
 
 
 class BallArithmetic(Arithmetic):
@@ -119,6 +168,10 @@ class BallArithmetic(Arithmetic):
     def identity(self, n: int) -> Array:
         """The identity matrix, of exact balls."""
         return to_balls(np.eye(n))
+
+    def constant(self, numbers: Array) -> Array:
+        """Balls that contain the numbers."""
+        return np.frompyfunc(lambda x: flint.arb(flint.fmpq(x.numerator, x.denominator)), 1, 1)(numbers)
 
 
 def to_balls(a: Array) -> Array:

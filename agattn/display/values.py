@@ -12,7 +12,7 @@ from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import DeepNetwork, Network, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
@@ -92,6 +92,18 @@ def _network(network: DeepNetwork) -> list[Table]:
     return [
         Table(Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}"), ("quantity", "symbol", "value"), rows)
     ]
+
+
+@tables.register
+def _composition(network: Network) -> list[Table]:
+    shape, rows = network.input_shape, list[tuple[Cell, ...]]()
+    for i, layer in enumerate(network.layers, 1):
+        alone = Network((layer,), *shape)
+        shape = alone.output_shape
+        rows.append((i, str(layer), alone.parameters, " × ".join(map(str, shape))))
+    size = " × ".join(map(str, network.input_shape))
+    title = f"Network for inputs of size {size}, {network.parameters} parameters"
+    return [Table(title, ("layer", "", "parameters", "output"), tuple(rows))]
 
 
 @tables.register

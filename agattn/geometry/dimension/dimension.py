@@ -7,7 +7,8 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 
 *From above.* For networks of attention the count of :mod:`agattn.geometry.dimension.formulas`; where that is
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
-symmetries (:mod:`agattn.geometry.dimension.symmetries`): both proved.
+symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
+in (:mod:`agattn.geometry.dimension.capacity`), whichever is less: all proved.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -46,9 +47,10 @@ from agattn.algebra.arithmetic import (
 )
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
+from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
@@ -139,7 +141,12 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    counted = network_bound(network) if network else symmetry_bound(architecture, seed)
+    if network:
+        counted = network_bound(network)
+    elif isinstance(architecture, Network):
+        counted = capacity_bound(architecture, seed)
+    else:
+        counted = symmetry_bound(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"

@@ -200,6 +200,10 @@ class _Tracing(Arithmetic):
         """A constant."""
         return self.arithmetic.identity(n)
 
+    def constant(self, numbers: Array) -> Array:
+        """Constants."""
+        return self.arithmetic.constant(numbers)
+
     def pull_back(self, out: _Traced, cotangents: Array) -> None:
         """Find the gradients of what was recorded without arguments, from cotangents (m, n, ...)."""
         out.gradient = cotangents

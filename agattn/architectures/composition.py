@@ -1,0 +1,308 @@
+"""Networks of any layers, one after the other.
+
+>>> from agattn.architectures.layers import Attention, Perceptron
+>>> network = Network([Attention(3, rank=2, mask="causal"), Perceptron([4, 1], degree=2)], dim=3, tokens=2)
+>>> print(network)
+3×2 → attention 3 (rank 2, causal) → perceptron 4,1 (degree 2)
+>>> network.shapes
+{'K_1': (1, 2, 3), 'Q_1': (1, 2, 3), 'V_1': (1, 3, 3), 'W_2_1': (4, 3), 'W_2_2': (1, 4)}
+>>> network.output_shape, network.degree, network.input_degrees
+((1, 2), 15, (6,))
+>>> [(symmetry.name, symmetry.size) for symmetry in network.symmetries]
+[('GL(a)', 2), ('scaling', 1), ('GL(d)', 3), ('neuron', 1), ('neuron', 1), ('neuron', 1), ('neuron', 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agattn.architectures.layers import ADD, KEEP, Attention, Layer, Shape, Step, listed
+from agattn.architectures.network import DeepNetwork
+from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.errors import InputError
+from agattn.evidence import Shown
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+
+@dataclass(frozen=True)
+class Place(Step):
+    """A step of a network, with the shape of its input."""
+
+    shape: Shape
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the network calls the parameters, by what the layer calls them."""
+        return {letter: f"{letter}_{self.label}" for letter in self.layer.shapes(self.shape)}
+
+
+@dataclass(frozen=True)
+class Network(Shown):
+    """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
+
+    Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
+    attention layer, W_2_1, W_2_2, b_2_1, b_2_2 of a perceptron, W_3 of a convolution or a linear layer.
+
+    Attributes:
+        layers: values such as :class:`~agattn.architectures.layers.Attention`.
+        dim: d, the number of rows of X.
+        tokens: t, the number of columns of X.
+
+    Raises:
+        InputError: if there is no layer, a number is out of range, or the layers do not fit together.
+
+    >>> from agattn.architectures.layers import Convolution
+    >>> Network([Convolution(3, degree=2), Convolution(4, degree=2)], dim=1, tokens=5)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: layer 2: filter is 4, and it slides along 3 tokens; it must be at most that
+    """
+
+    layers: tuple[Layer, ...]
+    dim: int
+    tokens: int = 1
+
+    kind: ClassVar[str] = "model"
+    options: ClassVar[str] = "--model"
+    #: A network is known by its values, not by coordinates.
+    ambient_dimension: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", listed(self.layers))
+        object.__setattr__(self, "dim", positive_integer("dim", self.dim))
+        object.__setattr__(self, "tokens", positive_integer("tokens", self.tokens))
+        self._compiled  # noqa: B018  that the layers fit together
+
+    @cached_property
+    def _compiled(self) -> tuple[tuple[Place | str, ...], Shape]:
+        """The steps, each with the shape of its input, and the shape of the output."""
+        shape, kept, places = self.input_shape, [], list[Place | str]()
+        for i, layer in enumerate(self.layers, 1):
+            try:
+                for step in layer.steps(str(i)):
+                    if step == KEEP:
+                        kept.append(shape)
+                    elif step == ADD:
+                        if (before := kept.pop()) != shape:
+                            one, other = ("×".join(map(str, s)) for s in (before, shape))
+                            raise InputError(
+                                f"skip adds the input, {one}, to the output, {other}; they must be equal"
+                            )
+                    elif isinstance(step, Step):
+                        place = Place(step.layer, step.label, shape)
+                        shape, step = place.layer.output_shape(shape), place
+                    places.append(step)
+            except InputError as error:
+                raise InputError(f"layer {i}: {error}") from None
+        return tuple(places), shape
+
+    @property
+    def steps(self) -> tuple[Place | str, ...]:
+        """What is computed one after the other, with marks where an input is kept and where it is added."""
+        return self._compiled[0]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """What is computed, without the sums of skip connections."""
+        return tuple(place for place in self.steps if isinstance(place, Place))
+
+    @property
+    def t(self) -> int:
+        """The number of tokens."""
+        return self.tokens
+
+    @property
+    def input_shape(self) -> Shape:
+        """The shape (d, t) of X."""
+        return self.dim, self.tokens
+
+    @property
+    def output_shape(self) -> Shape:
+        """The shape of φ(X)."""
+        return self._compiled[1]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The parameters of the layers in their order."""
+        return {
+            place.names[letter]: shape
+            for place in self.places
+            for letter, shape in place.layer.shapes(place.shape).items()
+        }
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all parameters."""
+        return sum(map(prod, self.shapes.values()))
+
+    @cached_property
+    def _degrees(self) -> tuple[int, tuple[int, ...]] | None:
+        """The degree in the weights, or more; and all degrees in X that may occur."""
+        weights, inputs = 0, {1}
+        kept: list[tuple[int, set[int]]] = []
+        for place in self.steps:
+            if place == KEEP:
+                kept.append((weights, inputs))
+            elif place == ADD:
+                before, degrees = kept.pop()
+                weights, inputs = max(weights, before), inputs | degrees
+            elif isinstance(place, Place):
+                found = place.layer.degrees(weights, 1)
+                if found is None:
+                    return None
+                weights, factor = found
+                inputs = _sums(inputs, factor) | ({0} if "b" in place.names else set())
+        return weights, tuple(sorted(inputs))
+
+    @property
+    def input_degrees(self) -> tuple[int, ...] | None:
+        """The degrees in X of the monomials that may occur; ``None`` if the network is normalized."""
+        return self._degrees and self._degrees[1]
+
+    @property
+    def degree(self) -> int | None:
+        """The degree of φ(X) in all weights and X, or more; ``None`` if the network is normalized."""
+        return self._degrees and self._degrees[0] + self._degrees[1][-1]
+
+    @property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """The known symmetries: those inside the layers, then those between two of them.
+
+        Between a layer that ends in a matrix and the next one that begins with matrices acts GL(d), also
+        across sums of tokens; if powers are between them a factor for each of the d neurons; and into a
+        convolution along the entries of a token one factor for all. Biases and skip connections end this.
+        """
+        inside = (
+            replace(one, on=tuple(replace(a, parameter=place.names[a.parameter]) for a in one.on))
+            for place in self.places
+            for one in place.layer.symmetries(place.shape)
+        )
+        return (*inside, *(one for wire in self.wires for one in wire.symmetries()))
+
+    @cached_property
+    def wires(self) -> tuple[Wire, ...]:
+        """Where a group acts between two places."""
+        found, last, power = [], None, 1  # the place whose rows can be changed, and the power in between
+        for place in self.steps:
+            if not isinstance(place, Place):
+                last = None
+            elif r := place.layer.passes():
+                power *= r
+            else:
+                if last is not None and last.layer.rows() and place.layer.columns(place.shape):
+                    found.append(Wire(last, place, power))
+                last, power = place, 1
+        return tuple(found)
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """φ on a stack of inputs X, (n, d, t), as (n, ...), of the shape of the output.
+
+        Raises:
+            ValueError: if X does not have the network's shape.
+            TypeError: if the network is normalized and the scalars have no softmax.
+        """
+        if X.shape[1:] != self.input_shape:
+            raise ValueError(f"X has shape {X.shape[1:]}; the network takes {self.input_shape}")
+        kept = []
+        for place in self.steps:
+            if place == KEEP:
+                kept.append(X)
+            elif place == ADD:
+                X = arithmetic.clean(X + kept.pop())
+            elif isinstance(place, Place):
+                own = {letter: parameters[name] for letter, name in place.names.items()}
+                X = place.layer.evaluate(arithmetic, own, X)
+        return X
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return " → ".join([f"{self.dim}×{self.tokens}", *map(str, self.layers)])
+
+    def as_network(self) -> DeepNetwork | None:
+        """The same network by its widths and ranks, if its layers are attention of one kind.
+
+        There is none with masks or rotary positions, which are without effect for one token.
+        """
+        layers = [one for one in self.layers if isinstance(one, Attention)]
+        kinds = {(one.skip, one.normalization, one.value_rank) for one in layers}
+        plain = all(one.mask == "none" and not one.rotary for one in layers)
+        alone = self.t == 1 and all(one.mask in ("none", "causal") for one in layers)
+        if len(layers) < len(self.layers) or len(kinds) > 1 or not (plain or alone):
+            return None
+        ((skip, normalization, value_rank),) = kinds
+        dims, ranks = (self.dim, *(one.out for one in layers)), tuple(one.rank for one in layers)
+        heads = tuple(one.heads for one in layers)
+        return DeepNetwork(dims, ranks, self.t, heads, skip, normalization, value_rank=value_rank)
+
+    def as_json(self) -> dict[str, Any]:
+        """What a model file says, JSON-ready."""
+        layers = [one.as_json() for one in self.layers]
+        return {"input": {"dim": self.dim, "tokens": self.tokens}, "layer": layers}
+
+
+#: More degrees than this are not told apart.
+_MOST_DEGREES = 10_000
+
+
+def _sums(degrees: set[int], count: int) -> set[int]:
+    """The sums of so many of these numbers; if there are very many all between the least and the largest."""
+    low, high = count * min(degrees), count * max(degrees)
+    if len(degrees) == 1 or high - low > _MOST_DEGREES:
+        return {low, *range(low, high + 1)} if len(degrees) > 1 else {low}
+    total = {0}
+    for _ in range(count):
+        total = {one + other for one in total for other in degrees}
+    return total
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What lies between the rows of one place and the columns of another: a power, or nothing."""
+
+    before: Place
+    after: Place
+    power: int
+
+    @property
+    def width(self) -> int:
+        """The number of rows."""
+        return self.before.layer.output_shape(self.before.shape)[0]
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """GL(d), a factor for each row, or one for all."""
+        ends = {self.before.names[k]: axis for k, axis in self.before.layer.rows().items()}
+        columns = self.after.layer.columns(self.after.shape)
+        begins = {self.after.names[k]: axis for k, axis in columns.items() if axis is not None}
+        if not begins:
+            taken = (Acted(self.after.names[name], weight=-self.power) for name in columns)
+            return (Symmetry("scaling", 1, (*map(Acted, ends), *taken)),)
+        if self.power == 1:
+            left = (Acted(name, axis) for name, axis in ends.items())
+            right = (Acted(name, axis, True) for name, axis in begins.items())
+            return (Symmetry("GL(d)", self.width, (*left, *right)),)
+        return tuple(
+            Symmetry(
+                "neuron",
+                1,
+                (
+                    *(Acted(name, index=_line(axis, j)) for name, axis in ends.items()),
+                    *(Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items()),
+                ),
+            )
+            for j in range(self.width)
+        )
+
+
+def _line(axis: int, j: int) -> tuple[Any, ...]:
+    """The index of the j-th part along an axis, which is counted from the end."""
+    return (..., j, *[slice(None)] * (-axis - 1))

@@ -1,0 +1,624 @@
+"""The layers that a :class:`~agattn.architectures.composition.Network` is made of, as values.
+
+A layer takes a matrix whose columns are the tokens to another. Each is written with the keys that it has in a
+model file, and becomes steps: the maps that are computed one after the other, between which groups may act.
+
+>>> [step.layer.type for step in Perceptron([5, 1], degree=4).steps("1") if isinstance(step, Step)]
+['linear', 'power', 'linear']
+>>> Attention(out=2, rank=3, rotary=True)
+Traceback (most recent call last):
+    ...
+agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensions, so it must be even
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from functools import cache
+from itertools import count, islice
+from math import isqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+Shape = tuple[int, int]
+#: Degrees in the weights and in the inputs; ``None`` where something is no polynomial.
+Degrees = tuple[int, int]
+Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A map that a network computes: a layer, and what its parameters are called after."""
+
+    layer: Layer
+    label: str
+
+
+#: Between these two the input is kept, and added to the output at the end.
+KEEP, ADD = "keep", "add"
+Steps = Iterator[Step | str]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What all layers have in common; one whose map is that of its steps has no more than those.
+
+    An axis in ``rows`` or ``columns`` is that of a parameter which a change g of the output, or of the input,
+    by an invertible matrix turns: by g, or by g⁻ᵀ.
+    """
+
+    #: What a model file calls it.
+    type: ClassVar[str]
+
+    def steps(self, label: str) -> Steps:
+        """The maps one after the other."""
+        yield Step(self, label)
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """The shape of the output for this one of the input.
+
+        Raises:
+            InputError: if the layer does not take such an input.
+        """
+        raise NotImplementedError
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """The parameters by letter with their shapes, for this shape of the input."""
+        return {}
+
+    def degrees(self, weights: int, inputs: int) -> Degrees | None:
+        """The degrees of the output, for an input of these degrees."""
+        raise NotImplementedError
+
+    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
+        """The known groups that act on the parameters of this layer alone."""
+        return ()
+
+    def passes(self) -> int:
+        """r, if a factor c of a row of the input becomes a factor c^r of that row of the output; else 0."""
+        return 0
+
+    def rows(self) -> dict[str, int]:
+        """The axes that a change of the output turns; none if it cannot be taken up."""
+        return {}
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The axes that a change of the input turns; ``None`` where only a factor can be taken up."""
+        return {}
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The output on a stack of inputs, with parameters by letter."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, object]:
+        """The table of a model file that gives this layer."""
+        listed = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"type": self.type} | {key: _plain(value) for key, value in listed.items()}
+
+    def __str__(self) -> str:
+        """The type and what is not as usual, such as ``attention 2 (rank 2, causal)``."""
+        first, *others = fields(self) or (None,)
+        said = []
+        for one in others:
+            value = getattr(self, one.name)
+            if value is True:
+                said.append(one.name)
+            elif isinstance(value, str) and value != one.default:
+                said.append(value)
+            elif value is not None and value != one.default:
+                said.append(f"{one.name.replace('_', ' ')} {_short(value)}")
+        size = "" if first is None else f" {_short(getattr(self, first.name))}"
+        more = f" ({', '.join(said)})" if said else ""
+        return f"{self.type}{size}{more}"
+
+
+def _plain(value: Any) -> object:
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, tuple) and isinstance(value[0], tuple):
+        return "given"
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
+    """Put in the place of each field of a layer what its reader makes of it."""
+    for name, read in readers.items():
+        object.__setattr__(layer, name, read(name, getattr(layer, name)))
+
+
+def _boolean(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}; it must be true or false")
+    return value
+
+
+def _or_none(name: str, value: object) -> int | None:
+    return None if value is None else positive_integer(name, value)
+
+
+def _sizes(name: str, value: Any) -> tuple[int, ...]:
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not len(value):
+        raise InputError(f"{name} is {value!r}; it must be a list of numbers such as [5, 1]")
+    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))
+
+
+def _one_of(*choices: str) -> Callable[[str, object], Any]:
+    def read(name: str, value: object) -> Any:
+        if not isinstance(value, str) or value not in choices:
+            listed = f"; it must be {' or '.join(map(repr, choices))}"
+            raise InputError(f"{name} is {value!r}{nearest(str(value), choices, listed)}")
+        return value
+
+    return read
+
+
+def _mask(name: str, value: object) -> Mask:
+    if isinstance(value, str):
+        read: Mask = _one_of("none", "causal")(name, value)
+        return read
+    try:
+        rows = tuple(tuple(int(one) for one in row) for row in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        rows = ()
+    if not rows or any(len(row) != len(rows) or {*row} - {0, 1} for row in rows):
+        raise InputError(f"{name} is {value!r}; it must be 'none', 'causal', or a square matrix of 0 and 1")
+    return rows
+
+
+@dataclass(frozen=True)
+class Attention(Layer):
+    """Heads of attention: X ↦ Σ_h V_h X (M ∘ (K_h X)ᵀ (Q_h X)), with a mask M of zeros and ones.
+
+    K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions.
+
+    Attributes:
+        out: the output dimension d'.
+        rank: the attention dimension a.
+        heads: the number of heads.
+        value_rank: the largest rank of each V_h; ``None`` for no restriction.
+        mask: ``"none"``; ``"causal"``, where token j sees the tokens i ≤ j; or a t × t matrix whose entry
+            (i, j) says whether token j sees token i.
+        rotary: whether the keys and queries of token j are turned by R^j, so that only distances of tokens
+            matter; R turns each pair of dimensions by an angle of its own (:func:`rotations`).
+        skip: whether the input is added to the output.
+        normalization: ``"softmax"`` for one over the tokens that are seen, without a mask.
+
+    Raises:
+        InputError: if a number is out of range, or the rank is odd with rotary positions.
+
+    >>> print(Attention(out=2, rank=4, heads=3, mask="causal", rotary=True))
+    attention 2 (rank 4, heads 3, causal, rotary)
+    """
+
+    out: int
+    rank: int
+    heads: int = 1
+    value_rank: int | None = None
+    mask: Mask = "none"
+    rotary: bool = False
+    skip: bool = False
+    normalization: Literal["none", "softmax"] = "none"
+
+    type: ClassVar[str] = "attention"
+
+    def __post_init__(self) -> None:
+        _check(
+            self, out=positive_integer, rank=positive_integer, heads=positive_integer, value_rank=_or_none,
+            mask=_mask, rotary=_boolean, skip=_boolean, normalization=_one_of("none", "softmax"),
+        )  # fmt: skip
+        if self.rotary and self.rank % 2:
+            raise InputError(
+                f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
+            )
+        if self.normalization == "softmax" and self.mask != "none":
+            raise InputError("normalization is 'softmax', which is known here without a mask only")
+
+    def steps(self, label: str) -> Steps:
+        """Itself, with its input kept if there is a skip connection."""
+        yield from _kept(self.skip, Step(self, label))
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(d', t); any number of tokens but for a mask that is given."""
+        if isinstance(self.mask, tuple) and len(self.mask) != shape[1]:
+            raise InputError(f"mask is for {len(self.mask)} tokens, and there are {shape[1]}")
+        return self.out, shape[1]
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """K, Q, and V or O and P, each with an axis more for the heads."""
+        h, a, d, b = self.heads, self.rank, shape[0], self.value_rank
+        values = {"V": (h, self.out, d)} if b is None else {"O": (h, self.out, b), "P": (h, b, d)}
+        return {"K": (h, a, d), "Q": (h, a, d), **values}
+
+    def degrees(self, weights: int, inputs: int) -> Degrees | None:
+        """Three times those of the input, and one for each matrix."""
+        if self.normalization != "none":
+            return None
+        return 3 * weights + (3 if self.value_rank is None else 4), 3 * inputs
+
+    def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
+        """Of each head GL(a), or factors of the pairs if they are turned; GL(β); and A against V.
+
+        With rotary positions also rotations of the pairs, which are no GL(n), leave the function.
+        """
+        result: list[Symmetry] = []
+        for head in range(self.heads):
+            keys, queries = Acted("K", -2, True, (head,)), Acted("Q", -2, False, (head,))
+            if not self.rotary:
+                result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
+            else:
+                pairs = [(..., head, slice(k, k + 2), slice(None)) for k in range(0, self.rank, 2)]
+                result += [
+                    Symmetry("scaling", 1, (Acted("K", index=pair), Acted("Q", index=pair, weight=-1)))
+                    for pair in pairs
+                ]
+            if self.value_rank is not None:
+                factors = Acted("O", -1, True, (head,)), Acted("P", -2, False, (head,))
+                result.append(Symmetry("GL(β)", self.value_rank, factors))
+            if self.normalization == "none":
+                (values,) = self.rows()
+                scaled = Acted("K", index=(head,)), Acted(values, index=(head,), weight=-1)
+                result.append(Symmetry("scaling", 1, scaled))
+        return tuple(result)
+
+    def rows(self) -> dict[str, int]:
+        """The rows of V, or of O."""
+        return {"V" if self.value_rank is None else "O": -2}
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The columns of K, Q, and V or P."""
+        return dict.fromkeys(("K", "Q", "V" if self.value_rank is None else "P"), -1)
+
+    def _seen(self, t: int) -> Array:
+        """The mask as a matrix of ints."""
+        import numpy as np
+
+        rows = (
+            self.mask if isinstance(self.mask, tuple) else [[int(i <= j) for j in range(t)] for i in range(t)]
+        )
+        return np.array(rows, dtype=object)
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The heads added up."""
+        mul, stacked = arithmetic.matmul, X[:, None]
+        keys, queries = mul(parameters["K"], stacked), mul(parameters["Q"], stacked)
+        if self.rotary:
+            W = _turned(arithmetic, keys, queries, self.rank // 2, X.shape[-1])
+        else:
+            W = mul(keys.swapaxes(-1, -2), queries)
+        if self.normalization == "softmax":
+            W = arithmetic.softmax(W)
+        if self.mask != "none":
+            W = arithmetic.times(W, arithmetic.constant(self._seen(X.shape[-1])))
+        Y = mul(stacked, W)
+        for letter in ("V",) if self.value_rank is None else ("P", "O"):
+            Y = mul(parameters[letter], Y)
+        return arithmetic.clean(Y.sum(axis=-3))
+
+
+def _kept(skip: bool, *steps: Step | str) -> Steps:
+    """Steps, around which the input is kept and added if that is asked."""
+    yield from (KEEP, *steps, ADD) if skip else steps
+
+
+@cache
+def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
+    """The cosines and sines of the angles by which rotary positions turn so many pairs, from token to token.
+
+    The k-th prime that is x² + y² gives ((x² − y²)/p, 2xy/p), rational and of infinite order. As these primes
+    are different, no product of powers of the rotations is the identity: their powers are dense, in Zariski's
+    sense, in the torus of all rotations of the pairs, and what commutes with them commutes with all of it.
+
+    >>> [(str(c), str(s)) for c, s in rotations(3)]
+    [('3/5', '4/5'), ('5/13', '12/13'), ('15/17', '8/17')]
+    """
+
+    def found() -> Iterator[tuple[Fraction, Fraction]]:
+        for p in count(5, 4):
+            if all(p % q for q in range(3, isqrt(p) + 1, 2)):
+                x = next(x for x in range(isqrt(p), 0, -1) if isqrt(p - x * x) ** 2 == p - x * x)
+                y = isqrt(p - x * x)
+                yield Fraction(x * x - y * y, p), Fraction(2 * x * y, p)
+
+    return tuple(islice(found(), pairs))
+
+
+def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tokens: int) -> Array:
+    """The products kᵢᵀ R^{j−i} q_j of all keys and queries, each turned by its position."""
+    import numpy as np
+
+    powers = np.zeros((2, pairs, tokens), dtype=object)  # cosines and sines of the multiples of the angles
+    powers[0, :, 0] = 1
+    for k, (c, s) in enumerate(rotations(pairs)):
+        for j in range(1, tokens):
+            x, y = powers[:, k, j - 1]
+            powers[:, k, j] = c * x - s * y, s * x + c * y
+    cos, sin = arithmetic.constant(powers)
+    mul, times, clean = arithmetic.matmul, arithmetic.times, arithmetic.clean
+    sides = []
+    for rows in (keys, queries):
+        one, other = rows[..., 0::2, :], rows[..., 1::2, :]
+        sides.append(
+            (
+                clean(times(one, cos) - times(other, sin)),
+                clean(times(one, sin) + times(other, cos)),
+            )
+        )
+    (k0, k1), (q0, q1) = sides
+    return clean(mul(k0.swapaxes(-1, -2), q0) + mul(k1.swapaxes(-1, -2), q1))
+
+
+@dataclass(frozen=True)
+class Linear(Layer):
+    """X ↦ W X, token by token; with a bias X ↦ W X + b.
+
+    Attributes:
+        out: the number of rows of W.
+        bias: whether there is b.
+    """
+
+    out: int
+    bias: bool = False
+
+    type: ClassVar[str] = "linear"
+
+    def __post_init__(self) -> None:
+        _check(self, out=positive_integer, bias=_boolean)
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(out, t)."""
+        return self.out, shape[1]
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """W, out × d, and b of length out."""
+        return {"W": (self.out, shape[0])} | ({"b": (self.out,)} if self.bias else {})
+
+    def degrees(self, weights: int, inputs: int) -> Degrees:
+        """One more in the weights."""
+        return weights + 1, inputs
+
+    def rows(self) -> dict[str, int]:
+        """The rows of W, and of b."""
+        return {"W": -2} | ({"b": -1} if self.bias else {})
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The columns of W."""
+        return {"W": -1}
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """W X, or W X + b."""
+        Y = arithmetic.matmul(parameters["W"], X)
+        return arithmetic.clean(Y + parameters["b"][..., None]) if self.bias else Y
+
+
+@dataclass(frozen=True)
+class Power(Layer):
+    """Every entry to the power r = ``degree``."""
+
+    degree: int
+
+    type: ClassVar[str] = "power"
+
+    def __post_init__(self) -> None:
+        _check(self, degree=positive_integer)
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """That of the input."""
+        return shape
+
+    def degrees(self, weights: int, inputs: int) -> Degrees:
+        """r times those of the input."""
+        return self.degree * weights, self.degree * inputs
+
+    def passes(self) -> int:
+        """Rows are taken to the power one by one."""
+        return self.degree
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """By squares and products."""
+        return power(arithmetic, X, self.degree)
+
+
+def power(arithmetic: Arithmetic, X: Array, degree: int) -> Array:
+    """Every entry of X to a power of at least 1."""
+    result = None
+    while True:
+        if degree % 2:
+            result = X if result is None else arithmetic.times(result, X)
+        degree //= 2
+        if not degree:
+            return result
+        X = arithmetic.times(X, X)
+
+
+@dataclass(frozen=True)
+class Sum(Layer):
+    """Pools the tokens: their sum, as one token."""
+
+    type: ClassVar[str] = "sum"
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(d, 1)."""
+        return shape[0], 1
+
+    def degrees(self, weights: int, inputs: int) -> Degrees:
+        """Those of the input."""
+        return weights, inputs
+
+    def passes(self) -> int:
+        """Rows are summed one by one."""
+        return 1
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The sum of the columns."""
+        return arithmetic.clean(X.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Perceptron(Layer):
+    """x ↦ W_L (... W_2 (W_1 x)^r ...)^r, token by token; with biases W_i z + b_i in place of W_i z.
+
+    Attributes:
+        widths: the numbers of rows of W_1, ..., W_L; the last is the output dimension.
+        degree: r, the power of every entry between two matrices.
+        bias: whether each matrix comes with a bias.
+        skip: whether the input is added to the output.
+
+    Source: Kileel, Trager, Bruna, *On the expressive power of deep polynomial neural networks* (2019).
+    """
+
+    widths: tuple[int, ...]
+    degree: int
+    bias: bool = False
+    skip: bool = False
+
+    type: ClassVar[str] = "perceptron"
+
+    def __post_init__(self) -> None:
+        _check(self, widths=_sizes, degree=positive_integer, bias=_boolean, skip=_boolean)
+
+    def steps(self, label: str) -> Steps:
+        """Matrices, with powers between them."""
+        steps: list[Step | str] = []
+        for i, width in enumerate(self.widths, 1):
+            steps += [Step(Power(self.degree), "")] if i > 1 else []
+            steps.append(Step(Linear(width, self.bias), f"{label}_{i}"))
+        yield from _kept(self.skip, *steps)
+
+
+@dataclass(frozen=True)
+class Convolution(Layer):
+    """A filter that slides along the tokens, and every entry to the power r.
+
+    Y_{c,j} = (Σ_{b,m} W_{c,b,m} X_{b, s·j+m})^r for channels b of the input and c of the output, j from 0.
+    The tokens are the positions, and the rows the channels. A single token is read as one channel, whose
+    positions are its entries.
+
+    Attributes:
+        filter: the length of the filter.
+        degree: r, the power of every entry; 1 for none.
+        stride: s, by how much the filter moves on.
+        channels: the number of channels of the output.
+
+    Source: Shahverdi, Marchetti, Kohn, *On the geometry and optimization of polynomial convolutional
+    networks* (2024).
+    """
+
+    filter: int
+    degree: int
+    stride: int = 1
+    channels: int = 1
+
+    type: ClassVar[str] = "convolution"
+
+    def __post_init__(self) -> None:
+        _check(
+            self, filter=positive_integer, degree=positive_integer, stride=positive_integer,
+            channels=positive_integer,
+        )  # fmt: skip
+
+    def steps(self, label: str) -> Steps:
+        """The filter, then the power."""
+        yield Step(self, label)
+        if self.degree > 1:
+            yield Step(Power(self.degree), "")
+
+    def _input(self, shape: Shape) -> Shape:
+        """The numbers of channels and positions."""
+        return (1, shape[0]) if shape[1] == 1 else shape
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """The channels, and as many positions as the filter fits into."""
+        positions = self._input(shape)[1]
+        if self.filter > positions:
+            what = "entries in the token" if shape[1] == 1 else "tokens"
+            raise InputError(
+                f"filter is {self.filter}, and it slides along {positions} {what}; it must be at most that"
+            )
+        return self.channels, (positions - self.filter) // self.stride + 1
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """W, channels × channels of the input × filter."""
+        return {"W": (self.channels, self._input(shape)[0], self.filter)}
+
+    def degrees(self, weights: int, inputs: int) -> Degrees:
+        """Those of the filter alone, as the power is a step of its own."""
+        return weights + 1, inputs
+
+    def rows(self) -> dict[str, int]:
+        """The filters by channel of the output."""
+        return {"W": -3}
+
+    def columns(self, shape: Shape) -> dict[str, int | None]:
+        """The filters by channel of the input; of positions only a factor is taken up."""
+        return {"W": None if shape[1] == 1 else -2}
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """The filter alone, entry by entry of it."""
+        X = X.swapaxes(-1, -2) if X.shape[-1] == 1 else X
+        last = X.shape[-1] - self.filter + 1
+        parts = [
+            arithmetic.matmul(parameters["W"][..., m], X[..., m : m + last : self.stride])
+            for m in range(self.filter)
+        ]
+        total = parts[0]
+        for part in parts[1:]:
+            total = arithmetic.clean(total + part)
+        return total
+
+
+@dataclass(frozen=True)
+class Skip(Layer):
+    """Layers one after the other, whose input is added to their output: a residual block."""
+
+    layer: tuple[Layer, ...] = field(default=())
+
+    type: ClassVar[str] = "skip"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layer", listed(self.layer))
+
+    def steps(self, label: str) -> Steps:
+        """Those of the layers, with the input kept."""
+        inner = (step for i, one in enumerate(self.layer, 1) for step in one.steps(f"{label}_{i}"))
+        yield from _kept(True, *inner)
+
+    def as_json(self) -> dict[str, object]:
+        """The table, with the tables of the layers."""
+        return {"type": self.type, "layer": [one.as_json() for one in self.layer]}
+
+    def __str__(self) -> str:
+        return f"skip({' → '.join(map(str, self.layer))})"
+
+
+def listed(layers: Any) -> tuple[Layer, ...]:
+    """One layer or several as a tuple.
+
+    Raises:
+        InputError: if there is none, or something is no layer.
+    """
+    given = (layers,) if isinstance(layers, Layer) else layers
+    if not isinstance(given, (Sequence, Iterator)) or isinstance(given, (str, bytes)):
+        raise InputError(f"the layers are {given!r}; they must be a list such as [ag.Linear(2), ag.Power(3)]")
+    found = tuple(given)
+    if not found:
+        raise InputError("there are no layers; give at least one")
+    for i, one in enumerate(found, 1):
+        if not isinstance(one, Layer):
+            known = ", ".join(f"ag.{name}" for name in sorted(kind.__name__ for kind in LAYERS.values()))
+            raise InputError(f"layer {i} is {one!r}, which is no layer; there are {known}")
+    return found
+
+
+#: Every kind of layer by its type.
+LAYERS: Mapping[str, type[Layer]] = {
+    kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Skip)
+}

@@ -1,0 +1,198 @@
+r"""How large a space the functions of a network lie in: upper bounds on the dimension of its neuromanifold.
+
+**All monomials.** An output of a network is a polynomial in X of known degrees. If every token is mapped by
+itself, it is one in the d entries of a token, and the network is given by its rows; if tokens are mixed
+without regard to their order, by its rows at the first token, in all entries of X.
+
+**Perceptrons, cut into pieces.** Let W_1, ..., W_L be matrices with powers between them, and B(i, j) a bound
+for W_{i+1}, ..., W_j, of widths n_i to n_j. Then B(i, j) ≤ B(i, k) + B(k, j) − n_k, as a factor for each
+neuron at the cut can be moved from one piece to the other, and these n_k factors act freely where no row is
+zero. Pieces are bounded by their monomials; without powers by the matrices of rank at most m = min n_k, of
+which there are m(n_i + n_j − m) dimensions; and with two matrices, the second with one row, by the theorem on
+sums of powers:
+
+**Alexander and Hirschowitz** (1995): sums of s r-th powers of linear forms in n variables, r ≥ 3, have the
+dimension min(sn, C(n+r−1, r)), and one less for (n, r, s) = (3, 4, 5), (4, 4, 9), (5, 4, 14) and (5, 3, 7).
+For r = 2 they are the quadrics of rank at most s.
+
+**Layer by layer.** The bounds of the layers add up, less the groups between them: the factors of neurons,
+and d·r for GL(d) if r rows of the layer before are linearly independent functions, as is shown in
+:mod:`~agattn.geometry.dimension.formulas`. Where skip connections leave no group between the layers, these
+bounds are simply added.
+
+>>> from agattn.architectures import Network, Perceptron
+>>> capacity_bound(Network([Perceptron([5, 1], degree=4)], dim=3))
+Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander and Hirschowitz)')
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import comb, prod
+
+import numpy as np
+
+from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.architectures import (
+    Attention,
+    Convolution,
+    Linear,
+    Network,
+    Perceptron,
+    Power,
+    Skip,
+    Sum,
+    draw_parameters,
+)
+from agattn.architectures.composition import Wire
+from agattn.architectures.layers import Layer
+from agattn.geometry.dimension.formulas import Bound, network_bound
+from agattn.geometry.dimension.symmetries import symmetry_bound
+
+#: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
+_DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
+#: A space is not measured for more degrees than this.
+_MOST_DEGREES = 1000
+
+
+def capacity_bound(network: Network, seed: int = 0) -> Bound:
+    """The least of the known bounds; the seed changes only, and rarely, how good it is."""
+    if len(network.layers) == 1 and (inner := _residual(network.layers[0])):
+        return capacity_bound(Network(inner, *network.input_shape), seed)
+    known = network.as_network()
+    found = (
+        symmetry_bound(network, seed),
+        _monomials(network),
+        _pieces(network),
+        _layers(network, seed) if len(network.layers) > 1 else None,
+        network_bound(known) if known else None,
+    )
+    return min((bound for bound in found if bound), key=lambda bound: bound.value)
+
+
+def _residual(layer: Layer) -> tuple[Layer, ...]:
+    """The layers to whose output a layer adds its input: a translation, which changes no dimension."""
+    if isinstance(layer, Skip):
+        return layer.layer
+    return (replace(layer, skip=False),) if isinstance(layer, (Attention, Perceptron)) and layer.skip else ()
+
+
+def _layers(network: Network, seed: int) -> Bound:
+    """The bounds of all layers, less the groups between them."""
+    shape, total, found = network.input_shape, 0, []
+    for i, layer in enumerate(network.layers, 1):
+        alone = Network((layer,), *shape)
+        if alone.parameters:
+            bound = capacity_bound(alone, seed)
+            total += bound.value
+            found.append(f"{bound.value} for layer {i} ({bound.reason})")
+        shape = alone.output_shape
+    groups = 0
+    for wire in network.wires:
+        one, two = (place.label.partition("_")[0] for place in (wire.before, wire.after))
+        if one != two:
+            groups += _orbit(network, wire, seed)
+    return Bound(total - groups, f"{', '.join(found)}, less {groups} for the groups between them")
+
+
+def _orbit(network: Network, wire: Wire, seed: int) -> int:
+    """The dimension of the orbits of the group between two layers, or less."""
+    (first, *_) = wire.symmetries()
+    if first.name != "GL(d)":
+        return len(wire.symmetries())
+    generator = np.random.default_rng(seed)
+    p, number = random_prime(generator), int(wire.before.label.partition("_")[0])
+    shape = network.input_shape
+    for layer in network.layers[: number - 1]:
+        shape = Network((layer,), *shape).output_shape
+    alone = Network((network.layers[number - 1],), *shape)
+    weights = draw_parameters(alone, lambda shape: random_residues(generator, shape, p))
+    X = random_residues(generator, (first.size, *shape), p)
+    values = alone.evaluate(ModularArithmetic(p), weights, X)
+    space = RowSpace(values.shape[0] * values.shape[2], p)
+    return first.size * space.add(values.swapaxes(0, 1).reshape(first.size, -1))
+
+
+def sums_of_powers(n: int, s: int, r: int) -> int:
+    """The dimension of the sums of s r-th powers of linear forms in n variables, with coefficients.
+
+    >>> [sums_of_powers(3, 5, 4), sums_of_powers(3, 6, 4), sums_of_powers(3, 2, 2)]
+    [14, 15, 5]
+    """
+    if r == 1:
+        return n
+    if r == 2:
+        rank = min(n, s)
+        return rank * (2 * n - rank + 1) // 2
+    return min(s * n, comb(n + r - 1, r)) - ((n, r, s) in _DEFECTIVE)
+
+
+def _monomials(network: Network) -> Bound | None:
+    """The monomials in the entries of X of the degrees that may occur, for all outputs that may differ."""
+    degrees = network.input_degrees
+    if degrees is None or len(degrees) > _MOST_DEGREES:
+        return None
+    rows, tokens = network.output_shape
+    alone, ordered, pooled = True, False, False
+    for layer in (place.layer for place in network.places):
+        if isinstance(layer, Attention):
+            alone, ordered = alone and network.t == 1, ordered or layer.mask != "none" or layer.rotary
+        elif isinstance(layer, Convolution):
+            alone, ordered = False, True
+        elif isinstance(layer, Power):
+            alone = alone and not pooled
+        pooled = pooled or isinstance(layer, Sum)
+    variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
+    if ordered:
+        outputs *= tokens
+    space = sum(comb(variables + k - 1, k) for k in degrees)
+    return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
+
+
+def _pieces(network: Network) -> Bound | None:
+    """The bound of a network of matrices and powers, cut into pieces as is best."""
+    widths, powers, power, pooled = [network.dim], [], 1, False
+    for i, step in enumerate(network.steps):
+        layer = step if isinstance(step, str) else step.layer
+        if isinstance(layer, Linear) and not layer.bias:
+            powers += [power] if i else []
+            widths.append(layer.out)
+            power = 1
+        elif isinstance(layer, Power) and i and not pooled:
+            power *= layer.degree
+        elif isinstance(layer, Sum) and power == 1:
+            pooled = True
+        else:
+            return None
+    last = len(widths) - 1
+    if last < 1 or power > 1:
+        return None
+    best: dict[tuple[int, int], Bound] = {}
+    for size in range(1, last + 1):
+        for i in range(last + 1 - size):
+            j = i + size
+            found = [_whole(widths[i : j + 1], powers[i : j - 1])]
+            for k in range(i + 1, j):
+                one, two, n = best[i, k], best[k, j], widths[k]
+                cut = f"{one.reason}; and {two.reason}; less {n} factors of neurons between them"
+                found.append(Bound(one.value + two.value - n, cut))
+            best[i, j] = min(found, key=lambda bound: bound.value)
+    return best[0, last]
+
+
+def _whole(widths: list[int], powers: list[int]) -> Bound:
+    """The bound of one piece."""
+    n, *_, m = widths
+    if not powers:
+        return Bound(n * m, f"matrices of size {m} × {n}")
+    r = prod(powers)
+    if r == 1:
+        rank = min(widths)
+        return Bound(rank * (n + m - rank), f"matrices of size {m} × {n} and rank at most {rank}")
+    if len(powers) == 1 and m == 1:
+        s = widths[1]
+        what = f"sums of {s} powers of degree {r} in {n} variables"
+        return Bound(sums_of_powers(n, s, r), f"{what}{' (Alexander and Hirschowitz)' if r > 2 else ''}")
+    space = comb(n + r - 1, r)
+    return Bound(m * space, f"{m} times the {space} monomials of degree {r} in {n} variables")

@@ -1,0 +1,283 @@
+"""Networks of any layers: every layer against its formula, its symmetries, and dimensions that are known."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.arithmetic import (
+    BallArithmetic,
+    FloatArithmetic,
+    ModularArithmetic,
+    RingArithmetic,
+    Size,
+    to_balls,
+)
+from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.algebra.residues import matmul, random_residues
+from agattn.architectures import draw_parameters
+from agattn.architectures.layers import rotations
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.symmetries import symmetry_tangents
+
+P = 1073741789
+
+
+@st.composite
+def networks(draw):
+    """A small network of any layers, and its inputs' shape."""
+    shape = draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))
+    number = st.integers(1, 3)
+    layers = []
+    for _ in range(draw(number)):
+        d = (ag.Network(layers, *shape).output_shape if layers else shape)[0]
+        skip, rotary = draw(st.booleans()), draw(st.booleans())
+        out = d if skip else draw(number)
+        layer = draw(
+            st.sampled_from(
+                [
+                    ag.Attention(
+                        out, 2 if rotary else draw(number), draw(st.integers(1, 2)),
+                        draw(st.sampled_from([None, 1])), draw(st.sampled_from(["none", "causal"])),
+                        rotary, skip,
+                    ),
+                    ag.Perceptron([draw(number), out], draw(st.integers(1, 2)), draw(st.booleans()), skip),
+                    ag.Linear(out, draw(st.booleans())),
+                    ag.Power(2),
+                    ag.Sum(),
+                    ag.Skip([ag.Power(2), ag.Linear(d)]),
+                    ag.Convolution(1, draw(st.integers(1, 2)), channels=draw(st.integers(1, 2))),
+                ]
+            )
+        )  # fmt: skip
+        layers.append(layer)
+    if ag.Network(layers, *shape).output_shape[1] > 1:
+        layers.append(ag.Convolution(2, 1, channels=2))
+    return ag.Network(layers, *shape)
+
+
+def integers(network, generator, inputs=3):
+    def draw(shape):
+        return generator.integers(-3, 4, shape).astype(object)
+
+    return draw_parameters(network, draw), draw((inputs, *network.input_shape))
+
+
+def formula(layer, weights, X):
+    """A layer as its docstring defines it, entry by entry, at one input."""
+    kind = type(layer).__name__
+    if kind == "Attention":
+        t, Y = X.shape[1], np.zeros((layer.out, X.shape[1]), dtype=object)
+        for h in range(layer.heads):
+            V = weights["V"][h] if "V" in weights else weights["O"][h] @ weights["P"][h]
+            K, Q = weights["K"][h] @ X, weights["Q"][h] @ X
+            for j in range(t):
+                for i in range(t):
+                    if (layer.mask == "causal" and i > j) or (
+                        isinstance(layer.mask, tuple) and not layer.mask[i][j]
+                    ):
+                        continue
+                    A = np.eye(layer.rank, dtype=int).astype(object)
+                    for n, (c, s) in enumerate(rotations(layer.rank // 2) if layer.rotary else ()):
+                        R = np.array([[c, -s], [s, c]])
+                        for _ in range(abs(j - i)):
+                            pair = slice(2 * n, 2 * n + 2)
+                            A[pair, pair] = A[pair, pair] @ (R if j > i else R.T)
+                    Y[:, j] += (K[:, i] @ A @ Q[:, j]) * (V @ X[:, i])
+        return Y + X if layer.skip else Y
+    if kind == "Perceptron":
+        Y = X
+        for n in range(1, len(layer.widths) + 1):
+            Y = weights[f"W_{n}"] @ (Y if n == 1 else Y**layer.degree)
+            Y = Y + weights[f"b_{n}"][:, None] if layer.bias else Y
+        return Y + X if layer.skip else Y
+    if kind == "Convolution":
+        Z = X.T if X.shape[1] == 1 else X
+        positions = range(0, Z.shape[1] - layer.filter + 1, layer.stride)
+        window = [Z[:, j : j + layer.filter] for j in positions]
+        return np.array([[(W * z).sum() ** layer.degree for z in window] for W in weights["W"]])
+    if kind == "Linear":
+        return weights["W"] @ X + (weights["b"][:, None] if layer.bias else 0)
+    if kind == "Power":
+        return X**layer.degree
+    if kind == "Sum":
+        return X.sum(axis=1)[:, None]
+    Y = X
+    for n, inner in enumerate(layer.layer, 1):
+        Y = formula(inner, inner_weights(weights, n), Y)
+    return Y + X
+
+
+def inner_weights(weights, n):
+    """Those of a layer with this number: W_2_1 is W_1 of layer 2."""
+    parts = {name: name.split("_") for name in weights}
+    return {"_".join([k[0], *k[2:]]): weights[name] for name, k in parts.items() if k[1] == str(n)}
+
+
+FIXED = [
+    ag.Network([ag.Attention(2, 4, 2, rotary=True, mask="causal")], 3, 4),
+    ag.Network([ag.Attention(2, 2, mask=[[1, 0], [1, 1]], value_rank=1)], 2, 2),
+    ag.Network([ag.Perceptron([2, 3, 2], 3, bias=True)], 2, 2),
+    ag.Network([ag.Convolution(3, 2, stride=2, channels=2), ag.Convolution(2, 3)], 2, 7),
+    ag.Network([ag.Convolution(2, 2), ag.Perceptron([2, 1], 2), ag.Sum()], 4),
+]
+
+
+def at_formula(network, seed):
+    weights, X = integers(network, np.random.default_rng(seed))
+    Y = network.evaluate(RingArithmetic(), weights, X)
+    assert Y.shape == (len(X), *network.output_shape)
+    for x, y in zip(X, Y, strict=True):
+        for n, layer in enumerate(network.layers, 1):
+            x = formula(layer, inner_weights(weights, n), x)
+        assert (x == y).all()
+
+
+@pytest.mark.parametrize("network", FIXED, ids=str)
+def test_layers_are_their_formulas(network):
+    at_formula(network, 0)
+
+
+@settings(max_examples=40)
+@given(networks(), st.integers(0, 99))
+def test_networks_are_their_formulas_and_have_their_symmetries(network, seed):
+    at_formula(network, seed)
+    generator = np.random.default_rng(seed)
+    weights = draw_parameters(network, lambda shape: random_residues(generator, shape, P))
+    if network.parameters:
+        J = jacobian(
+            network, weights, random_residues(generator, (4, *network.input_shape), P), ModularArithmetic(P)
+        )
+        assert not matmul(J, symmetry_tangents(network, weights, P).T.copy(), P).any()
+
+
+@pytest.mark.parametrize("network", FIXED, ids=str)
+def test_every_arithmetic_agrees(network):
+    weights, X = integers(network, np.random.default_rng(1), 2)
+    exact = network.evaluate(RingArithmetic(), weights, X)
+    residues = network.evaluate(
+        ModularArithmetic(P), {k: (a % P).astype(float) for k, a in weights.items()}, (X % P).astype(float)
+    )
+    assert (residues == ModularArithmetic(P).constant(exact)).all()
+    floats = {k: a.astype(float) for k, a in weights.items()}
+    assert np.allclose(network.evaluate(FloatArithmetic(), floats, X.astype(float)), exact.astype(float))
+    balls = network.evaluate(BallArithmetic(), {k: to_balls(a) for k, a in floats.items()}, to_balls(X))
+    known = BallArithmetic().constant(exact)
+    assert all(ball.overlaps(value) for ball, value in zip(balls.ravel(), known.ravel(), strict=True))
+
+
+def test_over_polynomials_and_the_size_of_their_coefficients():
+    network = ag.Network([ag.Attention(1, 2, rotary=True, mask="causal")], 1, 3)
+    ring = PolynomialRing([Variable(letter, (i,)) for letter in "kqvx" for i in (1, 2, 3)])
+    k, q, v, x = (ring.gens[i : i + 3] for i in (0, 3, 6, 9))
+    weights = {"K_1": [[[k[0]], [k[1]]]], "Q_1": [[[q[0]], [q[1]]]], "V_1": [[[v[0]]]]}
+    weights = {name: np.array(rows, dtype=object) for name, rows in weights.items()}
+    Y = network.evaluate(RingArithmetic(), weights, np.array([[x]], dtype=object))
+    coefficients = [c for f in Y.ravel() for c in f.terms.values()]
+    assert {Fraction(3, 5), Fraction(-7, 25)} <= set(coefficients)
+    ones = {name: np.full(shape, Size(0.0), dtype=object) for name, shape in network.shapes.items()}
+    bound = network.evaluate(RingArithmetic(), ones, np.full((1, 1, 3), Size(0.0), dtype=object)).sum()
+    assert all((c * bound.denominator).denominator == 1 for c in coefficients)
+    assert 0 <= bound.coefficients - np.log2(float(sum(map(abs, coefficients)))) < 1
+    degrees = {sum(e) for f in Y.ravel() for e in f.terms}
+    assert max(degrees) == network.degree == 6
+
+
+def test_rotary_positions_matter_by_distance_alone():
+    assert all(c * c + s * s == 1 for c, s in rotations(9)) and len(set(rotations(9))) == 9
+    network = ag.Network([ag.Attention(2, 4, rotary=True)], 2, 3)
+    weights, X = integers(network, np.random.default_rng(2))
+    X[:, :, 0] = 0  # then a shift to the left by one position changes nothing but positions
+    shifted = np.concatenate([X[:, :, 1:], X[:, :, :1]], axis=2)
+    one, other = (network.evaluate(RingArithmetic(), weights, Z) for Z in (X, shifted))
+    assert (one[:, :, 1:] == other[:, :, :2]).all() and (one != 0).any()
+    assert (one != ag.Network([ag.Attention(2, 4)], 2, 3).evaluate(RingArithmetic(), weights, X)).any()
+
+
+@pytest.mark.parametrize(
+    ("layers", "shape", "value"),
+    [
+        # Alexander and Hirschowitz: min(sn, C(n+r-1, r)), with four defects; quadrics of rank at most s.
+        *[([ag.Perceptron([s, 1], r)], (n, 1), value) for n, s, r, value in [
+            (3, 5, 4, 14), (4, 9, 4, 34), (5, 7, 3, 34), (3, 4, 3, 10), (3, 4, 4, 12), (2, 3, 5, 6),
+            (3, 2, 2, 5), (4, 3, 2, 9), (3, 6, 4, 15),
+        ]],
+        # Matrices of rank at most the least width.
+        ([ag.Linear(2), ag.Linear(3), ag.Linear(4)], (4, 1), 12),
+        ([ag.Linear(5), ag.Linear(4), ag.Linear(2)], (3, 2), 6),
+        # Convolutions: the lengths of the filters, less a factor between any two.
+        ([ag.Convolution(3, 2), ag.Convolution(2, 3), ag.Convolution(4, 1)], (1, 9), 7),
+        ([ag.Convolution(3, 2, stride=2), ag.Convolution(2, 3)], (9, 1), 4),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_dimensions_that_are_known(layers, shape, value):
+    found = dimension(ag.Network(layers, *shape))
+    assert (found.dimension, found.evidence) == (value, Evidence.PROVED)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        ag.DeepNetwork((3, 2, 3), (2, 1), t=2),
+        ag.DeepNetwork((2, 2), (2,), t=2, heads=2),
+        ag.DeepNetwork((2, 2, 2), (1, 2), t=3, heads=(1, 2), skip=True, value_rank=1),
+        ag.DeepNetwork((2, 2), (1,), t=2, normalization="softmax"),
+    ],
+    ids=str,
+)
+def test_networks_of_attention_are_recognized(network):
+    layers = [
+        ag.Attention(d, a, h, network.value_rank, skip=network.skip, normalization=network.normalization)
+        for d, a, h in zip(network.dims[1:], network.ranks, network.heads_by_layer, strict=True)
+    ]
+    model = ag.Network(layers, network.dims[0], network.t)
+    assert model.as_network() == network and model.shapes == network.shapes and model.degree == network.degree
+    assert ag.dimension(model).as_json() | {"seconds": 0} == ag.dimension(network).as_json() | {"seconds": 0}
+    # The same functions, behind an identity that keeps them from being recognized.
+    other = dimension(ag.Network([*layers, ag.Power(1)], network.dims[0], network.t))
+    assert other.architecture.as_network() is None and other.dimension == dimension(network).dimension
+
+
+def test_rotary_positions_leave_a_smaller_group():
+    found = dimension(ag.Network([ag.Attention(3, 2, rotary=True)], 3, 3))
+    assert found.lower_bound == 18  # 21 parameters, less the scalings and rotations of a pair and of A
+    assert dimension(ag.Network([ag.Attention(3, 2)], 3, 3)).dimension == 16
+
+
+def test_a_network_is_a_table():
+    text = FIXED[4]._repr_html_()
+    assert "Network for inputs of size 4 × 1, 9 parameters" in text and "convolution 2 (degree 2)" in text
+    assert FIXED[4]._repr_latex_()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ag.Network([], 2), "there are no layers"),
+        (lambda: ag.Network([ag.Linear(2), 3], 2), "layer 2 is 3, which is no layer; there are ag.Attention"),
+        (lambda: ag.Network("ab", 2), "the layers are 'ab'; they must be a list"),
+        (lambda: ag.Network([ag.Linear(0)], 2), "out is 0; it must be a whole number of at least 1"),
+        (lambda: ag.Network([ag.Linear(2)], 0), "dim is 0"),
+        (lambda: ag.Network([ag.Linear(2)], 2, 0), "tokens is 0"),
+        (lambda: ag.Perceptron(5, 2), "widths is 5; it must be a list"),
+        (lambda: ag.Perceptron([5, 0], 2), r"widths\[1\] is 0"),
+        (lambda: ag.Attention(2, 3, rotary=True), "rank is 3; rotary positions turn pairs"),
+        (lambda: ag.Attention(2, 2, mask="casual"), "mask is 'casual'; did you mean 'causal'?"),
+        (lambda: ag.Attention(2, 2, mask=[[1, 2], [0, 1]]), "a square matrix of 0 and 1"),
+        (lambda: ag.Attention(2, 2, skip="yes"), "skip is 'yes'; it must be true or false"),
+        (lambda: ag.Attention(2, 2, mask="causal", normalization="softmax"), "without a mask only"),
+        (lambda: ag.Network([ag.Attention(2, 2, mask=[[1]])], 2, 2), "layer 1: mask is for 1 tokens"),
+        (lambda: ag.Network([ag.Attention(2, 2, skip=True)], 3, 2), "layer 1: skip adds the input, 3×2, to"),
+        (lambda: ag.Network([ag.Convolution(4, 2)], 2, 3), "layer 1: filter is 4, and it slides along 3"),
+        (lambda: ag.Network([ag.Convolution(4, 2)], 3), "filter is 4, and it slides along 3 entries"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(make, message):
+    with pytest.raises(ag.InputError, match=message):
+        make()
