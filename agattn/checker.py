@@ -703,6 +703,7 @@ OTHERS = frozenset({
     "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
     "agattn.rank-one-locus", "agattn.skip-dimension",
     "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
+    "agattn.deep-critical", "agattn.deep-singular",
 })  # fmt: skip
 """The claims of agattn that no certificate about one layer proves; λ and networks have others."""
 

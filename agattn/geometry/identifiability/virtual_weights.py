@@ -32,7 +32,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
-from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
@@ -259,20 +259,36 @@ def local_fiber(M: Matrices, L: Array, t: int, seed: int = 0) -> FiberDimension:
     """
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
-    d, d_out, l = L.shape[1], L.shape[0], len(M)
+    columns = sum(np.size(m) for m in (*M, L))
+    rows = columns + 10
+    X = random_residues(generator, (rows, L.shape[1], t), p)
+    cotangents = random_residues(generator, (rows, 1, L.shape[0], t), p)
+    rank = RowSpace(columns, p).add(virtual_jacobian(M, L, X, cotangents, p))
+    return FiberDimension(len(M) if all(np.any(m) for m in (*M, L)) else 0, columns - rank)
+
+
+def virtual_jacobian(M: Matrices, L: Array, X: Residues, cotangents: Residues, p: int) -> Residues:
+    """The derivatives of φ by the entries of M_1, ..., M_l and L, modulo a prime.
+
+    Args:
+        M, L: virtual weights, with integer entries.
+        X: a stack of inputs modulo p, (n, d_0, t).
+        cotangents: the outputs that are differentiated, (n, m, d_l, t).
+        p: the prime.
+
+    Returns:
+        An array of shape (n·m, l·d_0² + d_l·d_0).
+    """
+    d, d_out, l = L.shape[1], L.shape[0], len(M)  # the paper's l
     # As a network: K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L; only Q_1, ..., Q_l and V_l vary.
-    network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
+    network = DeepNetwork((*[d] * l, d_out), (d,) * l, X.shape[2])
     weights = {name: np.eye(d)[None] for name in network.shapes}
     weights |= {f"Q_{i}": (np.asarray(m) % p).astype(float)[None] for i, m in enumerate(M, 1)}
     weights[f"V_{l}"] = (np.asarray(L) % p).astype(float)[None]
     columns = [3 * d * d * i + d * d + n for i in range(l) for n in range(d * d)]
     columns += range(3 * d * d * l - d * d, 3 * d * d * l - d * d + d * d_out)
-    rows = len(columns) + 10
-    X = random_residues(generator, (rows, d, t), p)
-    cotangents = random_residues(generator, (rows, 1, d_out, t), p)
     J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
-    rank = RowSpace(len(columns), p).add(J[:, columns])
-    return FiberDimension(l if all(np.any(m) for m in (*M, L)) else 0, len(columns) - rank)
+    return np.asarray(J, dtype=np.float64)[:, columns]
 
 
 def monomials_of_network(network: DeepNetwork, limit: int) -> int:

@@ -107,8 +107,8 @@ def _padded(matrix: Array, rows: int, columns: int) -> Array:
     return result
 
 
-def _rank_one(matrix: Array) -> Factors:
-    """h and v with h vᵀ the matrix, of rank one."""
+def rank_one_factors(matrix: Array) -> Factors:
+    """h and v with h v the matrix, of rank one: a column and a row."""
     row = next(r for r in matrix.tolist() if any(r))
     v = np.array(row, dtype=object) // int(np.gcd.reduce(np.array(row, dtype=object)))
     column = int(np.flatnonzero(v)[0])
@@ -141,7 +141,7 @@ class _Matrices:
         A, V = [layer[0] for layer in self.A], [layer[0] for layer in self.V]
         for i, ((B, C), W) in enumerate(zip(A, V, strict=True)):
             if rank(B @ C) == 1 == rank(W):  # HMK, Theorem 3.2
-                (k, q), (h, v) = _rank_one(B @ C), _rank_one(W)
+                (k, q), (h, v) = rank_one_factors(B @ C), rank_one_factors(W)
                 yield self._with({i: (v.T, q)}, {i: h @ k.T})
         d = network.dims[0]
         if min(network.dims[:-1]) == d:  # (M, L) themselves are weights

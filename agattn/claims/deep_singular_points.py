@@ -1,0 +1,129 @@
+"""Which points of wide lightning networks are critical, and which are singular; docs/deep-singularities.md.
+
+Both claims are theorems. What is computed are exact ranks at special points over ℤ: a point where they are
+not as stated would refute the theorem.
+
+>>> from agattn import DeepNetwork
+>>> from agattn.verification.verify import Settings, verify
+>>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS], Settings("native")).verdicts:
+...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
+agattn.deep-critical confirmed proved in part points: 23, critical: 8
+agattn.deep-singular confirmed proved in part points: 23, singular: 10
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agattn.architectures import DeepNetwork
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.hypotheses import ANY_VALUES, PLAIN
+from agattn.geometry.singularities.virtual_points import PointRanks, facts, is_wide, special_points
+from agattn.systems.task import Task
+
+DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
+TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
+WIDE = Hypothesis[DeepNetwork](
+    "d_i ≥ d_0 and a_i ≥ d_0", lambda network: min(*network.dims[:-1], *network.ranks) >= network.dims[0]
+)
+MATRICES = Hypothesis[DeepNetwork]("d_0 ≥ 2", lambda network: network.dims[0] >= 2)
+NO_CURVES = Hypothesis[DeepNetwork]("d_0 ≥ 3", lambda network: network.dims[0] >= 3)
+#: The differential has a column for each entry of (M, L): so many take some seconds for each point.
+MOST_ENTRIES = 150
+
+
+def _too_large(network: DeepNetwork) -> str:
+    if not is_wide(network) or network.t < 2:
+        return "the theorem is about other networks"
+    entries = network.layers * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    return f"(M, L) has {entries} entries; more than {MOST_ENTRIES} take long" * (entries > MOST_ENTRIES)
+
+
+POINTS = Task(
+    "deep-points", "ranks at special points", DeepNetwork,
+    lambda network, seed: tuple(
+        facts(point, network.t, seed) for point in special_points(network, seed=seed)
+    ),
+    infeasible=_too_large,
+)  # fmt: skip
+
+
+def _refuted(points: Sequence[PointRanks], wrong: Sequence[PointRanks], singular: bool) -> Outcome:
+    point = wrong[0]
+    dim, drop = point.dimension, point.theorem.drop
+    what = f"a differential of rank {point.rank}, said to be {f'at most {dim - drop}' if drop else dim}"
+    if singular:
+        what = f"room for {point.tangent_lower} tangent vectors, where M̄ is said to be smooth; dim M = {dim}"
+    found = {"points": len(points), "against": len(wrong)}
+    where = f"at {point.name}, M = {[m.tolist() for m in point.point.M]}, L = {point.point.L.tolist()}"
+    return Outcome(False, found, f"{where} there is {what}", details={"point": point.point.as_json()})
+
+
+def _judge_critical(network: DeepNetwork, findings: Findings) -> Outcome:
+    points: tuple[PointRanks, ...] = findings.need(POINTS)
+    if wrong := [point for point in points if point.contradicts_critical]:
+        return _refuted(points, wrong, False)
+    critical = [point for point in points if point.is_critical]
+    computed = {"points": len(points), "critical": len(critical)}
+    listed = "; ".join(f"{point.name}: rank {point.rank}" for point in critical)
+    witness = (
+        f"of {len(points)} points over ℤ exactly these are critical, dim M = {points[0].dimension}: {listed}"
+    )
+    return Outcome(True, computed, witness, details={"scope": _scope(points)})
+
+
+def _judge_singular(network: DeepNetwork, findings: Findings) -> Outcome:
+    points: tuple[PointRanks, ...] = findings.need(POINTS)
+    if wrong := [point for point in points if point.contradicts_singular]:
+        return _refuted(points, wrong, True)
+    singular = [point for point in points if point.theorem.singular]
+    shown = [point for point in singular if point.tangent_lower > point.dimension]
+    computed = {"points": len(points), "singular": len(singular)}
+    listed = "; ".join(f"{point.name}: {point.tangent_lower}" for point in shown)
+    witness = f"more tangent vectors than dim M = {points[0].dimension} at {listed}"
+    if others := [point.name for point in singular if point not in shown and point.is_critical]:
+        witness += f". M̄ is singular at critical points: {'; '.join(others)}"
+    details: dict[str, object] = {"scope": _scope(points)}
+    details["tangent_lower"] = {point.name: point.tangent_lower for point in shown}
+    return Outcome(True, computed, witness, details=details)
+
+
+def _scope(points: Sequence[PointRanks]) -> str:
+    return (
+        f"the ranks at {len(points)} points, one of each kind without skew-symmetric M_i; for all points it "
+        "is the theorem in docs/deep-singularities.md"
+    )
+
+
+HYPOTHESES = (*PLAIN, ANY_VALUES, DEEP, TWO_TOKENS, WIDE)
+
+CLAIMS = (
+    Claim(
+        "agattn.deep-critical",
+        "Where f ≠ 0 and no M_i is skew-symmetric, (M, L) is critical exactly if rk M_i = 1 for an i < l, or "
+        "M_l = k qᵀ and L = h kᵀ; the rank drops by (l − i)·C(d_0, 2) or more for the first such i, else by "
+        "d_0 − 1",
+        r"\operatorname{rk} d\varphi < \dim\mathcal{M} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
+        r"\lor M_l = kq^{\mathsf T},\ L = hk^{\mathsf T}",
+        "agattn",
+        (*HYPOTHESES, MATRICES),
+        (POINTS,),
+        lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
+        _judge_critical,
+        beyond=False,
+    ),
+    Claim(
+        "agattn.deep-singular",
+        "Where f ≠ 0 and no M_i is skew-symmetric, M̄ is singular exactly if rk M_i = 1 for an i < l, or "
+        "rk M_l = rk L = 1",
+        r"f \in \operatorname{Sing}\overline{\mathcal{M}} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
+        r"\lor \operatorname{rk} M_l = \operatorname{rk} L = 1",
+        "agattn",
+        (*HYPOTHESES, NO_CURVES),
+        (POINTS,),
+        lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",
+        _judge_singular,
+        beyond=False,
+    ),
+)  # fmt: skip

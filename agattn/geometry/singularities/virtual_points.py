@@ -1,0 +1,254 @@
+r"""Critical and singular points of wide lightning networks: the theorem, and exact ranks to hold against it.
+
+One head in each layer, no skip connections, t ≥ 2, all widths but the last and all ranks at least d = d_0,
+d ≥ 2. Then the virtual weights (M, L) are all tuples of matrices, and the functions form a variety of
+dimension l·d² + d_l·d − l. At f = φ(M, L) ≠ 0 with no skew-symmetric M_i (docs/deep-singularities.md has the
+proofs):
+
+- (M, L) is critical iff rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ. With the first such i the rank
+  drops by (l − i)·C(d, 2) or more, for M_j + K with skew K, j > i, has the same function; else by d − 1.
+- For d ≥ 3 M̄ is singular at f iff rk M_i = 1 for an i < l, or rk M_l = rk L = 1; elsewhere it is smooth. For
+  d = 2 the same holds where no M_i with i < l has rank 1.
+
+The ranks are taken modulo a prime, at random inputs: they can only be too small, so they prove that a point
+is *not* critical, and where the images of the differential at several preimages of f span more than dim M̄
+dimensions, that M̄ is singular there.
+
+>>> from agattn import DeepNetwork
+>>> points = special_points(DeepNetwork((3, 3, 2), (3, 3), t=3))
+>>> found = facts(points[1], t=3)
+>>> found.name, found.dimension, found.rank, found.tangent_lower
+('rk M_1 = 1', 22, 19, 29)
+>>> found.theorem
+Statement(critical=True, singular=True, drop=3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Array
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.architectures import DeepNetwork
+from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
+from agattn.geometry.singularities.kinds import is_plain, kinds, rank, rank_one_factors
+
+#: Preimages of one function at which tangent vectors are taken, at most.
+MOST_PREIMAGES = 8
+
+
+class Statement(NamedTuple):
+    """What the theorem says of a point: critical or not, singular or not, by how much the rank drops.
+
+    ``singular`` is ``None`` where d = 2 and a head before the last has rank 1; ``drop`` is a lower bound.
+    """
+
+    critical: bool
+    singular: bool | None
+    drop: int
+
+
+class VirtualPoint(NamedTuple):
+    """Virtual weights with integer entries, and what is special about them."""
+
+    name: str
+    M: tuple[Array, ...]
+    L: Array
+
+    @property
+    def dimension(self) -> int:
+        """The dimension l·d² + d_l·d − l of the variety of all functions, for t ≥ 2."""
+        return len(self.M) * (len(self.M[0]) ** 2 - 1) + len(self.L) * len(self.M[0])
+
+    @property
+    def first_of_rank_one(self) -> int | None:
+        """The least i < l with rk M_i = 1, counted from 1."""
+        return next((i for i, m in enumerate(self.M[:-1], 1) if rank(m) == 1), None)
+
+    def statement(self) -> Statement | None:
+        """What the theorem says; ``None`` where some M_i is skew-symmetric, as 0 is, or L = 0."""
+        if not self.L.any() or not all((m + m.T).any() for m in self.M):
+            return None
+        d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
+        last = rank(self.M[-1]) == 1 == rank(self.L)
+        if first is not None:
+            return Statement(True, True if d > 2 else None, (l - first) * comb(d, 2))
+        if not last:
+            return Statement(False, False, 0)
+        (k, _), (_, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
+        is_critical = rank(np.concatenate([k.T, v])) == 1
+        return Statement(is_critical, True, d - 1 if is_critical else 0)
+
+    def preimages(self, seed: int = 0) -> list[VirtualPoint]:
+        """Virtual weights with the same function: M_j + K with skew K, and (v qᵀ, h kᵀ) for (k qᵀ, h vᵀ).
+
+        They are changed by as many random K_j as the tangent vectors are linear in, up to a bound.
+        """
+        generator, found = np.random.default_rng(seed), [self]
+        d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
+        if first is not None:
+            for _ in range(min(MOST_PREIMAGES - 1, (l - first) * comb(d, 2) + 1)):
+                N = generator.integers(-3, 4, (l - first, d, d)).astype(object)
+                moved = (m + n - n.T for m, n in zip(self.M[first:], N, strict=True))
+                found.append(self._replace(M=(*self.M[:first], *moved)))
+        if rank(self.M[-1]) == 1 == rank(self.L):
+            (k, q), (h, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
+            found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
+        return found
+
+    def as_json(self) -> dict[str, object]:
+        """The integers."""
+        return {"M": [m.tolist() for m in self.M], "L": self.L.tolist()}
+
+
+class PointRanks(NamedTuple):
+    """Exact ranks at a point.
+
+    Attributes:
+        point: the weights.
+        theorem: what the theorem says of it.
+        rank: of the differential: proved to be no smaller, and no larger where it is the dimension less the
+            drop that is proved.
+        tangent_lower: a proved lower bound on the dimension of the Zariski tangent space of M̄ at f.
+    """
+
+    point: VirtualPoint
+    theorem: Statement
+    rank: int
+    tangent_lower: int
+
+    @property
+    def name(self) -> str:
+        """What is special about the point."""
+        return self.point.name
+
+    @property
+    def dimension(self) -> int:
+        """Of M̄."""
+        return self.point.dimension
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether the differential has a rank below the dimension."""
+        return self.rank < self.dimension
+
+    @property
+    def contradicts_critical(self) -> bool:
+        """Whether the rank is not as the theorem says: full, or not, or larger than it may be."""
+        return self.is_critical != self.theorem.critical or self.rank > self.dimension - self.theorem.drop
+
+    @property
+    def contradicts_singular(self) -> bool:
+        """Whether there are more tangent vectors than dimensions where M̄ is said to be smooth."""
+        return self.theorem.singular is False and self.tangent_lower > self.dimension
+
+
+def is_wide(network: DeepNetwork) -> bool:
+    """Whether the virtual weights of a network are all tuples of matrices, and the theorem is about it.
+
+    >>> is_wide(DeepNetwork((3, 4, 1), (3, 5), t=2)), is_wide(DeepNetwork((3, 2, 3), (3, 3), t=2))
+    (True, False)
+    """
+    d, *_ = network.dims
+    wide = min(*network.dims[:-1], *network.ranks) == d >= 2
+    return network.is_lightning and is_plain(network) and network.value_rank is None and wide
+
+
+def facts(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
+    """Exact ranks at a point of which the theorem speaks.
+
+    Raises:
+        ValueError: if the theorem does not speak of it.
+    """
+    if (statement := point.statement()) is None:
+        raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
+    own, tangent = _Inputs(point, t, seed).ranks(point.preimages(seed))
+    return PointRanks(point, statement, own, tangent)
+
+
+class _Inputs:
+    """Inputs and cotangents modulo a prime, for weights of one size."""
+
+    def __init__(self, point: VirtualPoint, t: int, seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        self.p, d_out = random_prime(generator), len(point.L)
+        rows = 3 * point.dimension + 10
+        self.X = random_residues(generator, (rows, len(point.M[0]), t), self.p)
+        self.cotangents = random_residues(generator, (rows, 1, d_out, t), self.p)
+
+    @cached_property
+    def span(self) -> RowSpace:
+        return RowSpace(len(self.X), self.p)
+
+    def ranks(self, points: Sequence[VirtualPoint]) -> tuple[int, int]:
+        """The rank of the differential at the first point, and the dimension of all images together."""
+        found = []
+        for point in points:
+            self.span.add(virtual_jacobian(point.M, point.L, self.X, self.cotangents, self.p).T.copy())
+            found.append(self.span.rank)
+        return found[0], found[-1]
+
+
+# Special points ---------------------------------------------------------------------------------------------
+
+
+def special_points(network: DeepNetwork, count: int = 0, seed: int = 0) -> list[VirtualPoint]:
+    """The points of the catalogue of kinds of which the theorem speaks, and some at random.
+
+    Raises:
+        ValueError: if the network is not wide.
+    """
+    if not is_wide(network):
+        raise ValueError(f"the theorem is not about {network}")
+    found = []
+    for kind in kinds(network, seed=seed):
+        if (given := kind.virtual) is not None:
+            found.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
+    generator = np.random.default_rng(seed + 1)
+    found = [point for point in found if point.statement() is not None]
+    least = len(found)
+    while len(found) < least + count:
+        point = _random(network, generator)
+        found += [point] if point.statement() is not None else []
+    return found
+
+
+def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoint:
+    """Weights made of few vectors, so that they are related in many ways."""
+    d, d_out = network.dims[0], network.dims[-1]
+
+    def draw(*shape: int) -> Array:
+        return generator.integers(-9, 10, shape).astype(object)
+
+    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=int).astype(object)]
+
+    def vector() -> Array:
+        return pool[int(generator.integers(len(pool)))]
+
+    def plus_skew() -> Array:
+        a, b = vector(), vector()
+        return a @ b.T - b @ a.T
+
+    def square(factor: int = 1) -> Array:
+        a = vector()
+        return factor * a @ a.T
+
+    def symmetric() -> Array:
+        a = draw(d, d)
+        return a + a.T
+
+    one, strict = np.eye(d, dtype=int).astype(object), np.triu(np.ones((d, d), dtype=int), 1)
+    types: list[Callable[[], Array]] = [
+        lambda: vector() @ vector().T, square, lambda: vector() @ vector().T + vector() @ vector().T,
+        lambda: square() + square(-1), symmetric, lambda: one, lambda: strict * draw(d, d),
+        lambda: square() + plus_skew(), lambda: draw(d, d), lambda: one + plus_skew(),
+        lambda: one * generator.integers(-1, 2, d), lambda: square(2) + plus_skew() + square(),
+    ]  # fmt: skip
+    chosen = generator.integers(len(types), size=network.layers).tolist()
+    L = draw(d_out, d) if generator.integers(2) else draw(d_out, 1) @ vector().T
+    return VirtualPoint("made of few vectors", tuple(types[n]() for n in chosen), L)

@@ -1,0 +1,148 @@
+"""The theorem about critical and singular points of wide networks against exact ranks, and where it stops."""
+
+import numpy as np
+import pytest
+
+from agattn import DeepNetwork
+from agattn.claims import deep_singular_points
+from agattn.geometry.singularities import virtual_points
+from agattn.geometry.singularities.virtual_points import Statement, VirtualPoint, facts, special_points
+from agattn.verification.verify import Settings, verify
+
+IDS = ["agattn.deep-critical", "agattn.deep-singular"]
+
+
+def wide(d: int, d_out: int, t: int, layers: int) -> DeepNetwork:
+    return DeepNetwork((*[d] * layers, d_out), (d,) * layers, t)
+
+
+def point(M: list[object], L: object) -> VirtualPoint:
+    return VirtualPoint("given", tuple(np.array(m, dtype=object) for m in M), np.array(L, dtype=object))
+
+
+def ranks(points: list[VirtualPoint], t: int) -> tuple[int, int]:
+    """The rank of the differential at the first point, and of all images together."""
+    return virtual_points._Inputs(points[0], t, 0).ranks(points)
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 3, 2), (3, 1, 2, 2), (2, 2, 2, 2), (4, 1, 2, 2), (3, 1, 2, 3)])
+def test_special_points_do_not_contradict_the_theorem(sizes):
+    """500 of each size take a minute: special_points(network, 500)."""
+    d, _, t, _ = sizes
+    count = 12 if d < 4 else 6
+    found = [facts(point, t, n) for n, point in enumerate(special_points(wide(*sizes), count)[-count:])]
+    assert len(found) == count
+    assert not [f for f in found if f.contradicts_critical or f.contradicts_singular]
+    assert any(f.is_critical for f in found) and not all(f.is_critical for f in found)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "of_rank_one", "last"),
+    [((3, 2, 3, 2), [29], 28), ((4, 1, 2, 2), [59], 43), ((3, 2, 3, 3), [34, 37], 36)],
+)
+def test_tangent_vectors_of_all_preimages(sizes, of_rank_one, last):
+    """The table of docs/deep-singularities.md."""
+    points = {p.name: p for p in special_points(wide(*sizes))}
+    t, layers = sizes[2], sizes[3]
+    found = [facts(points[f"rk M_{i} = 1"], t) for i in range(1, layers)]
+    assert [f.tangent_lower for f in found] == of_rank_one
+    d = sizes[0]
+    assert [f.dimension - f.rank for f in found] == [
+        (layers - i) * d * (d - 1) // 2 for i in range(1, layers)
+    ]
+    both = facts(points[f"rk M_{layers} = rk L = 1"], t)
+    assert (both.rank, both.tangent_lower) == (both.dimension, last)
+    parallel = facts(points[f"M_{layers} = k qᵀ, L = h kᵀ"], t)
+    assert parallel.dimension - parallel.rank == parallel.theorem.drop == d - 1
+
+
+def test_functions_of_all_preimages_are_equal():
+    from agattn.algebra.arithmetic import RingArithmetic
+    from agattn.geometry.singularities.kinds import rank
+
+    X = np.array([[[1, 2], [0, -1], [3, 1]]], dtype=object)
+    one = np.eye(3, dtype=int).astype(object)
+
+    def value(p):
+        weights = {f"{name}_{i}": one[None] for i in range(1, len(p.M) + 1) for name in "KV"}
+        weights |= {f"Q_{i}": m[None] for i, m in enumerate(p.M, 1)} | {f"V_{len(p.M)}": p.L[None]}
+        return DeepNetwork((3, 3, 2), (3, 3), t=2).evaluate(RingArithmetic(), weights, X)
+
+    for name in ("rk M_1 = 1", "rk M_2 = rk L = 1"):
+        p = {p.name: p for p in special_points(wide(3, 2, 2, 2))}[name]
+        points = p.preimages()
+        assert len(points) > 1 and rank(points[0].M[1] - points[-1].M[1]) > 0
+        assert value(p).any() and all((value(other) == value(p)).all() for other in points)
+
+
+def test_skew_pairs_in_one_plane():
+    """The counterexamples: two preimages with all ranks 2 or more, and critical points where they meet."""
+    K = [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]
+    A = [[1, 2, 0], [5, 3, 0], [0, 0, 0]]
+    L = [[1, 2, 3], [0, 1, -1]]
+    one, other = point([K, A], L), point([A, K], L)
+    for t, union in ((2, 29), (3, 33)):
+        assert ranks([one, other], t) == (22, union)
+    assert one.statement() is None  # the theorem is silent
+    assert ranks([point([K, K], L)], 3)[0] == 22 - 3
+    assert ranks([point([K, K], L)], 2)[0] == 22 - 6 - 2
+    # A rank-two A that leaves the plane: one branch, nothing is critical.
+    assert ranks([point([K, [[1, 2, 1], [5, 3, 0], [0, 1, 0]]], L)], 3)[0] == 22
+
+
+def test_two_dimensional_tokens():
+    """Singular at a head of rank 1 if rk L = 1, where linear forms can be exchanged; not if rk L = 2."""
+    k, q, l, p, r = ([1, 2], [1, -1], [2, 1], [1, 3], [3, -1])
+
+    def form(a, b):
+        return np.outer(a, b) + np.outer(b, a)
+
+    J, M_1 = np.array([[0, 1], [-1, 0]]), np.outer(k, q)
+    for L in ([[4, 1]], [[4, 1], [2, -1]]):
+        skew = [point([M_1, form(p, r) + n * J], L) for n in range(4)]
+        dim = skew[0].dimension
+        assert ranks(skew, 2) == (dim - 1, dim)
+        assert facts(skew[0], 2).theorem == Statement(True, None, 1)
+    one, other = point([M_1, form(p, r)], [l]), point([M_1, form(l, r)], [p])
+    moved = [p._replace(M=(p.M[0], p.M[1] + J)) for p in (one, other)]
+    assert ranks([one, other, *moved], 2) == (7, 9) and one.dimension == 8
+
+
+def test_the_hypotheses():
+    for dims, ranks_, heads, failing in [
+        ((3, 2, 3), (3, 2), 1, "d_i ≥ d_0 and a_i ≥ d_0"),
+        ((3, 3), (3,), 1, "l ≥ 2"),
+        ((3, 3, 2), (3, 3), 2, "one head"),
+    ]:
+        report = verify(DeepNetwork(dims, ranks_, 3, heads), IDS, Settings("native"))
+        assert {v.status.value for v in report.verdicts} == {"inapplicable"}
+        assert all(failing in v.witness for v in report.verdicts)
+    critical, singular = verify(wide(2, 1, 2, 2), IDS, Settings("native")).verdicts
+    assert critical.status.value == "confirmed" and "d_0 ≥ 3" in singular.witness
+    large = verify(wide(9, 1, 2, 2), IDS, Settings("native")).verdicts
+    assert {v.status.value for v in large} == {"undecided"} and "171 entries" in large[0].witness
+    with pytest.raises(ValueError, match="skew"):
+        facts(point([[[0, 1], [-1, 0]]], [[1, 0]]), 2)
+    with pytest.raises(ValueError, match="not about"):
+        special_points(DeepNetwork((3, 2, 3), (3, 3), t=2))
+
+
+@pytest.mark.parametrize(("claim", "said"), [(0, "rank 19"), (1, "29 tangent vectors")])
+def test_a_wrong_theorem_is_refuted_at_a_point(monkeypatch, claim, said):
+    """As if a head of rank 1 before the last did nothing."""
+    original = VirtualPoint.statement
+
+    def wrong(self):
+        return Statement(False, False, 0) if self.first_of_rank_one else original(self)
+
+    monkeypatch.setattr(VirtualPoint, "statement", wrong)
+    [verdict] = verify(wide(3, 2, 3, 2), IDS[claim : claim + 1], Settings("native")).verdicts
+    assert verdict.status.value == "refuted" and said in verdict.witness
+    assert "rk M_1 = 1" in verdict.witness and len(verdict.details["point"]["M"]) == 2
+
+
+def test_the_claims_share_one_computation():
+    assert {claim.tasks for claim in deep_singular_points.CLAIMS} == {(deep_singular_points.POINTS,)}
+    report = verify(wide(3, 1, 2, 2), IDS, Settings("native"))
+    assert [v.known for v in report.verdicts] == ["proved in part"] * 2
+    assert {v.computed["points"] for v in report.verdicts} == {22}
