@@ -23,7 +23,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite, log
+from fractions import Fraction
+from math import gcd, isfinite, isqrt, log
 from typing import Any, TypeAlias
 
 import flint
@@ -155,6 +156,24 @@ def residues(matrix: Any, p: int) -> Residues:
     return np.fromiter(map(int, entries), np.float64, len(entries)).reshape(matrix.nrows(), matrix.ncols())
 
 
+def rational_number(residue: int, p: int) -> Fraction | None:
+    """The fraction n/m that is the residue modulo p, with 2n² < p and 2m² < p; ``None`` if there is none.
+
+    There is no more than one (Wang 1981).
+
+    >>> rational_number(pow(3, -1, 10007) * -2 % 10007, 10007), rational_number(5000, 10007)
+    (Fraction(-2, 3), Fraction(-7, 2))
+    >>> print(rational_number(1234, 10007))
+    None
+    """
+    bound = isqrt((p - 1) // 2)
+    (r, s), (old_r, old_s) = (residue % p, 1), (p, 0)
+    while r > bound:
+        q = old_r // r
+        (old_r, old_s), (r, s) = (r, s), (old_r - q * r, old_s - q * s)
+    return Fraction(r, s) if 0 < abs(s) <= bound and gcd(r, s) == 1 else None
+
+
 @dataclass(frozen=True)
 class Minor:
     """A nonzero minor with increasing row and column indices (from 0): its value in [1, p), p the modulus.
@@ -231,6 +250,21 @@ class RowSpace:
         sign = permutation_sign(self.rows) * permutation_sign(self.columns)
         value = self.value * sign % self.p
         return Minor(tuple(sorted(self.rows)), tuple(sorted(self.columns)), value, self.p)
+
+    def kernel(self) -> Residues:
+        """A basis of the vectors that are orthogonal to all rows, (columns − rank, columns).
+
+        >>> space = RowSpace(columns=3, p=7)
+        >>> space.add(np.array([[1.0, 2.0, 0.0]]))
+        1
+        >>> space.kernel()
+        array([[5., 1., 0.],
+               [0., 0., 1.]])
+        """
+        basis = np.zeros((len(self._free), len(self._free) + self.rank))
+        basis[range(len(basis)), self._free] = 1
+        basis[:, self.columns] = reduce(-self._basis.T, self.p)
+        return basis
 
     def _eliminate(self, rows: Residues) -> None:
         """Add a few rows to an empty space, by elimination; overwrites them."""

@@ -8,7 +8,9 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 *From above.* For networks of attention the count of :mod:`agattn.geometry.dimension.formulas`; where that is
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
-in (:mod:`agattn.geometry.dimension.capacity`), whichever is less: all proved.
+in (:mod:`agattn.geometry.dimension.capacity`), whichever is less: all proved. Where that is not met either,
+small architectures are searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and
+the orbits of those that are proved take the place of the known ones'.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -53,12 +55,15 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
 #: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
+#: The most parameters for which linear symmetries that are not known are searched for.
+MAX_SEARCHED = 80
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,6 +161,10 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     lower, bound = found.lower_bound, counted
     if lower < bound.value:
         bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
+    if lower < bound.value and architecture.degree is not None and architecture.parameters <= MAX_SEARCHED:
+        orbits = linear_symmetries(architecture, seed).orbit_dimension
+        reason = "the parameters, minus the dimension of the orbits of all linear symmetries that were found"
+        bound = min(bound, Bound(architecture.parameters - orbits, reason), key=itemgetter(0))
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,

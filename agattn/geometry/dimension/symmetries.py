@@ -16,10 +16,12 @@ is a proved upper bound on the dimension of the neuromanifold.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
 
+from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, draw_parameters
 from agattn.geometry.dimension.formulas import Bound
@@ -54,6 +56,31 @@ def symmetry_tangents(architecture: Architecture, parameters: Parameters, p: int
     return np.concatenate(blocks) % p if blocks else np.zeros((0, architecture.parameters))
 
 
+def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
+    """For each of the known symmetries the n² matrices B by which E_{r,s} in gl(n) acts: θ ↦ Bθ.
+
+    Rows and columns are counted over the entries of all parameters.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> symmetry_matrices(SingleLayer(1, 1, 1))  # K → K/c, Q → cQ; K → cK, V → V/c
+    [[{(0, 0): -1, (1, 1): 1}], [{(0, 0): 1, (2, 2): -1}]]
+    """
+    index, result = _numbered(architecture), []
+    for symmetry in architecture.symmetries:
+        n = range(symmetry.size)
+        matrices: list[Sparse] = [{} for _ in n for _ in n]
+        for acted in symmetry.on:
+            part = index[acted.parameter][acted.index]
+            rows = np.moveaxis(part, acted.axis, 0) if acted.axis is not None else part[None]
+            value = acted.weight if acted.axis is None else -1 if acted.dual else 1
+            for (r, s), B in zip(itertools.product(n, n), matrices, strict=True):
+                to, of = (s, r) if acted.dual and acted.axis is not None else (r, s)
+                for place in zip(rows[to].ravel().tolist(), rows[of].ravel().tolist(), strict=True):
+                    B[place] = B.get(place, 0) + value
+        result.append([{place: x for place, x in B.items() if x} for B in matrices])
+    return result
+
+
 def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
     """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
     generator = np.random.default_rng(seed)
@@ -77,10 +104,7 @@ def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.n
     all; no group then moves the entries of an earlier one. So every column of the Jacobian in the gauge is
     a combination of the others. Their indices are returned, ascending.
     """
-    ends = np.cumsum([np.prod(shape, dtype=int) for shape in network.shapes.values()])
-    pieces = np.split(np.arange(ends[-1]), ends[:-1])
-    index = {name: a.reshape(shape) for a, (name, shape) in zip(pieces, network.shapes.items(), strict=True)}
-    fixed = []
+    index, fixed = _numbered(network), []
     for symmetry in network.symmetries:
         acted = next(part for part in symmetry.on if not part.dual)
         if acted.axis is None:
@@ -88,6 +112,13 @@ def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.n
         entries = _side_by_side(index, acted)
         fixed.append(entries[:, nonzero_minor(_side_by_side(parameters, acted), p).columns].ravel())
     return np.sort(np.concatenate(fixed)) if fixed else np.zeros(0, dtype=np.intp)
+
+
+def _numbered(architecture: Architecture) -> dict[str, np.ndarray]:
+    """The arrays of the parameters with the number of each entry in its place."""
+    ends = np.cumsum([np.prod(shape, dtype=int) for shape in architecture.shapes.values()])
+    pieces = np.split(np.arange(ends[-1]), ends[:-1])
+    return {n: a.reshape(shape) for a, (n, shape) in zip(pieces, architecture.shapes.items(), strict=True)}
 
 
 def _side_by_side(arrays: Mapping[str, np.ndarray], acted: Acted) -> np.ndarray:

@@ -1,0 +1,222 @@
+"""That a linear vector field on the parameters does not change the function, proved by symbols.
+
+The architecture evaluates itself at θ + εBθ with ε² = 0: every scalar is a pair of polynomials in the
+entries of θ and X, its value and its change. B is a symmetry if and only if the outputs do not change.
+Expanded in θ and X their values are far too long for more than one layer. But the values on the way may be
+given new symbols: let v_1, ..., v_m be the values of the entries of a product, and e_1, ..., e_m their
+changes. If there are rational numbers with
+
+    e_k = c_k1 v_1 + ... + c_km v_m    for all k,
+
+found by exact linear algebra on the coefficients, new symbols z_1, ..., z_m take the place of the v_k, and
+the c_kl z_l add up to the new e_k. If the outputs do not change as polynomials in old and new symbols, they
+do not after the v_k are put in for the z_k: proved. (The converse fails, so this finds proofs and refutes
+nothing.)
+
+>>> from agattn import DeepNetwork
+>>> from agattn.geometry.dimension.symmetries import symmetry_matrices
+>>> network = DeepNetwork((2, 2, 2), (1, 2), t=2)
+>>> all(leaves_unchanged(network, B) for of_one in symmetry_matrices(network) for B in of_one)
+True
+>>> leaves_unchanged(DeepNetwork((2, 1), (1,), t=2), {(0, 0): 1})
+False
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from math import lcm, prod
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, RingArithmetic
+from agattn.algebra.lie_algebras import Sparse
+from agattn.architectures import Architecture
+
+# A polynomial by monomials, which are the numbers of their symbols in order. FLINT's have an exponent for
+# every symbol, of which there are hundreds here, and few in each term.
+_Polynomial = dict[tuple[int, ...], int | Fraction]
+
+#: Products of terms in one evaluation, at first and at last: a tenth of a second, and seconds.
+MOST_PRODUCTS = (20_000, 500_000)
+
+# New symbols come in where a value has more terms than this: at every product; or, as that hides what K z is
+# where Q moves into K, at long ones alone; or nowhere but in the last sums of layers.
+_LONGER_THAN = (1, 16, None)
+
+
+def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
+    """Whether dφ(θ)·Bθ = 0 for all θ is proved by symbols, with new ones in each of three ways.
+
+    Args:
+        architecture: any polynomial one.
+        B: a square matrix, with rows and columns counted over the entries of all parameters.
+    """
+    ways = itertools.product(MOST_PRODUCTS, _LONGER_THAN)
+    return any(_unchanged(architecture, B, _FirstOrder(longer_than, most)) for most, longer_than in ways)
+
+
+def _unchanged(architecture: Architecture, B: Sparse, arithmetic: _FirstOrder) -> bool:
+    scale = lcm(*(x.denominator for x in B.values()))
+    changes: dict[int, _Polynomial] = {}
+    for (i, j), x in B.items():
+        changes.setdefault(i, {})[(j,)] = int(x * scale)
+    symbols = arithmetic.symbols
+    parameters = {}
+    for name, shape in architecture.shapes.items():
+        entries = [_Pair({(i,): 1}, changes.get(i, {}), arithmetic)
+                   for i in itertools.islice(symbols, prod(shape))]  # fmt: skip
+        parameters[name] = _array(entries, shape)
+    shape = (1, *architecture.input_shape)
+    inputs = [_Pair({(i,): 1}, {}, arithmetic) for i in itertools.islice(symbols, prod(shape))]
+    try:
+        out = architecture.evaluate(arithmetic, parameters, _array(inputs, shape))
+    except _TooLongError:
+        return False
+    return not any(entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
+
+
+def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array.reshape(shape)
+
+
+class _TooLongError(Exception):
+    """The polynomials have too many terms."""
+
+
+class _FirstOrder(RingArithmetic):
+    """Arithmetic of pairs that brings in new symbols for long values, or for a layer's last sum alone."""
+
+    def __init__(self, longer_than: int | None, most: int) -> None:
+        self.longer_than, self.most = longer_than, most
+        self.symbols: Iterator[int] = itertools.count()
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        """Stacks of matrices."""
+        return self._shortened(a @ b, self.longer_than)
+
+    def times(self, a: Array, b: Array) -> Array:
+        """Entrywise product."""
+        return self._shortened(a * b, self.longer_than)
+
+    def clean(self, a: Array) -> Array:
+        """The last sum of a layer."""
+        return self._shortened(a, self.longer_than or 1)
+
+    def _shortened(self, a: Array, longer_than: int | None) -> Array:
+        """The array in new symbols, if its values are long and their changes are combinations of them."""
+        pairs = [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
+        if longer_than is None or all(len(pair.value) <= longer_than for pair in pairs):
+            return a
+        echelon = _Echelon(self)
+        values = [echelon.combination(pair.value, extend=True) for pair in pairs]
+        changes = [echelon.combination(pair.change, extend=False) for pair in pairs]
+        if any(change is None for change in changes):
+            return a
+        new = zip(values, changes, strict=True)
+        return _array([_Pair(value or {}, change or {}, self) for value, change in new], a.shape)
+
+    def spend(self, products: int) -> None:
+        """Count products of terms."""
+        self.most -= products
+        if self.most < 0:
+            raise _TooLongError
+
+
+class _Echelon:
+    """Polynomials in echelon form, each with a symbol of its own."""
+
+    def __init__(self, arithmetic: _FirstOrder) -> None:
+        self.arithmetic = arithmetic
+        self.rows: dict[tuple[int, ...], tuple[_Polynomial, int]] = {}
+
+    def combination(self, f: _Polynomial, extend: bool) -> _Polynomial | None:
+        """f in the symbols of the rows; a new row for what is left of it, or ``None``."""
+        found: _Polynomial = {}
+        while f:
+            leading = max(f)
+            if leading not in self.rows:
+                if not extend:
+                    return None
+                symbol = next(self.arithmetic.symbols)
+                self.rows[leading], found[symbol,] = (f, symbol), 1
+                break
+            row, symbol = self.rows[leading]
+            self.arithmetic.spend(len(row))
+            factor = _exact(Fraction(f[leading]) / row[leading])
+            found[symbol,] = factor
+            f = _sum(f, row, -factor)
+        return found
+
+
+class _Pair:
+    """A scalar's value and change."""
+
+    __slots__ = ("arithmetic", "change", "value")
+
+    def __init__(self, value: _Polynomial, change: _Polynomial, arithmetic: _FirstOrder) -> None:
+        self.value, self.change, self.arithmetic = value, change, arithmetic
+
+    def __add__(self, other: Any) -> _Pair:
+        if isinstance(other, _Pair):
+            value, change = _sum(self.value, other.value), _sum(self.change, other.change)
+            return _Pair(value, change, self.arithmetic)
+        return _Pair(_sum(self.value, {(): _exact(other)}), self.change, self.arithmetic) if other else self
+
+    def __mul__(self, other: Any) -> _Pair:
+        spend = self.arithmetic.spend
+        if isinstance(other, _Pair):
+            value = _product(self.value, other.value, spend)
+            change = _product(self.change, other.value, spend)
+            change = _sum(change, _product(self.value, other.change, spend))
+        else:
+            number: _Polynomial = {(): _exact(other)} if other else {}
+            value, change = _product(self.value, number, spend), _product(self.change, number, spend)
+        return _Pair(value, change, self.arithmetic)
+
+    def __pow__(self, exponent: int) -> Any:
+        return prod([self] * exponent) if exponent else 1
+
+    def __neg__(self) -> _Pair:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __truediv__(self, number: Any) -> _Pair:
+        return self * (1 / Fraction(_exact(number)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _exact(number: Any) -> int | Fraction:
+    x = Fraction(number)  # also of a float, which is the rational number that it stands for
+    return x.numerator if x.denominator == 1 else x
+
+
+def _sum(f: _Polynomial, g: _Polynomial, factor: int | Fraction = 1) -> _Polynomial:
+    total = dict(f)
+    for monomial, x in g.items():
+        if y := total.get(monomial, 0) + factor * x:
+            total[monomial] = y
+        else:
+            total.pop(monomial, None)
+    return total
+
+
+def _product(f: _Polynomial, g: _Polynomial, spend: Any) -> _Polynomial:
+    spend(len(f) * len(g))
+    total: _Polynomial = {}
+    for one, x in f.items():
+        for other, y in g.items():
+            monomial = tuple(sorted(one + other))
+            total[monomial] = total.get(monomial, 0) + x * y
+    return {monomial: x for monomial, x in total.items() if x}

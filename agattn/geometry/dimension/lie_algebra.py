@@ -1,0 +1,518 @@
+r"""All linear symmetries of a parametrization θ ↦ φ_θ, found by linear algebra: a Lie algebra, with proof.
+
+The n × n matrices B with dφ(θ)·Bθ = 0 for all parameters θ ∈ ℝⁿ are the Lie algebra 𝔤 of the group of all
+linear maps g with φ(gθ) = φ(θ). They are the kernel of a linear system: a random θ, input X and cotangent c
+give one equation Σ J_i θ_j B_ij = 0, with J the gradient of ⟨c, φ_θ(X)⟩.
+
+*The system falls apart.* If weights w make φ homogeneous (:mod:`agattn.algebra.gradings`), the torus s ↦
+s^w moves symmetries to symmetries, so that 𝔤 is the sum of its parts in the spaces of the E_ij with one
+value of w_i − w_j. Each part has a system of its own.
+
+*No more than was found: proved.* The equations have integer coefficients, and their rank over ℚ is at least
+that modulo a prime p. So dim 𝔤 is at most the nullity modulo p.
+
+*No less: proved.* The kernel modulo p has a basis in echelon form, which is lifted to ℚ. Each B found is
+proved by symbols (:mod:`agattn.geometry.dimension.first_order`); where they are too long it is checked at
+random points modulo other primes, and the evidence is modular.
+
+So the fibers of θ ↦ φ_θ through general θ have at least the dimension of the orbit, the rank of all Bθ.
+
+>>> from agattn import DeepNetwork, SingleLayer
+>>> found = linear_symmetries(SingleLayer(3, 2, 2))
+>>> print(found)
+M(3,2,2): 5 linear symmetries, sl(2) + center of dimension 2; orbits of dimension 5 (proved)
+>>> one_token = linear_symmetries(DeepNetwork((3, 2), (2,), t=1))
+>>> one_token.dimension, str(one_token.structure), [(f.name, f.dimension) for f in one_token.families]
+(7, 'sl(2) + sl(2) + center of dimension 1', [('GL(a)', 4), ('scaling', 1), ('new', 2)])
+>>> print(one_token.generators[-1])
+Q_1[1,·] → K_1[2,·], Q_1[2,·] → −K_1[1,·]
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import lcm, log2
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic, Size
+from agattn.algebra.echelon import independent_columns
+from agattn.algebra.gradings import Monomial, Relation, homogeneous_weights
+from agattn.algebra.lie_algebras import Sparse, Structure, structure
+from agattn.algebra.residues import (
+    PRIME_BITS,
+    Residues,
+    RowSpace,
+    chance_of_dividing,
+    hadamard,
+    nonzero_minor,
+    random_prime,
+    random_primes,
+    random_residues,
+    rational_number,
+    reduce,
+)
+from agattn.architectures import Architecture, draw_parameters
+from agattn.errors import DisagreementError, InputError, TooLargeError
+from agattn.evidence import Evidence, Shown, weakest
+from agattn.geometry.dimension.first_order import leaves_unchanged
+from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.symmetries import symmetry_matrices
+
+#: The most parameters without ``force``: there are n² unknowns.
+MAX_PARAMETERS = 600
+#: The brackets of larger Lie algebras are not computed.
+MAX_BRACKETS = 120
+
+# Random equations beyond as many as there are unknowns.
+_SURPLUS = 8
+# Systems of more unknowns are solved one by one, smaller ones of one size together.
+_SMALL = 48
+# Entries of matrices that are eliminated together.
+_TOGETHER = 2_000_000
+# Points modulo primes at which every matrix is checked.
+_POINTS = 4
+
+
+@dataclass(frozen=True)
+class Generator:
+    """An n × n matrix B with dφ(θ)·Bθ = 0 for all θ.
+
+    Attributes:
+        matrix: its entries that are not 0; rows and columns are counted over all parameters.
+        moves: the vector field θ ↦ Bθ, by arrays, with indices from 1: "K_1[1,2,·] → −Q_1[1,1,·]" where the
+            derivative of each entry on the left is the one on the right; what is not named stays.
+        evidence: proved by symbols, or modular.
+    """
+
+    matrix: Sparse
+    moves: str
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        return self.moves
+
+
+@dataclass(frozen=True)
+class Family:
+    """The generators of one known symmetry that are independent of those before it, or the new ones.
+
+    Attributes:
+        name: that of the known symmetry, or "new".
+        arrays: what it moves.
+        generators: these, a part of a basis.
+    """
+
+    name: str
+    arrays: tuple[str, ...]
+    generators: tuple[Generator, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The number of generators."""
+        return len(self.generators)
+
+
+@dataclass(frozen=True, repr=False)
+class LinearSymmetries(Shown):
+    """The Lie algebra of all linear symmetries of a parametrization.
+
+    Attributes:
+        architecture: whose it is.
+        families: a basis by known symmetries, and the new generators last.
+        at_most: there are no more independent linear symmetries: proved.
+        orbit_dimension: the rank of all Bθ at general θ: of those that are proved.
+        unknowns, systems: the entries of B, and the number of systems that they fall apart into.
+        prime: the one modulo which these were solved.
+        error: where the evidence is modular, a bound on the probability that some generator is none.
+    """
+
+    architecture: Architecture
+    families: tuple[Family, ...]
+    at_most: int
+    orbit_dimension: int
+    unknowns: int
+    systems: int
+    prime: int
+    error: float
+
+    @property
+    def generators(self) -> tuple[Generator, ...]:
+        """A basis."""
+        return tuple(itertools.chain.from_iterable(family.generators for family in self.families))
+
+    @property
+    def dimension(self) -> int:
+        """The number of generators."""
+        return len(self.generators)
+
+    @cached_property
+    def structure(self) -> Structure | None:
+        """Dimensions of ideals, and the type; ``None`` beyond :data:`MAX_BRACKETS` generators."""
+        return structure([g.matrix for g in self.generators]) if self.dimension <= MAX_BRACKETS else None
+
+    @property
+    def new(self) -> tuple[Generator, ...]:
+        """Those that belong to no known symmetry."""
+        return tuple(g for family in self.families if family.name == NEW for g in family.generators)
+
+    @property
+    def evidence(self) -> Evidence:
+        """``proved`` if every generator is, and that there are no more."""
+        known = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
+        return weakest([*known, *(g.evidence for g in self.generators)])
+
+    def __str__(self) -> str:
+        kind = "" if self.structure is None or not self.dimension else f", {self.structure}"
+        count = f"{self.dimension} linear symmetr{'y' if self.dimension == 1 else 'ies'}"
+        name = self.architecture.name
+        return f"{name}: {count}{kind}; orbits of dimension {self.orbit_dimension} ({self.evidence})"
+
+    def as_json(self) -> dict[str, object]:
+        """The Lie algebra, JSON-ready, with a basis."""
+        ideals = self.structure
+        return {
+            "architecture": self.architecture.as_json(),
+            "parameters": self.architecture.parameters,
+            "dimension": self.dimension,
+            "at_most": self.at_most,
+            "orbit_dimension": self.orbit_dimension,
+            "type": None if ideals is None else str(ideals),
+            "center": None if ideals is None else ideals.center,
+            "derived": None if ideals is None else ideals.derived,
+            "radical": None if ideals is None else ideals.radical,
+            "families": [
+                {"name": family.name, "dimension": family.dimension, "arrays": list(family.arrays)}
+                for family in self.families
+            ],
+            "generators": [
+                {
+                    "family": family.name,
+                    "moves": g.moves,
+                    "entries": [[i, j, str(x)] for (i, j), x in sorted(g.matrix.items())],
+                    "evidence": g.evidence.value,
+                }
+                for family in self.families
+                for g in family.generators
+            ],
+            "evidence": self.evidence.value,
+            "error_probability": self.error,
+        }
+
+
+#: The name of the family of generators that belong to no known symmetry.
+NEW = "new"
+
+
+def linear_symmetries(architecture: Architecture, seed: int = 0, force: bool = False) -> LinearSymmetries:
+    """All linear symmetries of the parametrization of a polynomial architecture.
+
+    Args:
+        architecture: any with a degree.
+        seed: of all random choices. It never changes what is proved, only (rarely) whether.
+        force: attempt architectures of more than :data:`MAX_PARAMETERS` parameters too.
+
+    Raises:
+        InputError: if the architecture is no polynomial.
+        TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters.
+        DisagreementError: if it declares a symmetry that is none.
+    """
+    if architecture.degree is None:
+        raise InputError(
+            f"{architecture} is no polynomial in its weights; linear symmetries are found for polynomial"
+            " architectures, such as lightning attention"
+        )
+    if (n := architecture.parameters) > MAX_PARAMETERS and not force:
+        raise TooLargeError(
+            f"{architecture} has {n} parameters, more than {MAX_PARAMETERS}, and the square of it unknowns;"
+            " --force tries anyway"
+        )
+    generator = np.random.default_rng(seed)
+    p = next(random_primes(int(generator.integers(2**31))))
+    solved = _Systems(architecture, p, generator)
+    lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
+    points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
+    found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
+    families = _families(architecture, found, points)
+    generators = [g for family in families for g in family.generators]
+    basis = [g.matrix for g in generators]
+    doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
+    proved = [B for B in basis if B not in doubtful]
+    error = max((_error(architecture, B) for B in doubtful), default=0.0)
+    if len(basis) > solved.nullity:
+        raise DisagreementError(
+            f"{architecture} has {len(basis)} linear symmetries and at most {solved.nullity};"
+            " one of the two is wrong, please report it"
+        )
+    return LinearSymmetries(
+        architecture=architecture,
+        families=tuple(families),
+        at_most=solved.nullity,
+        orbit_dimension=_orbit_dimension(architecture, proved, generator),
+        unknowns=n * n,
+        systems=solved.count,
+        prime=p,
+        error=error,
+    )
+
+
+def _orbit_dimension(architecture: Architecture, basis: Sequence[Sparse], generator: Any) -> int:
+    """The rank of all Bθ at a random θ modulo a prime: a proved lower bound over ℚ."""
+    if not basis:
+        return 0
+    p = random_prime(generator)
+    theta = generator.integers(0, p, architecture.parameters).tolist()
+    return nonzero_minor(np.array([_applied(B, theta, p) for B in basis], dtype=np.float64), p).rank
+
+
+def _applied(B: Sparse, theta: Sequence[int], p: int) -> list[int]:
+    """Bθ modulo a prime that divides no denominator."""
+    moved = [0] * len(theta)
+    for (i, j), x in B.items():
+        moved[i] += x.numerator * pow(x.denominator, -1, p) * theta[j]
+    return [x % p for x in moved]
+
+
+class _Point:
+    """A random point modulo a prime: parameters, and the gradient of one combination of outputs there."""
+
+    def __init__(self, architecture: Architecture, p: int, generator: np.random.Generator) -> None:
+        self.p = p
+        J, theta = _gradients(architecture, p, 1, generator)
+        self.gradient, self.theta = J[0].astype(int).tolist(), theta[0].astype(int).tolist()
+
+    def is_symmetry(self, B: Sparse) -> bool:
+        """Whether Bθ is in the kernel of the gradient."""
+        moved = _applied(B, self.theta, self.p)
+        return not sum(x * y for x, y in zip(self.gradient, moved, strict=True)) % self.p
+
+
+def _gradients(
+    architecture: Architecture, p: int, rows: int, generator: np.random.Generator
+) -> tuple[Residues, Residues]:
+    """Gradients of ⟨c, φ_θ(X)⟩ at random (θ, X, c) modulo p, and the θ; both (rows, parameters)."""
+    blocks = []
+    for start in range(0, rows, 256):
+        k = min(256, rows - start)
+
+        def random(shape: tuple[int, ...], k: int = k) -> Residues:
+            return random_residues(generator, (k, *shape), p)
+
+        theta = draw_parameters(architecture, random)
+        X, cotangents = random(architecture.input_shape), random((1, *architecture.output_shape))
+        J = jacobian(architecture, theta, X, ModularArithmetic(p), cotangents)
+        flat = np.concatenate([array.reshape(k, -1) for array in theta.values()], axis=1)
+        blocks.append((np.asarray(J, dtype=np.float64) % p, flat))
+    J, flat = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    return J, flat
+
+
+class _Systems:
+    """The linear systems for B modulo p, one for each value of w_i − w_j."""
+
+    def __init__(self, architecture: Architecture, p: int, generator: np.random.Generator) -> None:
+        self.p, self.nullity = p, 0
+        n = architecture.parameters
+        w = _weights(architecture, generator)
+        differences = (w[:, None] - w[None, :]).ravel()
+        self._places = np.argsort(differences, kind="stable")
+        _, starts, sizes = np.unique(differences[self._places], return_index=True, return_counts=True)
+        self._starts, self._sizes, self._n, self.count = starts, sizes, n, len(sizes)
+        self._J, self._theta = _gradients(architecture, p, int(sizes.max()) + _SURPLUS, generator)
+
+    def kernels(self) -> Iterator[list[Sparse]]:
+        """For each system the matrices that solve it, lifted to ℚ; empty ones where that fails."""
+        for m in np.unique(self._sizes).tolist():
+            starts = self._starts[self._sizes == m]
+            at_once = max(1, _TOGETHER // (m * (m + _SURPLUS)))
+            for first in range(0, len(starts), at_once):
+                chosen = self._places[starts[first : first + at_once, None] + np.arange(m)]
+                yield from self._solved(chosen)
+
+    def _solved(self, places: np.ndarray) -> Iterator[list[Sparse]]:
+        """The solutions of systems with equally many unknowns, whose places are in the rows."""
+        rows, columns = np.divmod(places, self._n)
+        m = places.shape[1]
+        k = m + _SURPLUS
+        J, theta = (a[:k][:, index].swapaxes(0, 1) for a, index in ((self._J, rows), (self._theta, columns)))
+        equations = hadamard(J, theta, self.p)
+        kernels = _large_kernels if m > _SMALL else _small_kernels
+        for number, kernel in kernels(equations, self.p):
+            self.nullity += len(kernel)
+            i, j = rows[number].tolist(), columns[number].tolist()
+            yield [self._lifted(vector, i, j) for vector in kernel]
+
+    def _lifted(self, vector: Residues, i: list[int], j: list[int]) -> Sparse:
+        B: Sparse = {}
+        for place in np.flatnonzero(vector).tolist():
+            if (x := rational_number(int(vector[place]), self.p)) is None:
+                return {}
+            B[i[place], j[place]] = x
+        scale = lcm(*(x.denominator for x in B.values())) * (1 if B[min(B)] > 0 else -1)
+        return {place: int(x * scale) for place, x in sorted(B.items())}
+
+
+def _weights(architecture: Architecture, generator: np.random.Generator) -> np.ndarray:
+    """Weights of the parameters under which φ is homogeneous for some weights of inputs and outputs."""
+    relations: set[Relation] = set()
+    numbers = itertools.count()
+
+    def monomials(shape: tuple[int, ...]) -> Array:
+        array = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            array[place] = Monomial({next(numbers): 1}, relations)
+        return array
+
+    parameters = draw_parameters(architecture, monomials)
+    architecture.evaluate(RingArithmetic(), parameters, monomials((1, *architecture.input_shape)))
+    return homogeneous_weights(relations, next(numbers), generator)[: architecture.parameters]
+
+
+def _large_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]]:
+    """Bases of the kernels of those in a stack of matrices modulo p that have one, with their numbers."""
+    for number, system in enumerate(equations):
+        space = RowSpace(system.shape[1], p)
+        space.add(system)
+        if space.rank < system.shape[1]:
+            yield number, space.kernel()
+
+
+def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]]:
+    """The same by elimination in all matrices at once."""
+    count, k, m = equations.shape
+    free = np.ones((count, k), dtype=bool)  # rows without a leading entry
+    leading = np.full((count, m), -1)
+    for column in range(m):
+        candidates = free & (equations[:, :, column] != 0)
+        live = np.flatnonzero(candidates.any(axis=1))
+        if not len(live):
+            continue
+        pivot = candidates[live].argmax(axis=1)
+        row = equations[live, pivot]
+        inverse = np.array([pow(int(x), -1, p) for x in row[:, column]], dtype=np.float64)
+        row = hadamard(row, inverse[:, None], p)
+        below = equations[live]
+        below = reduce(below - hadamard(below[:, :, column, None], row[:, None, :], p), p)
+        below[np.arange(len(live)), pivot] = row
+        equations[live] = below
+        free[live, pivot], leading[live, column] = False, pivot
+    for number in np.flatnonzero((leading < 0).any(axis=1)).tolist():
+        system, rows = equations[number], leading[number]
+        columns, others = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        kernel = np.zeros((len(others), m))
+        kernel[np.arange(len(others)), others] = 1
+        kernel[:, columns] = (-system[np.ix_(rows[columns], others)].T) % p
+        yield number, kernel
+
+
+def _families(architecture: Architecture, found: Sequence[Sparse], points: Sequence[_Point]) -> list[Family]:
+    """A basis of the span of the known symmetries and of what was found, which comes last."""
+    known = symmetry_matrices(architecture)
+    for symmetry, matrices in zip(architecture.symmetries, known, strict=True):
+        if not all(point.is_symmetry(B) for B in matrices for point in points):
+            raise DisagreementError(
+                f"{architecture} declares the symmetry {symmetry.name}, which changes the function;"
+                " correct its symmetries"
+            )
+    groups = [*known, found]
+    every = [B for group in groups for B in group]
+    places = {place: k for k, place in enumerate(sorted({place for B in every for place in B}))}
+    columns = np.zeros((len(places), len(every)), dtype=object)
+    for column, B in enumerate(every):
+        scale = lcm(*(x.denominator for x in B.values()))
+        for place, x in B.items():
+            columns[places[place], column] = int(x * scale)
+    kept = set(independent_columns(flint.fmpz_mat(columns.tolist()))) if places else set()
+    shown, numbers, families = _Moves(architecture), itertools.count(), []
+    for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
+        basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
+        generators = []
+        for B in basis:
+            proved = leaves_unchanged(architecture, B)
+            known_by = Evidence.PROVED if proved else Evidence.MODULAR
+            generators.append(Generator(B, shown.text(B), known_by))
+        if symmetry is not None:
+            parts = (shown.part(acted.parameter, acted.index) for acted in symmetry.on)
+            families.append(Family(symmetry.name, tuple(dict.fromkeys(parts)), tuple(generators)))
+        elif basis:
+            families.append(Family(NEW, shown.arrays(basis), tuple(generators)))
+    return families
+
+
+def _error(architecture: Architecture, B: Sparse) -> float:
+    """A bound on the chance that a matrix that is no symmetry passes at all points.
+
+    The polynomial ⟨c, dφ(θ)·Bθ⟩ has the degree of φ, and one more in c.
+    """
+    degree = (architecture.degree or 0) + 1
+    scale = lcm(*(x.denominator for x in B.values()))
+    ones = draw_parameters(architecture, lambda shape: np.full(shape, Size(0.0), dtype=object))
+    X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
+    size = architecture.evaluate(RingArithmetic(), ones, X).sum().log2
+    size += log2(degree * sum(abs(int(x * scale)) for x in B.values()))
+    once = min(1.0, degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size))
+    return float(once**_POINTS)
+
+
+class _Moves:
+    """Entries of the parameters by name."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        self.shapes = architecture.shapes
+        self._entries = [(name, index) for name, shape in self.shapes.items() for index in np.ndindex(*shape)]
+
+    def arrays(self, matrices: Sequence[Sparse]) -> tuple[str, ...]:
+        """The arrays that some matrices move."""
+        moved = {self._entries[i][0] for B in matrices for i, _ in B}
+        return tuple(name for name in self.shapes if name in moved)
+
+    def part(self, name: str, index: Sequence[Any]) -> str:
+        """A part of an array as printed: with "·" for all indices, and without the index of a single head."""
+        shape, given = self.shapes[name], list(index)
+        if Ellipsis in given:
+            at = given.index(Ellipsis)
+            given[at : at + 1] = [slice(None)] * (len(shape) - len(given) + 1)
+        given += [slice(None)] * (len(shape) - len(given))
+        words = ["·" if isinstance(x, slice) or x == _ALL else str(int(x) + 1) for x in given]
+        words = words[1:] if len(shape) == 3 and shape[0] == 1 else words
+        return name if set(words) <= {"·"} else f"{name}[{','.join(words)}]"
+
+    def text(self, B: Sparse) -> str:
+        """The vector field of a matrix; entries that move alike are taken together."""
+        moves = {(*self._entries[i], *self._entries[j], x) for (i, j), x in B.items()}
+        for axis in range(-1, -1 - max(map(len, self.shapes.values())), -1):
+            alike: dict[Any, list[Any]] = {}
+            for move in moves:
+                name, to, other, of, x = move
+                if min(len(to), len(of)) >= -axis and to[axis] == of[axis] != _ALL:
+                    rest = (name, _with(to, axis), other, _with(of, axis), x)
+                    if self.shapes[name][axis] == self.shapes[other][axis]:
+                        alike.setdefault(rest, []).append(move)
+            for rest, group in alike.items():
+                if len(group) == self.shapes[rest[0]][axis]:
+                    moves = (moves - set(group)) | {rest}
+        order = list(self.shapes)
+        terms: dict[str, str] = {}
+        for name, to, other, of, x in sorted(
+            moves, key=lambda m: (order.index(m[0]), m[1], order.index(m[2]), m[3])
+        ):
+            place, factor = self.part(name, to), "" if abs(x) == 1 else f"{abs(x)} "
+            sign = ("− " if x < 0 else "+ ") if place in terms else "−" * (x < 0)
+            terms[place] = f"{terms[place]} " if place in terms else ""
+            terms[place] += f"{sign}{factor}{self.part(other, of)}"
+        return ", ".join(f"{place} → {moved}" for place, moved in terms.items())
+
+
+# In place of an index: all of them.
+_ALL = -1
+
+
+def _with(index: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    changed = list(index)
+    changed[axis] = _ALL
+    return tuple(changed)

@@ -1,0 +1,241 @@
+"""All linear symmetries of a parametrization, against those that are known and against exact evaluation."""
+
+import itertools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.echelon import kernel_basis
+from agattn.algebra.lie_algebras import Span, bracket, structure
+from agattn.algebra.polynomial import PolynomialRing
+from agattn.algebra.residues import random_residues
+from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, SingleLayer, Symmetry
+from agattn.errors import DisagreementError, InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension import lie_algebra
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.first_order import leaves_unchanged
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.dimension.symmetries import symmetry_matrices, symmetry_tangents
+
+P = 2**29 + 11
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """x ↦ W_2 (W_1 x)^r, token by token."""
+
+    n: int
+    s: int
+    r: int
+    t: int = 1
+    declared: tuple = ()
+    kind, options, ambient_dimension = "perceptron", "-n, -s and -r", None
+
+    def __str__(self):
+        return f"perceptron ({self.n},{self.s},1), r = {self.r}"
+
+    name = property(__str__)
+    shapes = property(lambda self: {"W_1": (self.s, self.n), "W_2": (1, self.s)})
+    parameters = property(lambda self: self.s * (self.n + 1))
+    input_shape = property(lambda self: (self.n, self.t))
+    output_shape = property(lambda self: (1, self.t))
+    degree = property(lambda self: 2 * self.r + 1)
+    symmetries = property(lambda self: self.declared)
+
+    def evaluate(self, arithmetic, parameters, X):
+        hidden = power = arithmetic.matmul(parameters["W_1"], X)
+        for _ in range(self.r - 1):
+            power = arithmetic.times(power, hidden)
+        return arithmetic.matmul(parameters["W_2"], power)
+
+    def as_network(self):
+        return None
+
+    def as_json(self):
+        return {"widths": [self.n, self.s, 1], "degree": self.r, "t": self.t}
+
+
+def neuron_scalings(s, r):
+    rows, column = (lambda j: Acted("W_1", index=(j,))), (lambda j: Acted("W_2", index=(..., j), weight=-r))
+    return tuple(Symmetry("scaling", 1, (rows(j), column(j))) for j in range(s))
+
+
+def changes_nothing(architecture, B, seed=0):
+    """Whether the outputs at θ + εBθ have no term in ε, with random integers for θ and X."""
+    ring = PolynomialRing(["e"])
+    (e,) = ring.gens
+    draw = np.random.default_rng(seed).integers
+    theta = [int(x) for x in draw(1, 99, architecture.parameters)]
+    moved = [ring.one() * x for x in theta]
+    for (i, j), x in B.items():
+        moved[i] += e * x * theta[j]
+    arrays, at = {}, 0
+    for name, shape in architecture.shapes.items():
+        arrays[name] = np.array(moved[at : at + prod(shape)], dtype=object).reshape(shape)
+        at += prod(shape)
+    X = draw(1, 99, (1, *architecture.input_shape)).astype(object)
+    out = architecture.evaluate(RingArithmetic(), arrays, X)
+    return not any(f.derivative(e).constant for f in np.asarray(out).ravel().tolist())
+
+
+# Known values: gl(a) for each head, one scaling for each, gl(d_i) between layers; with d_{i-1} = 1 or t = 1
+# the pairing of K and Q has all of so(2a) in place of gl(a), more by a(a - 1).
+NETWORKS = [
+    (DeepNetwork((3, 2), (2,), t=2), 5, 0),
+    (DeepNetwork((3, 3, 2), (3, 3), t=3), 9 + 1 + 9 + 9 + 1, 0),
+    (DeepNetwork((3, 3, 3), (2, 2), t=2, skip=True), 10, 0),
+    (DeepNetwork((2, 2, 2), (2, 1), t=2, heads=(2, 1)), 2 * 5 + 4 + 2, 0),
+    # What layer 2 sees is O_1 y with numbers y: a row of K_2, Q_2 or P_2 may change by (o_2, -o_1).
+    (DeepNetwork((3, 2, 2), (1, 2), t=2, value_rank=1), 3 + 4 + 6, 5 + 2),
+    (DeepNetwork((3, 2), (3,), t=1), 10, 6),
+    (DeepNetwork((2, 2, 2), (2, 2), t=1), 2 * 5 + 4, 4),
+    (DeepNetwork((2, 2, 2), (2, 1), t=1, skip=True), 7, 2),
+    (DeepNetwork((2, 1, 2), (1, 2), t=2), 2 + 1 + 5, 2),
+]
+
+
+@pytest.mark.parametrize(("network", "known", "new"), NETWORKS, ids=str)
+def test_networks(network, known, new):
+    found = linear_symmetries(network)
+    assert (found.dimension - len(found.new), len(found.new)) == (known, new)
+    assert sum(family.dimension for family in found.families) == found.dimension == found.at_most
+    for family, symmetry in zip(found.families, network.symmetries, strict=False):
+        assert (family.name, family.dimension) == (symmetry.name, symmetry.size**2)
+    assert found.evidence is Evidence.PROVED and found.error == 0
+    assert all(changes_nothing(network, g.matrix) for g in found.generators)
+    assert found.orbit_dimension <= network.parameters - dimension(network).lower_bound
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=6, deadline=None)
+def test_brackets_and_seeds(seed):
+    draw = np.random.default_rng(seed)
+    l = int(draw.integers(1, 3))
+    dims, ranks = draw.integers(1, 3, l + 1).tolist(), draw.integers(1, 3, l).tolist()
+    network = DeepNetwork(
+        tuple(dims), tuple(ranks), t=int(draw.integers(1, 3)), heads=int(draw.integers(1, 3))
+    )
+    found, again = linear_symmetries(network, seed), linear_symmetries(network, seed + 1)
+    assert [g.matrix for g in found.generators] == [g.matrix for g in again.generators]
+    span = Span([g.matrix for g in found.generators])
+    for a, b in itertools.combinations(found.generators, 2):
+        assert span.coordinates(bracket(a.matrix, b.matrix)) is not None
+    outside = {(0, network.parameters - 1): 1}  # K_1 moves by V_l
+    assert span.coordinates(outside) is None and not changes_nothing(network, outside, seed)
+
+
+@pytest.mark.parametrize(("s", "r"), [(2, 2), (2, 3), (3, 3)])
+def test_perceptron(s, r):
+    known = Perceptron(2, s, r, declared=neuron_scalings(s, r))
+    found, silent = linear_symmetries(known), linear_symmetries(replace(known, declared=()))
+    # Of W_1 x squared only: the quadratic form W_1ᵀ diag(W_2) W_1 has further symmetries, but none is linear.
+    assert [f.dimension for f in found.families] == [1] * s
+    assert found.evidence is Evidence.PROVED
+    assert silent.dimension == s == len(silent.new) and silent.families[0].arrays == ("W_1", "W_2")
+    assert {str(g) for g in silent.generators} == {
+        f"W_1[{j},·] → W_1[{j},·], W_2[·,{j}] → −{r} W_2[·,{j}]" for j in range(1, s + 1)
+    }
+    assert str(found.structure) == f"center of dimension {s}"
+
+
+def test_dimension_by_symmetries_that_were_found():
+    """Without a declared symmetry the scalings of the neurons are found, and the dimension is proved."""
+    found = dimension(Perceptron(3, 2, 3))
+    assert (found.dimension, found.upper_bound, found.evidence) == (6, 6, Evidence.PROVED)
+    assert "all linear symmetries that were found" in found.upper_bound_reason
+    # Alexander and Hirschowitz: one less than the 15 which the linear symmetries leave.
+    defect = dimension(Perceptron(3, 5, 4))
+    assert (defect.lower_bound, defect.upper_bound, defect.evidence) == (14, 15, Evidence.MODULAR)
+
+
+def test_parameters_without_effect():
+    """Of x ↦ W_2 W_1 x with one neuron, and a third array that is not used: no longer reductive."""
+
+    class Idle(Perceptron):
+        shapes = property(lambda self: {"W_1": (1, 2), "W_2": (1, 1), "U": (1, 1)})
+        parameters = 4
+
+    found = linear_symmetries(Idle(2, 1, 1))
+    # W_1, W_2 scale against each other, and U goes where it likes: 4 entries in its row.
+    assert (found.dimension, found.orbit_dimension, found.evidence) == (5, 2, Evidence.PROVED)
+    assert str(found.structure) == "radical of dimension 5" and found.structure.derived == 3
+
+
+def test_known_structures():
+    one_token = linear_symmetries(DeepNetwork((3, 2), (4,), t=1)).structure
+    assert (one_token.dimension, one_token.simple) == (29, ("so(8)",))
+    layer = linear_symmetries(SingleLayer(3, 2, 2)).structure
+    assert (layer.dimension, layer.center, layer.derived, layer.radical) == (5, 2, 3, 2)
+    assert linear_symmetries(OneTokenLayer(2, 1, 2)).structure.simple == ("sl(2)", "sl(2)")
+
+    def preserving(form):
+        """The matrices that are skew for a form, from their linear equations."""
+        n = len(form)
+        unit = [(i, j) for i in range(n) for j in range(n)]
+        rows = np.zeros((n * n, n * n), dtype=int)
+        for column, (i, j) in enumerate(unit):
+            E = np.zeros((n, n), dtype=int)
+            E[i, j] = 1
+            rows[:, column] = (E.T @ form + form @ E).ravel()
+        basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(rows.tolist())))
+        return [
+            {place: Fraction(int(x.p), int(x.q)) for place, x in zip(unit, v, strict=True) if x}
+            for v in basis
+        ]
+
+    swap = np.eye(7, dtype=int)[::-1]
+    signed = np.diag([1, 1, 1, -1, -1, -1]) @ np.eye(6, dtype=int)[::-1]
+    assert str(structure(preserving(swap))) == "so(7)"
+    assert str(structure(preserving(signed))) == "sp(6)"
+    compact = structure(preserving(np.eye(3, dtype=int)))
+    assert str(compact) == "semisimple part of dimension 3" and compact.simple is None
+
+
+def test_matrices_of_known_symmetries():
+    """The matrices of gl(n) at a point are the tangent vectors there."""
+    network = DeepNetwork((2, 3, 2), (2, 1), t=2, heads=2, value_rank=2)
+    draw = np.random.default_rng(3)
+    parameters = {name: random_residues(draw, shape, P) for name, shape in network.shapes.items()}
+    flat = np.concatenate([a.ravel() for a in parameters.values()]).astype(int).tolist()
+    moved = []
+    for B in itertools.chain.from_iterable(symmetry_matrices(network)):
+        row = [0] * len(flat)
+        for (i, j), x in B.items():
+            row[i] += x * flat[j]
+        moved.append([x % P for x in row])
+    assert moved == symmetry_tangents(network, parameters, P).astype(int).tolist()
+
+
+def test_what_symbols_cannot_prove_is_modular(monkeypatch):
+    monkeypatch.setattr("agattn.geometry.dimension.first_order.MOST_PRODUCTS", (10,))
+    found = linear_symmetries(DeepNetwork((2, 2), (1,), t=2))
+    assert (found.dimension, found.evidence) == (2, Evidence.MODULAR)
+    assert found.orbit_dimension == 0 and 0 < found.error < 1e-20
+
+
+def test_nothing_false_is_proved(monkeypatch):
+    monkeypatch.setattr("agattn.geometry.dimension.first_order.MOST_PRODUCTS", (5000,))
+    network = DeepNetwork((2, 2, 2), (1, 1), t=2)
+    true = [g.matrix for g in linear_symmetries(network).generators]
+    for number, B in enumerate(true):
+        place = list(B)[number % len(B)]
+        assert not leaves_unchanged(network, B | {place: B[place] + 1})
+        assert not leaves_unchanged(network, {q: x for q, x in B.items() if q != place})
+
+
+def test_failures():
+    wrong = Perceptron(2, 2, 3, declared=neuron_scalings(2, 2))
+    with pytest.raises(DisagreementError, match="declares the symmetry scaling, which changes the function"):
+        linear_symmetries(wrong)
+    with pytest.raises(InputError, match="no polynomial"):
+        linear_symmetries(DeepNetwork((2, 2), (1,), normalization="softmax"))
+    with pytest.raises(TooLargeError, match=f"768 parameters, more than {lie_algebra.MAX_PARAMETERS}"):
+        linear_symmetries(DeepNetwork((16, 16), (16,)))
