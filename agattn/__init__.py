@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         learning_coefficient,
         run,
         script,
+        singularities,
         strata,
         tangent_space,
         verify,
@@ -60,7 +61,8 @@ _HOMES = {
     "agattn.geometry.strata.strata": ("Stratum",),
     "agattn.library": (
         "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify",
-        "learning_coefficient", "run", "script", "strata", "tangent_space", "verify", "weights",
+        "learning_coefficient", "run", "script", "singularities", "strata", "tangent_space", "verify",
+        "weights",
     ),
 }  # fmt: skip
 
@@ -68,7 +70,8 @@ __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
     "Network", "Perceptron", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict",
     "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
-    "identify", "learning_coefficient", "run", "script", "strata", "tangent_space", "verify", "weights",
+    "identify", "learning_coefficient", "run", "script", "singularities", "strata", "tangent_space",
+    "verify", "weights",
 ]  # fmt: skip
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agattn.geometry.singularities.brackets import Bracket
     from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
     from agattn.geometry.singularities.network_fibers import NetworkFiber
+    from agattn.geometry.singularities.network_points import Singularities
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
@@ -286,6 +287,40 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
             f"the stratum is {_shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
         ) from None
     return tangent_bounds(one, known.Stratum(r_v, r_a, r))
+
+
+def singularities(
+    network: Architecture,
+    pairs: bool = False,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Singularities:
+    """The kinds of points of a network: which are critical, which singular, and by what argument.
+
+    Args:
+        network: a lightning network; a layer is the network of one layer.
+        pairs: take all pairs of what may be special about one matrix, too.
+        seed: of all random choices. It never changes what is proved, only what is found.
+        force: go beyond the limits on sizes.
+        progress: called with the name of each kind.
+
+    Raises:
+        InputError: if it is no network of attention, or a normalized one.
+        TooLargeError: beyond the limits on sizes.
+
+    >>> import agattn as ag
+    >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    >>> found["rk M_1 = 1"]
+    rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
+    """
+    from agattn.geometry.singularities import network_points
+
+    known = _architecture(network, "singularities").as_network()
+    if known is None:
+        raise InputError(f"kinds of points are known for networks of attention layers; {network} is none")
+    return network_points.singularities(known, pairs, seed, force, progress)
 
 
 def ideal(

@@ -625,6 +625,41 @@ class Run(Struct):
     script_sha256: Key[Sha256, "The SHA-256 of the script."]
 
 
+class Singularities(Record):
+    class Kind(Record):
+        name: Key[str, "What is special about the weights."]
+        ranks: Key[dict[str, list[Count]], "The ranks of all A and V, head by head, and of the M_i and L."]
+        zero: Key[bool, "Whether their function is 0."]
+        differential_rank: Key[Count, "The rank of the differential, proved to be no smaller."]
+        rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
+        critical: Key[bool, "Whether it is smaller than the dimension."]
+        fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
+        fiber_dimension_at_most: Key[Count, "It is no larger than this."]
+        tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
+        singular: Key[Literal["singular", "smooth branch", "undecided"], "What follows for their function."]
+        argument: Key[
+            Literal["tangent vectors", "several branches", "second order", "cone", "immersion", "none"],
+            "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
+            "several immersed ones, along arcs of second order, or at the vertex of the cone; or a "
+            "differential of the largest rank.",
+        ]
+        evidence: Known
+        witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
+
+    class Limits(Record):
+        dimension: Key[Count, "The dimension of the limits that no weights reach, proved to be no smaller."]
+        at_most: Key[Count, "It is no larger than this, proved."]
+        witness: Key[dict[str, Any], "Integer weights through which the limit is taken, and its value at X."]
+
+    architecture: Key[Architecture, "The network."]
+    dimension: Key[Count, "The dimension of its neuromanifold."]
+    dimension_evidence: Known
+    closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
+    zeros: Key[list[str], "The names of the kinds of weights whose function is 0."]
+    kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
+    limits: Key[Limits | None, "Limits of diverging weights; null where none are known."]
+
+
 class Strata(Record):
     class Stratum(Record):
         class LocalType(Record):
@@ -778,7 +813,7 @@ RECORDS: dict[str, Any] = {
     "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "strata": Strata,
+    "run": Run, "singularities": Singularities, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "verify": Verify,
 }  # fmt: skip
 

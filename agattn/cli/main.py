@@ -41,6 +41,7 @@ COMMANDS = {
     "rlct": "Compute learning coefficients of one layer, exactly.",
     "run": "Emit a script, run it, and read the answer back.",
     "schema": "Print the JSON schema of a command's output.",
+    "singularities": "Ask of each kind of points of a network whether it is critical or singular.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "study": "Ask one question about many architectures: cached, resumed, in parallel.",
     "verify": "Check every claim of the paper for one architecture.",

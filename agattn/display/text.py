@@ -16,6 +16,8 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from agattn.display.table import Cell, Table, Wide, Word
+from agattn.display.values import tables
+from agattn.geometry.singularities.network_points import Singularities
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
@@ -78,6 +80,21 @@ def _remarks(report: Report) -> list[str]:
     if engines:
         lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
     return lines
+
+
+@show.register(Singularities)
+def _kinds_of_points(found: Singularities, console: Console) -> None:
+    console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
+    tables(found)[0].print(console, rule=True)
+    legend = (
+        "Weights are named by what is special about them; f is their function, and rk dφ the rank of the "
+        f"differential, {found.dimension.dimension} at general weights. fiber: the dimension of the fiber "
+        "beyond that of a general one. dim T ≥: independent tangent vectors of the closure at f, at all "
+        "preimages known; more than the dimension prove f singular. smooth branch: the functions near these "
+        "weights form a manifold of the full dimension; other branches may pass through f."
+    )
+    console.print(legend, markup=False)
+    console.print(f"\n{found.closedness}", markup=False)
 
 
 @show.register(StrataTable)

@@ -27,6 +27,7 @@ from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.singularities.network_fibers import NetworkFiber
+from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.verification.certificate import Certificate, Checked
@@ -405,6 +406,46 @@ def _coefficients(found: LearningCoefficients) -> list[Table]:
     headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
     caption = f"Least learning coefficient of each function of {found.layer}"
     return [Table(caption, headings, least)]
+
+
+@tables.register
+def _kinds(found: Singularities) -> list[Table]:
+    generic = found.network.parameters - found.dimension.dimension
+    rows = tuple(
+        (
+            point.name,
+            "0" if point.is_zero else "",
+            point.differential_rank,
+            _range(*(n - generic for n in point.fiber)),
+            point.tangent_lower,
+            Word(point.singular),
+            Word(point.argument),
+            Word(str(point.evidence)),
+        )
+        for point in found.kinds
+    )
+    headings = ("kind", "f", "rk dφ", "fiber", "dim T ≥", "point", "argument", "evidence")
+    return [Table(str(found), headings, rows)]
+
+
+def _range(low: int, high: int) -> str:
+    """A dimension beyond the generic one, between two bounds."""
+    return f"+{low}" if low == high else f"+{low} to {high}"
+
+
+@tables.register
+def _point(point: PointFacts) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            "differential",
+            f"rank {point.differential_rank} of {point.dimension}",
+            Word(str(point.rank_evidence)),
+        ),
+        ("tangent space", f"dimension {point.tangent_lower} or more", ""),
+        ("point", Word(point.singular), Word(str(point.evidence))),
+        *((name, matrix(array[0]), "") for name, array in point.preimages[0].items()),
+    ]
+    return [Table(f"{point.name}: {point.argument}", (), tuple(rows))]
 
 
 @tables.register

@@ -110,6 +110,7 @@ WRITING = [
     (["verify", *LAYER, "--engine", "native", "--claim", "3.3", "--report"], "x/report.json"),
     (["rlct", *LAYER, "--json", "-O"], "x.json"),
     (["rlct", *LAYER, "--json", "--certificate"], "x.json"),
+    (["singularities", *LAYER, "--json", "-O"], "x.json"),
     (["classify", "WEIGHTS", "-O"], "x.csv"),
     (["classify", "WEIGHTS", "--plot"], "x.png"),
     (["rank", "MATRIX", "--plot"], "x.svg"),

@@ -60,6 +60,12 @@ LINES = {
         "0 rlct -d n -o n -a 64",
         "2 rlct -d n -o n -a 64 --certificate FILE",
     ],
+    "singularities": [
+        "2 singularities -d n -o n",
+        "2 singularities --dims n,n,n --ranks n,n",
+        "2 singularities --dims 2,2 --ranks 2 --heads n",
+        "2 singularities --dims 2,2 --ranks 2 -t n",
+    ],
     "atlas": ["2 atlas --max-width n", "2 atlas --max-depth n", "2 atlas --max-heads n"],
     "audit": ["2 audit --max-d n --max-out n", "2 audit --max-d 1 --max-out n"],
     "figure": ["2 figure 1 -d n", "2 figure 1 -o n", "2 figure 2 --layers n", "2 figure 1 --radius n"],
@@ -72,6 +78,8 @@ LINES = {
         "3 verify --dims 2*1000 --ranks 2*1000 -t 3 --engine native --claim lemma-3.6 --claim equation-12",
         "2 emit virtual-fiber --dims 2*20 --ranks 2*20 -t 3",
         "2 emit virtual-fiber --dims 2*1000 --ranks 2*1000 -t 3",
+        "2 singularities --dims 1*20 --ranks 1*20",
+        "2 singularities --dims 1*20000 --ranks 1*20000",
         "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
     ],
 }

@@ -22,7 +22,7 @@ M(2,2,1; 2,2), t = 2: dimension 8; 25 kinds of points: 13 singular, 6 smooth on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -37,6 +37,7 @@ from agattn.algebra.arithmetic import Array, ModularArithmetic
 from agattn.algebra.echelon import fraction, kernel_basis
 from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
 from agattn.architectures import DeepNetwork
+from agattn.architectures.network import check_tokens
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import Dimension, dimension
@@ -47,10 +48,11 @@ from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
 
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
-#: Kinds beyond this number are not asked about without ``force``.
-MOST_KINDS = 500
-#: Points of the fiber are moved to so many times along directions that change no function.
-_MOVES = 4
+#: Nor those with more layers, or with more kinds of points.
+MOST_LAYERS, MOST_KINDS = 5, 500
+_FORCE = "Use --force to start all the same"
+#: Points of the fiber are moved so often at most along directions that change no function.
+_MOVES = 12
 #: Second derivatives are taken for so many vectors of the kernel at most.
 _MOST_SECOND = 12
 
@@ -100,8 +102,9 @@ class PointFacts(Shown):
         return self.differential_rank < self.dimension
 
     def __str__(self) -> str:
-        rank = f"rank {self.differential_rank} of {self.dimension}"
-        return f"{self.name}: {rank}, tangent space ≥ {self.tangent_lower}: {self.singular} ({self.evidence})"
+        rank = f"differential of rank {self.differential_rank} of {self.dimension}"
+        tangent = f"tangent space of dimension {self.tangent_lower} or more"
+        return f"{self.name}: {rank}, {tangent}: {self.singular} ({self.evidence})"
 
     def as_json(self) -> dict[str, object]:
         """The facts with the keys of the command line's contract."""
@@ -148,6 +151,12 @@ class Singularities(Shown):
         """The kinds of weights at which f = 0."""
         return [point.name for point in self.kinds if point.is_zero]
 
+    def __getitem__(self, name: str) -> PointFacts:
+        for point in self.kinds:
+            if point.name == name:
+                return point
+        raise KeyError(name)
+
     def __str__(self) -> str:
         counts = [sum(point.singular == word for point in self.kinds)
                   for word in ("singular", "smooth branch", "undecided")]  # fmt: skip
@@ -168,34 +177,45 @@ class Singularities(Shown):
 
 
 def singularities(
-    network: DeepNetwork, pairs: bool = False, seed: int = 0, force: bool = False
+    network: DeepNetwork,
+    pairs: bool = False,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Singularities:
     """The kinds of points of a network, and what is known at each.
 
     Args:
-        network: a lightning network with one head in each layer and without skip connections.
+        network: a lightning network.
         pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: start although the network is large.
+        progress: called with the name of each kind.
 
     Raises:
-        InputError: if it is another kind of network.
-        TooLargeError: if it has more than :data:`MOST_PARAMETERS` parameters or :data:`MOST_KINDS` kinds.
+        InputError: if it is a normalized network, or one whose V have a bounded rank.
+        TooLargeError: if it has more parameters, layers, kinds or tokens than the limits.
     """
-    if network.parameters > MOST_PARAMETERS and not force:
-        raise TooLargeError(
-            f"{network} has {network.parameters} parameters; the limit is {MOST_PARAMETERS}. "
-            "Use --force to start all the same"
-        )
+    limits = ((network.layers, "layers", MOST_LAYERS), (network.parameters, "parameters", MOST_PARAMETERS))
+    for number, what, most in () if force else limits:
+        if number > most:
+            raise TooLargeError(
+                f"{network.arguments[:80]} has {number} {what}; the limit is {most}. {_FORCE}"
+            )
+    if not force:
+        check_tokens(network)
     found = kinds(network, pairs, seed)
     if len(found) > MOST_KINDS and not force:
         raise TooLargeError(
-            f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. "
-            "Use --force to start all the same"
+            f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}"
         )
     known = dimension(network, seed, force=True)
     at_most = largest_rank(network, seed).value
-    return Singularities(network, known, tuple(facts(kind, known.dimension, at_most, seed) for kind in found))
+    points = []
+    for kind in found:
+        progress(kind.name)
+        points.append(facts(kind, known.dimension, at_most, seed))
+    return Singularities(network, known, tuple(points))
 
 
 def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
@@ -226,13 +246,8 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     if is_zero and not kind.network.skip:
         found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
     else:
-        moved = [
-            _moved(point, _invisible(point), seed + number)
-            for number in range(_MOVES if invisible else 0)
-            for point in points
-        ]
-        preimages = list({point.vector: point for point in [*points, *moved]}.values())
-        found, argument, evidence = tangents.span(preimages), "tangent vectors", Evidence.PROVED
+        preimages, found = _preimages(points, tangents, seed)
+        argument, evidence = "tangent vectors", Evidence.PROVED
         if not invisible and sum(r == dim for r in ranks) > 1:
             argument = "several branches"
         if found <= at_most and fiber < n - differential:
@@ -252,6 +267,20 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         kind, is_zero, differential, (fiber, fiber_at_most), dim, found, conclusion, argument, evidence,
         Evidence.PROVED if exact else Evidence.MODULAR, tuple(_arrays(point) for point in preimages),
     )  # fmt: skip
+
+
+def _preimages(points: list[Weights], tangents: _Tangents, seed: int) -> tuple[list[Weights], int]:
+    """Weights with the same function, moved until images there add nothing; and what they span together."""
+    moving = [(point, directions) for point in points if (directions := _invisible(point))]
+    preimages = list({point.vector: point for point in points}.values())
+    found, before = tangents.span(preimages), -1
+    for number in range(_MOVES):
+        if found == before or not moving:
+            break
+        before = found
+        preimages += [_moved(point, directions, seed + number) for point, directions in moving]
+        found = tangents.span(preimages)
+    return preimages, found
 
 
 def _arrays(at: Weights) -> dict[str, Array]:
@@ -308,10 +337,10 @@ def _invisible(at: Weights) -> list[Vector]:
 
 
 def _moved(at: Weights, directions: Sequence[Vector], seed: int) -> Weights:
-    """The weights moved along some directions by small integers."""
+    """The weights moved along all directions by small integers, none 0."""
     if not directions:
         return at
-    factors = np.random.default_rng(seed + 1).integers(-3, 4, len(directions)).tolist()
+    factors = np.random.default_rng(seed + 1).choice([-3, -2, -1, 1, 2, 3], len(directions)).tolist()
     vector = np.array(at.vector, dtype=object)
     for factor, direction in zip(factors, directions, strict=True):
         vector = vector + factor * np.array(direction, dtype=object)

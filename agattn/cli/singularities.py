@@ -1,0 +1,50 @@
+"""``agattn singularities``: the kinds of points of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agattn.architectures import Architecture
+from agattn.cli import output
+from agattn.cli.options import file_option, json_flag, layer_or_network, one_blas_thread, seed
+from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
+
+
+@click.command(
+    epilog="Examples: agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
+    "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs"
+)
+@layer_or_network
+@click.option("--pairs", is_flag=True, help="Take all pairs of what may be special about one matrix, too.")
+@seed
+@click.option("--force", is_flag=True, help="Attempt networks beyond the limits on sizes.")
+@file_option("-O", "--output", "destination", "Write the JSON document.")
+@json_flag
+def command(
+    architecture: Architecture, pairs: bool, seed: int, force: bool, destination: Path | None, as_json: bool
+) -> None:
+    """Ask of each kind of points of a network whether it is critical and whether it is singular.
+
+    A kind is weights with something special about them: ranks of the matrices or of the virtual weights M_i
+    and L, symmetric or skew ones, shared vectors, kernels that meet, zero. At integer weights of each kind
+    the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent vectors
+    of the closure are collected at all preimages known. More of them than the dimension prove the point
+    singular; a differential of the largest rank proves a smooth branch; otherwise it is undecided.
+    """
+    one_blas_thread()
+    from agattn import library
+    from agattn.display.text import show
+
+    if destination is not None:
+        check_destination(destination, (".json",))
+    with progress(f"{architecture}: kinds of points") as update:
+        found = library.singularities(architecture, pairs, seed=seed, force=force, progress=update)
+    document = found.as_json()
+    if destination is not None:
+        write_file(destination, as_text(document))
+    if as_json:
+        print_json(document)
+    elif destination != output.STDOUT:
+        show(found, output.console())

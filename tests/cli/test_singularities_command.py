@@ -1,0 +1,45 @@
+"""``agattn singularities``: the table, the JSON document, and what is refused."""
+
+import pytest
+from command_line import call, document
+
+from agattn.records import check
+
+WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
+
+
+def test_the_table_and_the_document_say_the_same():
+    found = document("singularities", *WIDE)
+    check("singularities", found)
+    shown = call("singularities", *WIDE)
+    assert shown.status == 0
+    lines = {line.split("  ")[0].strip(): line for line in shown.out.splitlines()}
+    for kind in found["kinds"]:
+        assert kind["singular"] in lines[kind["name"]] and kind["evidence"] in lines[kind["name"]]
+    assert found["dimension"] == 22 and found["closed"] is False
+    assert found["limits"]["dimension"] == 21
+    assert "M_1 = k qᵀ, M_2 skew" in found["zeros"]
+    first = {kind["name"]: kind for kind in found["kinds"]}["rk M_1 = 1"]
+    assert (first["differential_rank"], first["tangent_lower"], first["singular"]) == (19, 29, "singular")
+    assert first["ranks"] == {"A": [1, 3], "V": [3, 2], "M": [1, 3], "L": [2]}
+    assert set(first["witness"][0]) == {"K_1", "Q_1", "V_1", "K_2", "Q_2", "V_2"}
+
+
+def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
+    out = tmp_path / "kinds.json"
+    found = document("singularities", "-d", 2, "-o", 1, "-O", out)
+    assert out.exists() and found["closed"] is True and found["limits"] is None
+    more = document("singularities", "-d", 2, "-o", 1, "--pairs")
+    assert len(more["kinds"]) > len(found["kinds"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--dims", "20,20,20", "--ranks", "2,2"), "--force"),
+        (("--dims", "2,2", "--ranks", "2", "--normalization", "softmax"), "lightning"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(words, message):
+    ended = call("singularities", *words)
+    assert ended.status == 2 and message in ended.err and ended.err.count("\n") == 1
