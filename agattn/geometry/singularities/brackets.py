@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, floor, prod
+from math import comb, floor
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
-from agattn.geometry.singularities.families import Weights, widest_family
+from agattn.geometry.singularities.families import Weights, general_inputs, symbolic_inputs, widest_family
 from agattn.geometry.singularities.newton import germ
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
@@ -190,7 +190,8 @@ def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
     n, p = len(at.vector), at.prime(generator)
     moved = nonzero_minor(at.tangents(p), p).columns
     free = [i for i in range(n) if i not in moved]
-    inputs = prod(architecture.input_shape)
+    places = general_inputs(architecture)
+    inputs = int(places.sum())
     in_inputs, in_weights = at.degrees(generator)
     if comb(len(free) + in_weights, in_weights) * comb(inputs + in_inputs - 1, in_inputs) > MOST_MONOMIALS:
         return None
@@ -199,7 +200,7 @@ def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
     entries = np.array(at.vector, dtype=object)
     for z, i in zip(ring.gens, free, strict=False):
         entries[i] = z + entries[i]
-    X = np.array(ring.gens[len(free) :], dtype=object).reshape(1, *architecture.input_shape)
+    X = symbolic_inputs(places, ring.gens[len(free) :])
     out = architecture.evaluate(RingArithmetic(), at.arrays(entries), X)
     coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
     for place, f in enumerate(np.asarray(out).ravel().tolist()):

@@ -352,6 +352,28 @@ def _blocks(architecture: Architecture, generator: np.random.Generator | None = 
     return [parts[i] for i in generator.permutation(len(parts))]
 
 
+def general_inputs(architecture: Architecture) -> Array:
+    """Where X, d × t, must have symbols, as a mask: an identity for such X is one for all.
+
+    For lightning attention φ(XO) = φ(X)O if O is orthogonal, and every real X is TO with T lower
+    triangular, with zeros beyond d columns. Elsewhere all entries are needed.
+
+    >>> from agattn import SingleLayer
+    >>> general_inputs(SingleLayer(2, 1, t=4)).astype(int).tolist()
+    [[1, 0, 0, 0], [1, 1, 0, 0]]
+    """
+    network = architecture.as_network()
+    everywhere = np.ones(architecture.input_shape, dtype=bool)
+    return everywhere if network is None or not network.is_lightning else np.tril(everywhere)
+
+
+def symbolic_inputs(places: Array, symbols: Sequence[Any]) -> Array:
+    """X of shape (1, d, t) with symbols at some places, and zeros."""
+    X = np.zeros(places.shape, dtype=int).astype(object)
+    X[places] = symbols
+    return X[None]
+
+
 def _evidence(
     at: Weights, vectors: Sequence[Vector], generator: np.random.Generator
 ) -> tuple[Evidence, float]:
@@ -363,7 +385,8 @@ def _evidence(
     if not vectors:
         return Evidence.PROVED, 0.0
     architecture = at.architecture
-    inputs = prod(architecture.input_shape)
+    places = general_inputs(architecture)
+    inputs = int(places.sum())
     in_inputs, _ = at.degrees(generator)
     if comb(inputs + in_inputs, in_inputs) * len(vectors) <= MOST_MONOMIALS:
         names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
@@ -374,7 +397,7 @@ def _evidence(
             sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), ring.zero()) + entry
             for i, entry in enumerate(at.vector)
         ]
-        X = np.array(x, dtype=object).reshape(1, *architecture.input_shape)
+        X = symbolic_inputs(places, x)
         out = architecture.evaluate(RingArithmetic(), at.arrays(np.array(moved, dtype=object)), X)
         flat = [f for f in np.asarray(out).ravel().tolist() if hasattr(f, "terms")]
         constant = not any(any(exponents[: len(vectors)]) for f in flat for exponents in f.terms)
