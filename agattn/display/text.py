@@ -87,13 +87,12 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
     tables(found)[0].print(console, rule=True)
     legend = (
-        "Weights are named by what is special about them; f is their function, and rk dφ the rank of the "
-        f"differential, {found.dimension.dimension} at general weights. fiber: the dimension of the fiber "
-        "beyond that of a general one. dim T ≥: independent tangent vectors of the closure at f, at all "
-        "preimages known; more than the dimension prove f singular. smooth branch: the functions near these "
-        "weights form a manifold of the full dimension; other branches may pass through f."
+        f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: the "
+        "dimension of the fiber beyond that of a general one. dim T ≥: independent tangent vectors of the "
+        "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: the "
+        "functions near these weights are a manifold of full dimension; other branches may pass through f."
     )
-    console.print(legend, markup=False)
+    console.print(f"\n{legend}", markup=False)
     console.print(f"\n{found.closedness}", markup=False)
 
 

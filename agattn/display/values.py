@@ -413,18 +413,16 @@ def _kinds(found: Singularities) -> list[Table]:
     generic = found.network.parameters - found.dimension.dimension
     rows = tuple(
         (
-            point.name,
-            "0" if point.is_zero else "",
+            f"{point.name}{' (f = 0)' * point.is_zero}",
             point.differential_rank,
             _range(*(n - generic for n in point.fiber)),
             point.tangent_lower,
-            Word(point.singular),
-            Word(point.argument),
+            f"{point.singular}{f' ({point.argument})' * (point.singular == 'singular')}",
             Word(str(point.evidence)),
         )
         for point in found.kinds
     )
-    headings = ("kind", "f", "rk dφ", "fiber", "dim T ≥", "point", "argument", "evidence")
+    headings = (Wide("kind of weights"), "rk dφ", "fiber", "dim T ≥", Wide("their function f"), "evidence")
     return [Table(str(found), headings, rows)]
 
 

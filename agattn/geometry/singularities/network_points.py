@@ -45,6 +45,8 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
+from agattn.geometry.singularities.limits import LimitSet, is_closed, vanishes
+from agattn.geometry.singularities.limits import limits as limits_of
 
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -140,16 +142,33 @@ class Singularities(Shown):
         network: whose points they are.
         dimension: of its neuromanifold.
         kinds: what is known at each.
+        closed: whether the neuromanifold is closed; ``None`` where no theorem says.
+        limits: limits of diverging weights that no weights reach, where such are known.
     """
 
     network: DeepNetwork
     dimension: Dimension
     kinds: tuple[PointFacts, ...]
+    closed: bool | None
+    limits: LimitSet | None
 
     @cached_property
     def zeros(self) -> list[str]:
         """The kinds of weights at which f = 0."""
         return [point.name for point in self.kinds if point.is_zero]
+
+    @property
+    def closedness(self) -> str:
+        """Whether the neuromanifold is closed, in a sentence."""
+        if self.limits is not None:
+            low, high = self.limits.dimension, self.limits.upper_bound
+            size = f"dimension {low}" if low == high else f"dimension {low} to {high}"
+            s = self.limits.first
+            return (
+                f"M is not closed (proved): diverging weights, where M_{s} tends to rank 1 and M_{s + 1} to "
+                f"a skew matrix, have limits that no weights reach; they have {size}"
+            )
+        return "whether M is closed is not known" if self.closed is None else "M is closed (proved)"
 
     def __getitem__(self, name: str) -> PointFacts:
         for point in self.kinds:
@@ -168,10 +187,12 @@ class Singularities(Shown):
     def as_json(self) -> dict[str, object]:
         """Everything with the keys of the command line's contract."""
         return {
-            "network": self.network.as_json(),
+            "architecture": self.network.as_json(),
             "dimension": self.dimension.dimension,
             "dimension_evidence": self.dimension.evidence.value,
+            "closed": self.closed,
             "zeros": self.zeros,
+            "limits": None if self.limits is None else self.limits.as_json(),
             "kinds": [point.as_json() for point in self.kinds],
         }
 
@@ -196,8 +217,8 @@ def singularities(
         InputError: if it is a normalized network, or one whose V have a bounded rank.
         TooLargeError: if it has more parameters, layers, kinds or tokens than the limits.
     """
-    limits = ((network.layers, "layers", MOST_LAYERS), (network.parameters, "parameters", MOST_PARAMETERS))
-    for number, what, most in () if force else limits:
+    most_of = ((network.layers, "layers", MOST_LAYERS), (network.parameters, "parameters", MOST_PARAMETERS))
+    for number, what, most in () if force else most_of:
         if number > most:
             raise TooLargeError(
                 f"{network.arguments[:80]} has {number} {what}; the limit is {most}. {_FORCE}"
@@ -215,7 +236,9 @@ def singularities(
     for kind in found:
         progress(kind.name)
         points.append(facts(kind, known.dimension, at_most, seed))
-    return Singularities(network, known, tuple(points))
+    closed = is_closed(network)
+    outside = limits_of(network, seed) if closed is False else None
+    return Singularities(network, known, tuple(points), closed, outside)
 
 
 def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
@@ -292,15 +315,8 @@ def _is_zero(at: Weights, tangents: _Tangents) -> tuple[bool, Evidence]:
     network = tangents.network
     if tangents.values(at.residues(tangents.p)[0][None]).any():
         return False, Evidence.PROVED
-    if (given := virtual(network, _arrays(at))) is None:
-        return True, Evidence.MODULAR
-    M, L = given
-    reason = not L.any() or not all(m.any() for m in M)
-    parallel = network.t == 1
-    for m in M:
-        reason |= parallel and not (m + m.T).any()
-        parallel |= rank(m) == 1
-    return True, Evidence.PROVED if reason else Evidence.MODULAR
+    given = virtual(network, _arrays(at))
+    return True, Evidence.PROVED if given and vanishes(*given, network.t) else Evidence.MODULAR
 
 
 def _invisible(at: Weights) -> list[Vector]:

@@ -55,7 +55,7 @@ def singularities_dimension(network):
     ],
 )
 def test_the_ranks_and_spans_of_the_literature(dims, t, name, rank, span):
-    """From the tables of deep singular points; with all preimages (4,1,2,2) has 59 where four of them have 52."""
+    """At (4,1,2,2) four preimages span 52 dimensions, all of them 59."""
     (found,) = named(DeepNetwork(dims, dims[:-1], t=t), name)
     assert found.differential_rank == rank
     if span is not None:
@@ -173,6 +173,7 @@ def test_several_heads_and_skips_are_asked_of_their_matrices():
     assert "rk A_1 = 1" in names and not any("M_1" in name for name in names)
     heads = singularities(DeepNetwork((3, 2), (2,), t=2, heads=2))
     assert heads["V_1,1 = 0"].is_critical and not heads["generic"].is_critical
+    assert heads["heads that cancel"].is_zero and heads["a common V"].is_critical
 
 
 def test_a_kernel_that_symmetries_explain_proves_the_rank(wide):
