@@ -12,8 +12,8 @@ is special about one matrix, or several:
   M_l = k qᵀ, L = h kᵀ;
 - two M_i that are equal, skew, or have a common kernel; M_1 = k qᵀ, M_2 = q qᵀ and L = h qᵀ.
 
-With skip connections, or several heads, the same is asked of A_i and V_i of the first head, and what two heads
-can have in common is added (:mod:`~agattn.geometry.singularities.several_heads`).
+With skip connections, or several heads, the same is asked of A_i and V_i of the first head, and what two
+heads can have in common is added (:mod:`~agattn.geometry.singularities.several_heads`).
 
 >>> from agattn import DeepNetwork
 >>> found = kinds(DeepNetwork((2, 2, 1), (2, 2), t=2))
@@ -354,7 +354,9 @@ def kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> list[Kind
     found = [catalogue.kind("generic"), *(catalogue.kind(*special) for special in single)]
     if catalogue.plain:
         found += catalogue.shared()
-    found += [Kind(name, network, (weights,)) for name, weights in head_kinds(network, seed) if name != "generic"]
+    found += [
+        Kind(name, network, (weights,)) for name, weights in head_kinds(network, seed) if name != "generic"
+    ]
     if pairs:
         for (name, A, V), (other, B, W) in itertools.combinations(single, 2):
             if not (A.keys() & B.keys() or V.keys() & W.keys()):

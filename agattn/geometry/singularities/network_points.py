@@ -55,6 +55,8 @@ MOST_LAYERS, MOST_KINDS = 5, 500
 _FORCE = "Use --force to start all the same"
 #: Points of the fiber are moved so often at most along directions that change no function.
 _MOVES = 12
+#: How often numbers are drawn anew while the generic weights are critical.
+_ATTEMPTS = 5
 #: Second derivatives are taken for so many vectors of the kernel at most.
 _MOST_SECOND = 12
 
@@ -225,13 +227,17 @@ def singularities(
             )
     if not force:
         check_tokens(network)
-    found = kinds(network, pairs, seed)
-    if len(found) > MOST_KINDS and not force:
-        raise TooLargeError(
-            f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}"
-        )
     known = dimension(network, seed, force=True)
     at_most = largest_rank(network, seed).value
+    for attempt in range(_ATTEMPTS):  # small numbers can be special by chance
+        found = kinds(network, pairs, seed + attempt)
+        if len(found) > MOST_KINDS and not force:
+            raise TooLargeError(
+                f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}"
+            )
+        generic = Weights(network, found[0].preimages[0])
+        if _Tangents(network, at_most, seed).rank_at(generic) == known.dimension:
+            break
     points = []
     for kind in found:
         progress(kind.name)
@@ -258,10 +264,11 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     n, orbit, invisible = len(at.vector), at.orbit_dimension(), _invisible(at)
     fiber, kernel = at.orbit_dimension(invisible), tangents.kernel_found(at, invisible)
     is_zero, evidence = _is_zero(at, tangents)
+    more: tuple[Vector, ...] = ()
     if kernel < n - differential and differential < at_most and not is_zero:
         family = widest_family(at, n - differential, 0, seed)
         if family.evidence is Evidence.PROVED:
-            fiber = max(fiber, family.dimension)
+            fiber, more = max(fiber, family.dimension), family.directions
             kernel = max(kernel, tangents.kernel_found(at, [*invisible, *family.directions]))
     fiber_at_most = n - differential
     exact = kernel == n - differential or differential == at_most
@@ -269,16 +276,18 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     if is_zero and not kind.network.skip:
         found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
     else:
-        preimages, found = _preimages(points, tangents, seed)
+        moving = [(point, _invisible(point)) for point in points] + [(at, more)]
+        preimages, found = _preimages(points, moving, tangents, seed)
         argument, evidence = "tangent vectors", Evidence.PROVED
-        if not invisible and sum(r == dim for r in ranks) > 1:
+        if not invisible and not more and sum(r == dim for r in ranks) > 1:
             argument = "several branches"
         if found <= at_most and fiber < n - differential:
-            more, immersed = tangents.second_order(at, differential)
+            second, immersed = tangents.second_order(at, differential)
             if immersed:
                 fiber = fiber_at_most = orbit
-            if more > found:
-                found, argument, evidence = more, "second order", Evidence.MODULAR
+            if second > found:
+                found, argument = second, "second order"
+                evidence = Evidence.PROVED if exact else Evidence.MODULAR
     conclusion: Conclusion = "undecided"
     if found > at_most:
         conclusion = "singular"
@@ -292,9 +301,14 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     )  # fmt: skip
 
 
-def _preimages(points: list[Weights], tangents: _Tangents, seed: int) -> tuple[list[Weights], int]:
+def _preimages(
+    points: list[Weights],
+    moving: Sequence[tuple[Weights, Sequence[Vector]]],
+    tangents: _Tangents,
+    seed: int,
+) -> tuple[list[Weights], int]:
     """Weights with the same function, moved until images there add nothing; and what they span together."""
-    moving = [(point, directions) for point in points if (directions := _invisible(point))]
+    moving = [(point, directions) for point, directions in moving if directions]
     preimages = list({point.vector: point for point in points}.values())
     found, before = tangents.span(preimages), -1
     for number in range(_MOVES):
