@@ -636,12 +636,23 @@ class Singularities(Record):
         fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
         fiber_dimension_at_most: Key[Count, "It is no larger than this."]
         tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
-        singular: Key[Literal["singular", "smooth branch", "undecided"], "What follows for their function."]
+        singular: Key[
+            Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
+        ]
         argument: Key[
-            Literal["tangent vectors", "several branches", "second order", "cone", "immersion", "none"],
+            Literal[
+                "tangent vectors",
+                "several branches",
+                "second order",
+                "cone",
+                "purity",
+                "one-point fiber",
+                "immersion",
+                "none",
+            ],
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
-            "several immersed ones, along arcs of second order, or at the vertex of the cone; or a "
-            "differential of the largest rank.",
+            "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
+            "wide networks; or a differential of the largest rank.",
         ]
         evidence: Known
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]

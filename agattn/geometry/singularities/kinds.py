@@ -10,7 +10,8 @@ is special about one matrix, or several:
 - M_i symmetric or skew, of the largest rank or, if symmetric, of a lower one;
 - an M_i of rank one before a skew or a symmetric one; M_l and L both of rank one, in general and with
   M_l = k qᵀ, L = h kᵀ;
-- two M_i that are equal, skew, or have a common kernel; M_1 = k qᵀ, M_2 = q qᵀ and L = h qᵀ.
+- two M_i that are equal, skew, or have a common kernel; M_1 = k qᵀ, M_2 = q qᵀ and L = h qᵀ;
+- M_i = K skew of rank 2 and M_{i+1} = A in the plane of K, which can be exchanged; or M_i = M_{i+1} = K.
 
 With skip connections, or several heads, the same is asked of A_i and V_i of the first head, and what two
 heads can have in common is added (:mod:`~agattn.geometry.singularities.several_heads`).
@@ -330,6 +331,21 @@ class _Catalogue:
                     f"{of[0]} and {of[1]} of rank {r} with one kernel",
                     {n: (self.full(e[i], r), rows) for n in (i, j)},
                 )
+            if j == i + 1:
+                yield from self.in_a_plane(i)
+
+    def in_a_plane(self, i: int) -> Iterator[Kind]:
+        """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.
+
+        Source: docs/deep-singularities.md, counterexamples to smoothness where all ranks are 2 or more.
+        """
+        B = self.full(self.sizes[i], 2)
+        J, beta = np.array([[0, 1], [-1, 0]], dtype=object), np.array([[2, 1], [3, 2]], dtype=object)
+        K, A, of = (B, J @ B.T), (B, beta @ B.T), (f"M_{i + 1}", f"M_{i + 2}")
+        name = f"{of[0]} = K skew, {of[1]} = A in its plane"
+        one, other = (self.kind(name, dict(zip((i, i + 1), pair, strict=True))) for pair in ((K, A), (A, K)))
+        yield Kind(name, self.network, (*one.preimages, *other.preimages))
+        yield self.kind(f"{of[0]} = {of[1]} skew of rank 2", {i: K, i + 1: K})
 
 
 def kinds(network: DeepNetwork, pairs: bool = False, seed: int = 0) -> list[Kind]:

@@ -12,7 +12,9 @@ rank modulo a prime is a proved lower bound.
 - *smooth branch*: at some preimage the differential has rank dim M̄. Then it has this rank nearby, and the
   functions of all weights near this preimage form a manifold of dimension dim M̄. Other branches of M̄ may
   pass through f; if one of another tangent space is found, f is singular.
-- *undecided*: neither.
+- *smooth*, or *singular* by purity: by the theorems of the page on deep singularities, for networks that are
+  wide enough (:func:`by_theorem`).
+- *undecided*: none of these.
 
 >>> from agattn import DeepNetwork
 >>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
@@ -22,13 +24,14 @@ M(2,2,1; 2,2), t = 2: dimension 8; 25 kinds of points: 13 singular, 6 smooth on 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import prod
-from typing import Literal
+from typing import Literal, get_args
 
 import flint
 import numpy as np
@@ -60,8 +63,17 @@ _ATTEMPTS = 5
 #: Second derivatives are taken for so many vectors of the kernel at most.
 _MOST_SECOND = 12
 
-Conclusion = Literal["singular", "smooth branch", "undecided"]
-Argument = Literal["tangent vectors", "several branches", "second order", "cone", "immersion", "none"]
+Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
+Argument = Literal[
+    "tangent vectors",
+    "several branches",
+    "second order",
+    "cone",
+    "purity",
+    "one-point fiber",
+    "immersion",
+    "none",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,12 +191,11 @@ class Singularities(Shown):
         raise KeyError(name)
 
     def __str__(self) -> str:
-        counts = [sum(point.singular == word for point in self.kinds)
-                  for word in ("singular", "smooth branch", "undecided")]  # fmt: skip
-        return (
-            f"{self.network}: dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points: "
-            f"{counts[0]} singular, {counts[1]} smooth on their branch, {counts[2]} undecided"
-        )
+        counts = Counter(point.singular for point in self.kinds)
+        names = {"smooth branch": "smooth on their branch"}
+        parts = [f"{counts[word]} {names.get(word, word)}" for word in get_args(Conclusion) if counts[word]]
+        size = f"dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points"
+        return f"{self.network}: {size}: {', '.join(parts)}"
 
     def as_json(self) -> dict[str, object]:
         """Everything with the keys of the command line's contract."""
@@ -295,10 +306,50 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         conclusion, argument, evidence = "smooth branch", "immersion", Evidence.PROVED
     else:
         argument = "none"
+    theorem = None if is_zero else by_theorem(at, exact and differential < dim)
+    if theorem is not None and (conclusion != "singular" or evidence is not Evidence.PROVED):
+        (conclusion, argument), evidence = theorem, Evidence.PROVED
+    assert theorem is None or theorem[0] == conclusion, (
+        f"{kind.name}: more tangent vectors than a theorem allows"
+    )
     return PointFacts(
         kind, is_zero, differential, (fiber, fiber_at_most), dim, found, conclusion, argument, evidence,
         Evidence.PROVED if exact else Evidence.MODULAR, tuple(_arrays(point) for point in preimages),
     )  # fmt: skip
+
+
+def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | None:
+    """What Theorems 3 to 5 of the page on deep singularities say of a function that is not 0, or ``None``.
+
+    They are about two or more tokens and networks whose virtual weights range over all matrices: one head, no
+    skip connections, d_i ≥ d_0 for i < l and a_i ≥ d_0.
+
+    Args:
+        at: integer weights.
+        is_critical: whether they are proved to be.
+
+    >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
+    >>> for kind in kinds(network)[:2]:
+    ...     print(kind.name, by_theorem(Weights(network, kind.preimages[0]), False))
+    generic ('smooth', 'one-point fiber')
+    rk M_1 = 1 ('singular', 'purity')
+    """
+    network = at.architecture.as_network()
+    assert network is not None
+    d = network.dims[0]
+    given = virtual(network, _arrays(at))
+    if given is None or network.t < 2 or d < 2 or min(*network.dims[:-1], *network.ranks) < d:
+        return None
+    M, L = given
+    ranks = [rank(m) for m in M]
+    if d >= 3 and is_critical:
+        return "singular", "purity"  # Theorem 3
+    if not all((m + m.T).any() for m in M):
+        return None
+    if min(ranks[:-1], default=2) >= 2:  # Theorem 4
+        pair = ranks[-1] == 1 == rank(L)
+        return ("singular", "several branches") if pair else ("smooth", "one-point fiber")
+    return ("singular", "purity") if d >= 3 else None  # Theorem 5
 
 
 def _preimages(
