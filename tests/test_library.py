@@ -58,6 +58,7 @@ def results():
         "identify": ag.identify(SMALL, [1, 0, 0, 0, 0, 1]),
         "classify": ag.classify(weights),
         "learning_coefficient": ag.learning_coefficient(weights),
+        "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
         "verify": ag.verify(LAYER, "3.4", engine="native"),
         "certificate": certificate,
         "check": ag.check(certificate),
