@@ -14,7 +14,12 @@ def test_the_table_and_the_document_say_the_same():
     shown = call("singularities", *WIDE)
     assert shown.status == 0
     words = " ".join(shown.out.split())
-    for word in ("singular (several", "smooth proved", "smooth branch proved", "rk M_1 = 1 19 +3 29 singular (tangent"):
+    for word in (
+        "singular (several",
+        "smooth proved",
+        "smooth branch proved",
+        "rk M_1 = 1 19 +3 29 singular (tangent",
+    ):
         assert word in words
     assert "not closed (proved)" in words and "22; 33 kinds" in words
     assert found["dimension"] == 22 and found["closed"] is False
