@@ -175,8 +175,8 @@ class Network(Shown):
         """The known symmetries: those inside the layers, then those between two of them.
 
         Between a layer that ends in a matrix and the next one that begins with matrices acts GL(d), also
-        across sums of tokens; if powers are between them a factor for each of the d neurons; and into a
-        convolution along the entries of a token one factor for all. Biases and skip connections end this.
+        across sums of tokens; if powers are between them a factor for each of the d neurons; and where a
+        filter slides along the entries of a token one factor for all. Biases and skip connections end this.
         """
         inside = (
             replace(one, on=tuple(replace(a, parameter=place.names[a.parameter]) for a in one.on))
@@ -195,7 +195,7 @@ class Network(Shown):
             elif r := place.layer.passes():
                 power *= r
             else:
-                if last is not None and last.layer.rows() and place.layer.columns(place.shape):
+                if last is not None and last.layer.rows(last.shape) and place.layer.columns(place.shape):
                     found.append(Wire(last, place, power))
                 last, power = place, 1
         return tuple(found)
@@ -280,12 +280,14 @@ class Wire:
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """GL(d), a factor for each row, or one for all."""
-        ends = {self.before.names[k]: axis for k, axis in self.before.layer.rows().items()}
+        rows = self.before.layer.rows(self.before.shape)
         columns = self.after.layer.columns(self.after.shape)
+        ends = {self.before.names[k]: axis for k, axis in rows.items() if axis is not None}
         begins = {self.after.names[k]: axis for k, axis in columns.items() if axis is not None}
-        if not begins:
+        if not ends or not begins:
+            given = (Acted(self.before.names[name]) for name in rows)
             taken = (Acted(self.after.names[name], weight=-self.power) for name in columns)
-            return (Symmetry("scaling", 1, (*map(Acted, ends), *taken)),)
+            return (Symmetry("scaling", 1, (*given, *taken)),)
         if self.power == 1:
             left = (Acted(name, axis) for name, axis in ends.items())
             right = (Acted(name, axis, True) for name, axis in begins.items())

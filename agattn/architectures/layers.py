@@ -85,8 +85,8 @@ class Layer:
         """r, if a factor c of a row of the input becomes a factor c^r of that row of the output; else 0."""
         return 0
 
-    def rows(self) -> dict[str, int]:
-        """The axes that a change of the output turns; none if it cannot be taken up."""
+    def rows(self, shape: Shape) -> dict[str, int | None]:
+        """The axes that a change of the output turns; ``None`` where only a factor can be taken up."""
         return {}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
@@ -264,12 +264,12 @@ class Attention(Layer):
                 factors = Acted("O", -1, True, (head,)), Acted("P", -2, False, (head,))
                 result.append(Symmetry("GL(β)", self.value_rank, factors))
             if self.normalization == "none":
-                (values,) = self.rows()
+                (values,) = self.rows(shape)
                 scaled = Acted("K", index=(head,)), Acted(values, index=(head,), weight=-1)
                 result.append(Symmetry("scaling", 1, scaled))
         return tuple(result)
 
-    def rows(self) -> dict[str, int]:
+    def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of V, or of O."""
         return {"V" if self.value_rank is None else "O": -2}
 
@@ -385,7 +385,7 @@ class Linear(Layer):
         """One more in the weights."""
         return weights + 1, inputs
 
-    def rows(self) -> dict[str, int]:
+    def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of W, and of b."""
         return {"W": -2} | ({"b": -1} if self.bias else {})
 
@@ -500,7 +500,7 @@ class Convolution(Layer):
 
     Y_{c,j} = (Σ_{b,m} W_{c,b,m} X_{b, s·j+m})^r for channels b of the input and c of the output, j from 0.
     The tokens are the positions, and the rows the channels. A single token is read as one channel, whose
-    positions are its entries.
+    positions are its entries, and its output, if that is one channel, as a single token again.
 
     Attributes:
         filter: the length of the filter.
@@ -531,19 +531,24 @@ class Convolution(Layer):
         if self.degree > 1:
             yield Step(Power(self.degree), "")
 
+    def _is_vector(self, shape: Shape) -> bool:
+        """Whether a single token becomes another."""
+        return shape[1] == 1 == self.channels
+
     def _input(self, shape: Shape) -> Shape:
         """The numbers of channels and positions."""
         return (1, shape[0]) if shape[1] == 1 else shape
 
     def output_shape(self, shape: Shape) -> Shape:
-        """The channels, and as many positions as the filter fits into."""
+        """The channels, and as many positions as the filter fits into; or these as the entries of a token."""
         positions = self._input(shape)[1]
         if self.filter > positions:
             what = "entries in the token" if shape[1] == 1 else "tokens"
             raise InputError(
                 f"filter is {self.filter}, and it slides along {positions} {what}; it must be at most that"
             )
-        return self.channels, (positions - self.filter) // self.stride + 1
+        left = (positions - self.filter) // self.stride + 1
+        return (left, 1) if self._is_vector(shape) else (self.channels, left)
 
     def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
         """W, channels × channels of the input × filter."""
@@ -553,9 +558,9 @@ class Convolution(Layer):
         """Those of the filter alone, as the power is a step of its own."""
         return weights + 1, inputs
 
-    def rows(self) -> dict[str, int]:
-        """The filters by channel of the output."""
-        return {"W": -3}
+    def rows(self, shape: Shape) -> dict[str, int | None]:
+        """The filters by channel of the output; of positions only a factor is taken up."""
+        return {"W": None if self._is_vector(shape) else -3}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
         """The filters by channel of the input; of positions only a factor is taken up."""
@@ -563,6 +568,7 @@ class Convolution(Layer):
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The filter alone, entry by entry of it."""
+        is_vector = self._is_vector(X.shape[-2:])
         X = X.swapaxes(-1, -2) if X.shape[-1] == 1 else X
         last = X.shape[-1] - self.filter + 1
         parts = [
@@ -572,7 +578,7 @@ class Convolution(Layer):
         total = parts[0]
         for part in parts[1:]:
             total = arithmetic.clean(total + part)
-        return total
+        return total.swapaxes(-1, -2) if is_vector else total
 
 
 @dataclass(frozen=True)

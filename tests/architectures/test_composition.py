@@ -52,12 +52,14 @@ def networks(draw):
                     ag.Sum(),
                     ag.Skip([ag.Power(2), ag.Linear(d)]),
                     ag.Convolution(1, draw(st.integers(1, 2)), channels=draw(st.integers(1, 2))),
+                    ag.Convolution(1, 2),
                 ]
             )
         )  # fmt: skip
         layers.append(layer)
-    if ag.Network(layers, *shape).output_shape[1] > 1:
-        layers.append(ag.Convolution(2, 1, channels=2))
+    d, t = ag.Network(layers, *shape).output_shape
+    if max(d, t) > 1:
+        layers.append(ag.Convolution(2, 1, channels=draw(st.integers(1, 2))))
     return ag.Network(layers, *shape)
 
 
@@ -100,7 +102,8 @@ def formula(layer, weights, X):
         Z = X.T if X.shape[1] == 1 else X
         positions = range(0, Z.shape[1] - layer.filter + 1, layer.stride)
         window = [Z[:, j : j + layer.filter] for j in positions]
-        return np.array([[(W * z).sum() ** layer.degree for z in window] for W in weights["W"]])
+        Y = np.array([[(W * z).sum() ** layer.degree for z in window] for W in weights["W"]])
+        return Y.T if X.shape[1] == 1 == layer.channels else Y
     if kind == "Linear":
         return weights["W"] @ X + (weights["b"][:, None] if layer.bias else 0)
     if kind == "Power":
@@ -252,7 +255,7 @@ def test_rotary_positions_leave_a_smaller_group():
 
 def test_a_network_is_a_table():
     text = FIXED[4]._repr_html_()
-    assert "Network for inputs of size 4 × 1, 9 parameters" in text and "convolution 2 (degree 2)" in text
+    assert "Network for inputs of size 4 × 1, 10 parameters" in text and "convolution 2 (degree 2)" in text
     assert FIXED[4]._repr_latex_()
 
 
