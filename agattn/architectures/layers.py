@@ -387,7 +387,7 @@ class Linear(Layer):
 
     def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of W, and of b."""
-        return {"W": -2} | ({"b": -1} if self.bias else {})
+        return {"W": -2, "b": -1} if self.bias else {"W": -2}
 
     def columns(self, shape: Shape) -> dict[str, int | None]:
         """The columns of W."""
