@@ -1,7 +1,7 @@
 """All tasks, and the problems that they put to engines.
 
-A new task is one entry in :mod:`agattn.systems.layer_tasks` or :mod:`agattn.systems.network_tasks`, and one
-template for each engine.
+A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.network_tasks` or
+:mod:`agattn.systems.deep_tasks`, and one template for each engine.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title
@@ -18,7 +18,7 @@ from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.systems import layer_tasks, network_tasks
+from agattn.systems import deep_tasks, layer_tasks, network_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -28,7 +28,7 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, network_tasks)
+    for module in (layer_tasks, network_tasks, deep_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }

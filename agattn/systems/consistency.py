@@ -31,6 +31,7 @@ from agattn.algebra.rank import proved_rank
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.errors import InputError, TooLargeError, TranscriptError
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal, gradient_rank
 from agattn.geometry.identifiability.preimages import kernel_of_differential
@@ -44,6 +45,7 @@ from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates, differential, parametrization
 from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree
+from agattn.systems.deep_tasks import limit_ranks, limit_value, vanish_on, weights_ring, zero_sets
 from agattn.systems.problem import Answer, Point
 
 # Modulo a small prime a random point can be a special one.
@@ -494,6 +496,84 @@ def _check_normal_forms(answer: Answer) -> None:
                 _between(1, f"{name} at {point.ranks}", answer.integers[f"{name}@{point.label}"], 1)
 
 
+# Deep networks ----------------------------------------------------------------------------------------------
+
+
+def _network(answer: Answer) -> DeepNetwork:
+    return cast(DeepNetwork, answer.problem.architecture)
+
+
+def _check_deep_fiber(answer: Answer) -> None:
+    """The limit against a formula; and in all charts both controls have their known preimages."""
+    network, data, p = _network(answer), answer.problem.data, answer.problem.characteristic
+    integers, size = answer.integers, len(weights_ring(network).gens)
+    # Singular lists no zeros, which there are in finite fields.
+    values = [value for f in answer.polynomials["limit"] if (value := Fraction(f(*[0] * size)))]
+    limit = (_in_field(x, p) for x in limit_value(network, data, np.array(data["X"])).ravel())
+    expected = [value for value in limit if value]
+    _demand(values == expected, f"the limit at X0 is {_listed(values)}; it must be {_listed(expected)}")
+    _between(len(data["charts"]), "the number of charts", integers["charts"], len(data["charts"]))
+    # Over the second control M_l is determined up to a skew-symmetric matrix at best.
+    least = {"limit": -1, "point": 0, "rank-one": comb(network.dims[0], 2)}
+    for name, low in least.items():
+        for i in range(1, len(data["charts"]) + 1):
+            found = f"{name}-dimension@{i}"
+            _between(low, f"the value of {found}", integers[found], size - network.layers)
+            _demand(low < 0 or integers[f"{name}-degree@{i}"] > 0, f"{name}-degree@{i} is not positive")
+
+
+def _listed(numbers: Iterable[Fraction]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _in_field(x: Fraction, p: int) -> Fraction:
+    return Fraction(x.numerator * pow(x.denominator, -1, p) % p) if p else x
+
+
+def _check_deep_zeros(answer: Answer) -> None:
+    """All known zeros lie in components, and determine these, but for ones through none of them.
+
+    Near a point of a component its dimension is at most the number of weights minus the rank of gradients.
+    """
+    network, p, integers = _network(answer), answer.problem.characteristic, answer.integers
+    number, size = integers["components"], len(weights_ring(network).gens)
+    components = {i: answer.polynomials[f"component@{i}"] for i in range(1, number + 1)}
+    dims = {i: integers[f"component-dimension@{i}"] for i in components}
+    _demand(bool(components), "there is no component, and φ = 0 where L = 0")
+    _between(max(dims.values()), "the dimension", integers["dimension"], max(dims.values()))
+    high = dict.fromkeys(components, size)
+    random = np.random.default_rng(0)
+    for zeros in zero_sets(network, p):
+        through = [i for i, generators in components.items() if vanish_on(generators, zeros)]
+        _demand(bool(through), f"φ = 0 where {zeros.name}, which lies in no component")
+        place = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
+        point = [image(*place) for image in zeros.points]
+        for i in through:
+            gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in components[i]]
+            rank = (
+                flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank()
+                if p
+                else rational_matrix(gradients, size).rank()
+            )
+            high[i] = min(high[i], size - rank)
+            _between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
+    for i, dim in dims.items():
+        _between(0, f"the dimension of component@{i}", dim, high[i])
+
+
+def _check_deep_limit(answer: Answer) -> None:
+    """Ranks of differentials against those modulo another prime, and against the count of symmetries.
+
+    A limit does not change with the skew-symmetric part of P, if k aᵀ + b qᵀ is added to N, or if the
+    matrices are rescaled, which leaves limits one dimension less than functions.
+    """
+    network, integers = _network(answer), answer.integers
+    low = limit_ranks(network, answer.problem.data) if _is_exact(answer) else (0, 0)
+    most = network_bound(network).value
+    for name, least, high in (("limit-rank", low[0], most - 1), ("network-rank", low[1], most)):
+        _between(least, f"the {name}", integers[name], high)
+
+
 _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "implicit-ideal": _check_ideal,
     "rank-one-locus": _check_rank_one_locus,
@@ -509,4 +589,7 @@ _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "virtual-fiber": _check_components,
     "base-locus": _check_base_locus,
     "rlct-normal-form": _check_normal_forms,
+    "deep-fiber": _check_deep_fiber,
+    "deep-base-locus": _check_deep_zeros,
+    "deep-limit": _check_deep_limit,
 }

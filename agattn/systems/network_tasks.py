@@ -85,12 +85,12 @@ def _random_point(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, A
     if reason := no_virtual_weights(network):
         raise InputError(reason.replace("virtual weights are for", "virtual-fiber is about"))
     if network.value_rank is not None:
-        raise InputError(_ANY_RANK)
+        raise InputError(ANY_RANK)
     M, L = random_virtual_weights(network, given["seed"])
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
 
-_ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out --value-rank"
+ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out --value-rank"
 
 
 def _read_components(answer: Answer) -> FiberComponents:
@@ -108,10 +108,11 @@ def _components_do_not_finish(network: DeepNetwork) -> str:
         return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
         return "engines were not asked where some M_i has rank 1, which Theorem 3.7 excludes"
-    return "" if network.value_rank is None else _ANY_RANK
+    return "" if network.value_rank is None else ANY_RANK
 
 
-def _too_many_monomials(network: DeepNetwork) -> str:
+def too_many_monomials(network: DeepNetwork) -> str:
+    """What is too large for a script that expands φ in virtual weights and X, or an empty string."""
     # The inner widths do not matter: virtual weights are d_0 × d_0 and d_l × d_0.
     as_virtual = DeepNetwork((*network.dims[:1] * network.layers, network.dims[-1]), network.ranks, network.t)
     monomials = monomials_of_network(as_virtual, MAX_MONOMIALS)
@@ -131,7 +132,7 @@ COMPONENTS = Task(
         Result("component-dimension", "dimension of a component", per_item="components"),
         Result("rescaling", "1 if all its points are rescalings", per_item="components"),
     ),
-    data=_random_point, read=_read_components, too_large=_too_many_monomials, takes=("seed",),
+    data=_random_point, read=_read_components, too_large=too_many_monomials, takes=("seed",),
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),
 )  # fmt: skip
 

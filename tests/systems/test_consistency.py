@@ -24,6 +24,7 @@ LAYER = SingleLayer(2, 1)
 RANKS = SingleLayer(3, 2, 2)
 TWO = SingleLayer(2, 2)
 NETWORK = DeepNetwork((2, 2, 1), (2, 2), t=3)
+DEEP = DeepNetwork((2, 2, 1), (2, 2), t=2)
 TARGET = {"target": tuple(map(Fraction, (5, 22, 21, 10, 34, 28)))}
 POINT = {"points": (Point(matrix([[1, 2], [3, 4]]), matrix([[5, 6]])),)}
 UNITS = matrix([[int(i == j) for j in range(6)] for i in range(6)])
@@ -42,6 +43,8 @@ OPEN = {
     ("critical-locus", RANKS): "cone-dimension",
     ("singular-locus", LAYER): "locus-degree",
     ("tangent-cone", LAYER): "term",
+    # Of fibers only some points are known.
+    ("deep-fiber", DEEP): "(limit|point|rank-one)-(dimension|degree)",
 }
 
 CASES = [
@@ -65,6 +68,9 @@ CASES = [
     ("slice", LAYER, {}),
     ("slice", LAYER, OTHER),
     ("virtual-fiber", NETWORK, {}),
+    ("deep-fiber", DEEP, {}),
+    ("deep-base-locus", DEEP, {}),
+    ("deep-limit", DEEP, {}),
 ]
 
 
