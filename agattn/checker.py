@@ -44,6 +44,7 @@ from typing import Any
 
 FORMAT = "agattn certificate 1"
 LEARNING = "agattn learning coefficients 1"
+HEADS = "agattn limits of several heads 1"
 
 # What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
 # The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
@@ -701,7 +702,7 @@ OTHERS = frozenset({
     "agattn.learning-coefficient", "agattn.learning-coefficient-softmax",
     "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
     "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
-    "agattn.rank-one-locus", "agattn.skip-dimension",
+    "agattn.rank-one-locus", "agattn.skip-dimension", "agattn.heads-not-closed",
     "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
     "agattn.deep-critical", "agattn.deep-singular",
 })  # fmt: skip
@@ -901,6 +902,173 @@ def _learned(found: dict[str, Any]) -> dict[str, Any]:
     return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
 
 
+# Several heads ----------------------------------------------------------------------------------------------
+
+
+class HeadsLimit:
+    """A limit y of sums of h heads that is no such sum over ℂ: M, the set of these sums, is not closed.
+
+    Heads whose K, Q, V are Laurent polynomials in ε add up to y plus terms with positive powers of ε. The
+    sum of h heads is y = P·R, where column j of P is V_j(u) and row j of R is A_j(u), linear forms in u. Row
+    1 of a sum is a sum of heads. docs/several-heads.md of agattn has the proofs at length.
+
+    - ``squares``: row 1 of y has, up to factors, the squares of h variables in h columns; row 2 has one
+      entry, below one of them, which is the square of another. If y = P·R put the other variables to 0. As
+      the squares are in the ideal of row 1 of P, its h entries are independent, and in a basis of the heads
+      they are u = (u_1, ..., u_h). So the columns of R are C_k u, where C_k has the symmetric part of a
+      multiple of E_kk; let uᵀB ≠ 0 be row 2 of P. Then uᵀBC_k u is 0 for k ≠ m and a multiple of u_n² for
+      k = m, m ≠ n. An eigenvector x of Bᵀ with a value λ ≠ 0 has x_k = 0 for k ≠ m, and λx_m² is a multiple
+      of x_n² = 0, so x = 0. So B is nilpotent, and there are x ≠ 0 and z with xᵀB = 0, zᵀB = xᵀ. At
+      u = x + εz is uᵀB = εxᵀ; the terms with ε give x_k = 0 for k ≠ m, and then, as x_n = 0, x_m = 0.
+    - ``products``, a = 1: heads are q⊗s, s = V(u)K(u), of row 1. There the h columns y_b are independent, so
+      a sum of h heads would have its s in the span of the y_b, and they would span it. As a minor of size 3
+      of the symmetric matrix of Σλ_b y_b is a multiple of one λ_b³, and is 0 for every s, they do not.
+    - ``pencil``, h = 2: row 1 of y is vB + wA, column by column, for linear forms v and w. At a point x where
+      it vanishes xᵀ(v(x)B + w(x)A) = 0. As det(sB + tA) is a multiple of s^{a+2} on rows that hold all of B,
+      A and v, v(x) ≠ 0 would give x = 0 on these rows, hence v(x) = 0. So v = 0 there, and on a subspace
+      w = 0, or all columns of A are 0, which with v = 0 is codimension 3. Two heads of row 1 vanish on a
+      subspace of codimension 2, which must be v = w = 0: they are independent members of the pencil
+      sB' + tA', where vB' + wA' = vB + wA, so that B' = B + w⊗q, A' = A − v⊗q. One of them has s ≠ 0, hence
+      rank at least a + 1.
+    """
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        d, o, a, self.h = (integer(found[name]) for name in ("d", "d_out", "a", "h"))
+        self.layer = Layer(d, o, a)
+        self.y = self.layer.point(found["y"])
+        heads = [self._head(record) for record in array(found["heads"])]
+        require(len(heads) == self.h, f"there are {len(heads)} heads")
+        total: Sparse = {}
+        for A, V in heads:
+            total = plus(total, phi(A, V))
+        powers = [name[0] for name in total]
+        require(min(powers, default=0) >= 0, "what diverges does not cancel")
+        limit = {name: x for name, x in total.items() if not name[0]}
+        require(limit == self.y, "the heads do not converge to y")
+        proofs = {"squares": self._squares, "products": self._products, "pencil": self._pencil}
+        kind = found["obstruction"].get("kind")
+        form(kind in proofs, "the obstruction is of no known kind")
+        proofs[kind](found["obstruction"])
+
+    def __str__(self) -> str:
+        """The name of M."""
+        return f"{self.layer} with {self.h} heads"
+
+    def _head(self, record: Any) -> tuple[Sparse, Sparse]:
+        """A = KᵀQ and V, with powers of ε."""
+        found, powers, A = fields(record, "K Q V"), (-POWERS, POWERS), dict[tuple[Any, ...], int]()
+        K, Q = (self.layer.matrix(found[name], self.layer.a, powers) for name in "KQ")
+        WORK.more((len(K) + 1) * (len(Q) + 1))
+        for ((row, k, p), x), ((other, b, q), z) in product(K.items(), Q.items()):
+            if row == other:
+                A[k, b, p + q] = A.get((k, b, p + q), 0) + x * z
+        V = self.layer.matrix(found["V"], self.layer.o, powers)
+        return {place: x for place, x in A.items() if x}, V
+
+    def _squares(self, record: Any) -> None:
+        fields(record, "kind")
+        first = {b: (i, k) for (_, c, b, i, k) in self.y if c == 1}
+        second = [(b, i, k) for (_, c, b, i, k) in self.y if c == 2]
+        squares = {i for i, k in first.values() if i == k}
+        row = sum(name[1] == 1 for name in self.y)
+        require(row == len(first) == len(squares) == self.h, "row 1 has not h squares in h columns")
+        below = len(second) == 1 and second[0][0] in first
+        require(below, "row 2 has not one entry, below a square")
+        [(b, i, k)] = second
+        other = i == k and i in squares and first[b] != (i, k)
+        require(other, "row 2 has not the square of another column")
+
+    def _products(self, record: Any) -> None:
+        found = fields(record, "kind rows columns")
+        rows, columns = (self._places(found[name], 3) for name in ("rows", "columns"))
+        forms: dict[int, Sparse] = {}
+        for (_, c, b, i, k), x in self.y.items():
+            if c == 1:
+                forms.setdefault(b, {})[i, k] = x
+        require(self.layer.a == 1, "a is not 1")
+        require(len(forms) == rank(forms.values()) == self.h, "row 1 has not h independent columns")
+
+        def entry(i: int, k: int) -> Polynomial:
+            """Twice the entry of the symmetric matrix of Σλ_b y_b, λ_b as coordinate b."""
+            place = (min(i, k), max(i, k))
+            return {(b,): f[place] * (1 + (i == k)) for b, f in forms.items() if place in f}
+
+        terms = []
+        for sign, order in ((1, (0, 1, 2)), (1, (1, 2, 0)), (1, (2, 0, 1)),
+                            (-1, (0, 2, 1)), (-1, (2, 1, 0)), (-1, (1, 0, 2))):  # fmt: skip
+            term: Polynomial = {(): sign}
+            for i, n in zip(rows, order, strict=True):
+                term = times(term, entry(i, columns[n]))
+            terms.append(term)
+        minor = {name: x for name, x in added(terms).items() if x}
+        require([len(set(name)) for name in minor] == [1], "the minor is not a multiple of one cube")
+
+    def _pencil(self, record: Any) -> None:
+        found = fields(record, "kind v w A B rows columns")
+        d, n = self.layer.d, self.layer.a + 2
+        rows, columns = (self._places(found[name], n) for name in ("rows", "columns"))
+        A, B = (self.layer.matrix(found[name], d) for name in "AB")
+        v, w = (sparse(found[name], (1, d)) for name in "vw")
+        require(self.h == 2, "there are not two heads")
+
+        def times_form(linear: Sparse, matrix: Sparse) -> Sparse:
+            return phi(matrix, {(1, i, 0): x for (i,), x in linear.items()})
+
+        total = plus(times_form(v, B), times_form(w, A))
+        require(total == {name: x for name, x in self.y.items() if name[1] == 1}, "y is not vB + wA")
+        used = {i for i, *_ in [*A, *B, *v]}
+        require(used <= set(rows), "A, B or v has something in other rows")
+        values = {
+            determinant([[B.get((i, b, 0), 0) + t * A.get((i, b, 0), 0) for b in columns] for i in rows])
+            for t in range(n + 1)
+        }  # a polynomial in t of degree at most n that has one value at n + 1 places is constant
+        require(len(values) == 1 and values != {0}, "det(sB + tA) is no multiple of a power of s")
+        span = lines(A, 1)
+        require(rank(span) >= 2 and rank([*span, v]) > rank(span), "v is in the span of the columns of A")
+        require(rank([v, w]) == 2, "v and w are dependent")
+
+    def _places(self, value: Any, size: int) -> list[int]:
+        """So many different indices from 1 to d."""
+        numbers = [integer(x) for x in array(value)]
+        form(all(1 <= n <= self.layer.d for n in numbers), "there is no such row or column")
+        form(len(numbers) == len(set(numbers)) == size, f"there are not {size} different ones")
+        return numbers
+
+
+def determinant(matrix: list[list[int]]) -> int:
+    """The determinant of an integer matrix, by fraction-free elimination (Bareiss).
+
+    >>> determinant([[0, 2, 1], [3, 1, 1], [1, 1, 5]])
+    -26
+    """
+    rows, sign, last = [list(row) for row in matrix], 1, 1
+    WORK.more(len(rows) ** 3 + 1)
+    for k in range(len(rows) - 1):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return 0
+        if pivot != k:
+            rows[k], rows[pivot], sign = rows[pivot], rows[k], -sign
+        for i in range(k + 1, len(rows)):
+            rows[i] = [(rows[k][k] * rows[i][j] - rows[i][k] * rows[k][j]) // last for j in range(len(rows))]
+        last = rows[k][k]
+    return sign * rows[-1][-1]
+
+
+def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on a certificate of a limit of several heads."""
+    text(found["about"])
+    layer, flaw, reason = "", "", ""
+    try:
+        limit = HeadsLimit(found)
+        layer = f"{limit}, t ≥ 2"
+        reason = f"confirmed: {limit} is not closed: y is a limit of sums of {limit.h} heads, and none."
+    except Flaw as error:
+        reason = flaw = str(error)
+    claim = {"id": "agattn.heads-not-closed", "valid": not flaw, "reason": reason}
+    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": [claim]}
+
+
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
 
 
@@ -911,8 +1079,10 @@ def described(result: Mapping[str, Any]) -> str:
     width = max(len(claim["id"]) for claim in result["claims"])
     said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
     left = sorted(CLAIMS.keys() - {claim["id"] for claim in result["claims"]})
-    if len(left) == len(CLAIMS):  # it is about points
-        said += ["", f"About {result['layer']}; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."]
+    if len(left) == len(CLAIMS):  # it is about points, or about networks
+        points = all(claim["id"] not in OTHERS for claim in result["claims"])
+        legend = "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]" if points else ""
+        said += ["", f"About {result['layer']}{legend}."]
         return "\n".join([*said, "The certificate is valid."])
     said += ["", f"About {result['layer']}; a stands for min(a, d), and (r_V, r_A, r) for a stratum."]
     said += [f"Nothing is said of {', '.join(left)}."] if left else []
@@ -936,12 +1106,14 @@ def check(document: Any) -> dict[str, Any]:
     agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING)):
+    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING, HEADS)):
         raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
     try:
         if document["format"] == LEARNING:
             return _learned(fields(dict(document), "format about d d_out a head points"))
+        if document["format"] == HEADS:
+            return _not_closed(fields(dict(document), "format about d d_out a h y heads obstruction"))
         return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
     except UnreadableError:
         raise

@@ -581,22 +581,25 @@ def verify(
     return judge(known, (claims,) if isinstance(claims, str) else claims, settings, progress)
 
 
-def certificate(layer: SingleLayer, claims: str | Sequence[str] = ()) -> Certificate:
+def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = ()) -> Certificate:
     """Integers that prove the verdicts on a layer to anyone: a JSON document that :func:`check` verifies.
 
     Args:
-        layer: one layer with t ≥ 2.
+        layer: one layer with t ≥ 2; or a network that is one layer of several heads, for
+            ``agattn.heads-not-closed``.
         claims: their ids; none for all.
 
     Raises:
-        InputError: for a network, for t = 1, or if there is no such claim.
+        InputError: for other networks, for t = 1, or if there is no such claim.
 
     >>> import agattn as ag
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
     Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
     """
-    from agattn.verification.certificate import Certificate, make_certificate
+    from agattn.verification.certificate import Certificate, make_certificate, make_heads_certificate
 
+    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1:
+        return Certificate(make_heads_certificate(layer))
     one = _layer(layer, "certificate", "certificates", "the verdicts on a network come from ag.verify")
     return Certificate(make_certificate(one, (claims,) if isinstance(claims, str) else claims))
 

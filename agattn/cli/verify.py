@@ -58,9 +58,14 @@ def command(
     from agattn.errors import InputError
 
     characteristic = None if field_name is None else options.characteristic(field_name)
+    document: dict[str, Any] = {}
     if certificate is not None:
         check_destination(certificate)
-        if not getattr(architecture, "has_orbits", False):
+        if max(getattr(architecture, "heads_by_layer", (1,))) > 1:
+            from agattn.verification.certificate import make_heads_certificate
+
+            document = make_heads_certificate(architecture)
+        elif not getattr(architecture, "has_orbits", False):
             raise InputError("--certificate needs t ≥ 2 and a single layer: nothing else is certified")
     if report is not None:
         check_destination(report, folder=True)
@@ -77,7 +82,8 @@ def command(
         from agattn.verification.certificate import dump, make_certificate
 
         ids = [verdict.claim for verdict in result.verdicts]
-        write_file(certificate, dump(make_certificate(architecture, ids, result.verdicts)) + "\n")
+        document = document or make_certificate(architecture, ids, result.verdicts)
+        write_file(certificate, dump(document) + "\n")
     if as_json:
         print_json(result.as_json())
     else:

@@ -24,9 +24,9 @@ from typing import Any
 from agattn._version import __version__
 from agattn.algebra.echelon import Matrix
 from agattn.algebra.polynomial import Polynomial
-from agattn.architectures import SingleLayer
+from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import FORMAT, LEARNING, LETTERS, UnreadableError, check, described
+from agattn.checker import FORMAT, HEADS, LEARNING, LETTERS, UnreadableError, check, described
 from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS
 from agattn.errors import DisagreementError, InputError
@@ -34,6 +34,7 @@ from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.singularities.learning_coefficients import points
 from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
+from agattn.geometry.singularities.several_heads import closedness
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
@@ -50,6 +51,8 @@ class Certificate(Shown, dict[str, Any]):
     """A certificate: a JSON document that prints as a summary."""
 
     def __str__(self) -> str:
+        if self["format"] == HEADS:
+            return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
         claims = self["claims"]
         words = [claim["verdict"] for claim in claims if "verdict" in claim]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
@@ -141,6 +144,35 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
         raise InputError(f"{layer} cannot be certified: {error}") from error
     if flaw:
         raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
+    return document
+
+
+def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
+    """A certificate that the functions of one layer of several heads are no closed set: a limit outside.
+
+    Raises:
+        InputError: if they are one, if that is not known, or if the network is another or too large.
+        DisagreementError: if the checker rejects the certificate.
+
+    >>> check(make_heads_certificate(DeepNetwork((3, 1), (1,), t=2, heads=2)))["claims"][0]["reason"]
+    'confirmed: M(3,1,1) with 2 heads is not closed: y is a limit of sums of 2 heads, and none.'
+    """
+    found = closedness(network)
+    if found.limit is None:
+        raise InputError(f"{found}; a certificate shows a limit outside M, and there is none to show")
+    (d, d_out), [a], [h] = network.dims, network.ranks, network.heads_by_layer
+    document: dict[str, Any] = {
+        "format": HEADS,
+        "about": f"a limit of {network}, computed natively by agattn {__version__}",
+        **{"d": d, "d_out": d_out, "a": min(a, d), "h": h},
+        **found.limit.as_json(),
+    }
+    try:
+        flaw = check(document)["flaw"]
+    except UnreadableError as error:
+        raise InputError(f"{network} cannot be certified: {error}") from error
+    if flaw:
+        raise DisagreementError(f"{network}: the checker rejects the certificate: {flaw}")
     return document
 
 

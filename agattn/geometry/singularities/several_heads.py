@@ -253,6 +253,10 @@ class Squares:
             return "the entry of the second row is not the square in another column"
         return ""
 
+    def as_json(self) -> dict[str, object]:
+        """The obstruction as in a certificate."""
+        return {"kind": "squares"}
+
 
 @dataclass(frozen=True)
 class Products:
@@ -285,6 +289,10 @@ class Products:
         if [max(exponents) for exponents in minor.terms] != [3]:
             return "the minor is not a multiple of one cube"
         return ""
+
+    def as_json(self) -> dict[str, object]:
+        """The obstruction as in a certificate."""
+        return {"kind": "products", "rows": list(self.rows), "columns": list(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -329,6 +337,18 @@ class Pencil:
         if flint.fmpz_mat([list(self.v), list(self.w)]).rank() < 2:
             return "v and w are dependent"
         return ""
+
+    def as_json(self) -> dict[str, object]:
+        """The obstruction as in a certificate."""
+        vectors = {name: [[i, x] for i, x in enumerate(getattr(self, name), 1) if x] for name in ("v", "w")}
+        matrices = {
+            name: [
+                [i, b, x] for i, row in enumerate(getattr(self, name), 1) for b, x in enumerate(row, 1) if x
+            ]
+            for name in ("A", "B")
+        }
+        places = {"rows": list(self.rows), "columns": list(self.columns)}
+        return {"kind": "pencil", **vectors, **matrices, **places}
 
     def _minor(self, t: int) -> int:
         """The minor at s = 1. If it is the same at more places than its degree, it does not depend on t."""
@@ -378,6 +398,18 @@ class HeadsLimit(Shown):
             attention[c - 1, b - 1] += x * total[i - 1, k - 1]
         return np.asarray(attention @ X)
 
+    def as_json(self) -> dict[str, object]:
+        """The limit as in a certificate: entries that are not 0, with their indices and powers of ε."""
+        arc = self.arc
+        return {
+            "y": [[*name, x] for name, x in sorted(self.y.items())],
+            "heads": [
+                {letter: [list(e[1:]) for e in getattr(arc, letter) if e[0] == h] for letter in "KQV"}
+                for h in range(1, arc.network.heads_by_layer[0] + 1)
+            ],
+            "obstruction": self.obstruction.as_json(),
+        }
+
     def __str__(self) -> str:
         entries: dict[tuple[int, int], list[str]] = {}
         for (c, b, i, k), x in sorted(
@@ -415,6 +447,12 @@ class Closedness(Shown):
         return f"{self.network}: {self.status}{by}. {self.reason}"
 
 
+def is_one_layer(network: DeepNetwork) -> bool:
+    """Whether a network is one lightning layer with V of any rank and t ≥ 2."""
+    free = network.value_rank is None or network.value_rank >= min(network.dims)
+    return network.layers == 1 and network.is_lightning and network.t >= 2 and free
+
+
 def closedness(network: DeepNetwork) -> Closedness:
     """Whether M, the set of functions of one lightning layer, is closed in the Euclidean topology.
 
@@ -432,8 +470,7 @@ def closedness(network: DeepNetwork) -> Closedness:
     >>> closedness(DeepNetwork((5, 1), (3,), t=2, heads=3)).status
     'open'
     """
-    restricted = network.value_rank is not None and network.value_rank < min(network.dims)
-    if network.layers > 1 or not network.is_lightning or network.t < 2 or restricted:
+    if not is_one_layer(network):
         raise InputError(
             f"{network} is not one lightning layer with V of any rank and t ≥ 2; "
             "whether M is closed is known for such only"
