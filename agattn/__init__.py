@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Linear,
         Network,
         Perceptron,
+        PolynomialMap,
         Power,
         SingleLayer,
         Skip,
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agattn.architectures": (
-        "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "Power", "SingleLayer",
-        "Skip", "Sum",
+        "Attention", "Convolution", "DeepNetwork", "Linear", "Network", "Perceptron", "PolynomialMap",
+        "Power", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
@@ -68,8 +69,8 @@ _HOMES = {
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
-    "Network", "Perceptron", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict",
-    "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
+    "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
+    "Verdict", "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
     "identify", "learning_coefficient", "run", "script", "singularities", "strata", "tangent_space",
     "verify", "weights",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layer import OneTokenLayer, SingleLayer
 from agattn.architectures.layers import Attention, Convolution, Linear, Perceptron, Power, Skip, Sum
 from agattn.architectures.network import DeepNetwork
+from agattn.architectures.polynomial_map import PolynomialMap
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, draw_parameters, positive_integer
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Network",
     "OneTokenLayer",
     "Perceptron",
+    "PolynomialMap",
     "Power",
     "SingleLayer",
     "Skip",

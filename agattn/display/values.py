@@ -12,7 +12,7 @@ from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.rank import RankResult
-from agattn.architectures import DeepNetwork, Network, SingleLayer
+from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
@@ -105,6 +105,14 @@ def _composition(network: Network) -> list[Table]:
     size = " × ".join(map(str, network.input_shape))
     title = f"Network for inputs of size {size}, {network.parameters} parameters"
     return [Table(title, ("layer", "", "parameters", "output"), tuple(rows))]
+
+
+@tables.register
+def _map(given: PolynomialMap) -> list[Table]:
+    arrays = given.shapes | ({"X": given.inputs} if given.inputs else {})
+    rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
+    title = f"{given.function_name}, of degree at most {given.degree}"
+    return [Table(title, ("array", "size"), (*rows, ("output", " × ".join(map(str, given.output_shape)))))]
 
 
 @tables.register

@@ -40,6 +40,7 @@ from agattn.architectures import (
     Linear,
     Network,
     Perceptron,
+    PolynomialMap,
     Power,
     Skip,
     Sum,
@@ -56,8 +57,13 @@ _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
 _MOST_DEGREES = 1000
 
 
-def capacity_bound(network: Network, seed: int = 0) -> Bound:
+def capacity_bound(network: Network | PolynomialMap, seed: int = 0) -> Bound:
     """The least of the known bounds; the seed changes only, and rarely, how good it is."""
+    if isinstance(network, PolynomialMap):
+        bounds = [Bound(network.parameters, "the parameters")]
+        if network.inputs is None:
+            bounds.append(Bound(prod(network.output_shape), "the coordinates of the output"))
+        return min(bounds, key=lambda bound: bound.value)
     if len(network.layers) == 1 and (inner := _residual(network.layers[0])):
         return capacity_bound(Network(inner, *network.input_shape), seed)
     known = network.as_network()

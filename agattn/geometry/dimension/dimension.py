@@ -49,7 +49,7 @@ from agattn.algebra.arithmetic import (
 )
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, Network, draw_parameters
+from agattn.architectures import Architecture, Network, PolynomialMap, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.capacity import capacity_bound
@@ -148,7 +148,7 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         )
     if network:
         counted = network_bound(network)
-    elif isinstance(architecture, Network):
+    elif isinstance(architecture, (Network, PolynomialMap)):
         counted = capacity_bound(architecture, seed)
     else:
         counted = symmetry_bound(architecture, seed)

@@ -1,0 +1,479 @@
+"""Any polynomial map, as a plain Python function of named arrays.
+
+>>> def attention(A, V, X):
+...     return V @ X @ X.T @ A @ X
+>>> layer = PolynomialMap(attention, {"A": (2, 2), "V": (1, 2)}, inputs=(2, 2))
+>>> print(layer)
+attention(A: 2×2, V: 1×2; X: 2×2)
+>>> layer.parameters, layer.output_shape, layer.degree
+(6, (1, 2), 5)
+>>> import numpy as np
+>>> from agattn.algebra.arithmetic import RingArithmetic
+>>> weights = {"A": np.array([[1, 0], [0, 1]], dtype=object), "V": np.array([[1, 2]], dtype=object)}
+>>> layer.evaluate(RingArithmetic(), weights, np.array([[[1, 0], [0, 3]]], dtype=object)).tolist()
+[[[1, 54]]]
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agattn.architectures.layers import power
+from agattn.architectures.protocol import Symmetry, positive_integer
+from agattn.errors import InputError, nearest
+from agattn.evidence import Shown
+
+if TYPE_CHECKING:
+    from agattn.algebra.arithmetic import Arithmetic, Array
+
+#: The prime modulo which a map is tried when it is made.
+_PRIME = 1073741789
+
+
+class PolynomialMap(Shown):
+    """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
+
+    The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
+    numbers, division by numbers, ``.T``, ``sum``, ``shape``, ``len``, indices and slices. It returns a
+    matrix, a vector, a number, or nested lists of numbers made so. It is run once when the map is made, and
+    again whenever the map is evaluated.
+
+    Args:
+        function: of the parameters and, if there are inputs, of X; it must not depend on anything else.
+        parameters: the shape of each parameter, by its name in the function: a tuple, or one number.
+        inputs: the shape of X, a tuple of one or two numbers, or a number; ``None`` for a map of the
+            parameters alone, such as the parametrization of a variety.
+        name: how it is called in print; the function's name by default.
+
+    Raises:
+        InputError: if the function is not polynomial, raises, returns something else, or leaves a parameter
+            or X unused; or if shapes do not fit.
+
+    >>> def twisted_cubic(s):
+    ...     return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]
+    >>> PolynomialMap(twisted_cubic, {"s": 2}).output_shape
+    (4, 1)
+    >>> PolynomialMap(lambda A, X: A @ X / A[0, 0], {"A": (2, 2)}, 2)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: <lambda> divides by a parameter or an input; a polynomial divides by numbers
+    """
+
+    kind: ClassVar[str] = "model"
+    options: ClassVar[str] = "--model"
+    #: A map is known by its values, not by coordinates.
+    ambient_dimension: ClassVar[None] = None
+    #: None are known in advance.
+    symmetries: ClassVar[tuple[Symmetry, ...]] = ()
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        parameters: Mapping[str, Any],
+        inputs: Any = None,
+        name: str | None = None,
+    ) -> None:
+        if not callable(function):
+            raise InputError(f"the function is {function!r}; it must be a Python function of named arrays")
+        self.function, self.function_name = function, name or getattr(function, "__name__", "function")
+        if not isinstance(parameters, Mapping) or not parameters:
+            raise InputError(
+                f"the parameters are {parameters!r}; give shapes by their names, such as {{'A': (2, 2)}}"
+            )
+        self.shapes = {str(key): _shape(str(key), value, 8) for key, value in parameters.items()}
+        self.inputs = None if inputs is None else _shape("inputs", inputs, 2)
+        if self.inputs is not None and "X" in self.shapes:
+            raise InputError("a parameter is called X, which is the input; call it by another letter")
+        self._check_names()
+        self.output_shape, self.degree = self._try()
+
+    def _check_names(self) -> None:
+        """Refuse a function that takes other names than it is given."""
+        given = [*self.shapes, *(["X"] if self.inputs else [])]
+        try:
+            known = inspect.signature(self.function).parameters
+        except (TypeError, ValueError):
+            return
+        if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+            return
+        for name in given:
+            if name not in known:
+                listed = f"; it takes {', '.join(known) or 'nothing'}"
+                raise InputError(f"{self.function_name} takes no {name}{nearest(name, known, listed)}")
+        for name, one in known.items():
+            if one.default is one.empty and one.kind is not one.VAR_POSITIONAL and name not in given:
+                what = "give inputs, the shape of X" if name == "X" else f"add {name} to the parameters"
+                raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
+
+    def _try(self) -> tuple[tuple[int, int], int]:
+        """The shape and the degree of the output, after one evaluation modulo a prime."""
+        import numpy as np
+
+        from agattn.algebra.arithmetic import ModularArithmetic
+
+        generator = np.random.default_rng(0)
+        arithmetic = ModularArithmetic(_PRIME)
+        arrays = {
+            name: generator.integers(1, _PRIME, shape).astype(float)
+            for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
+        }
+        out = self._call(arithmetic, {name: array[None] for name, array in arrays.items()})
+        for name in arrays:
+            if name not in out.names:
+                what = "leave it out" if name != "X" else "leave out inputs"
+                raise InputError(f"{self.function_name} never uses {name}; {what}, or use it")
+        return (out.shape[0], out.shape[1]), out.degree
+
+    def _call(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Polynomials:
+        """What the function returns, as a matrix."""
+        given = {name: Polynomials(array, arithmetic, {name}, 1) for name, array in arrays.items()}
+        try:
+            out = _stacked(self.function(**given), arithmetic)
+        except NotPolynomialError as error:
+            raise InputError(f"{self.function_name} {error}") from None
+        except InputError:
+            raise
+        except RecursionError:
+            raise InputError(f"{self.function_name} calls itself without an end") from None
+        except Exception as error:
+            said = " ".join(str(error).split())
+            raise InputError(f"{self.function_name} raised {type(error).__name__}: {said}") from error
+        if len(out.shape) > 2:
+            size = "×".join(map(str, out.shape))
+            raise InputError(
+                f"{self.function_name} returns an array of {size}; it must be a matrix, a vector or a number"
+            )
+        for _ in range(2 - len(out.shape)):
+            out = out[..., None]
+        return out
+
+    @property
+    def t(self) -> int:
+        """The number of columns of X."""
+        return self.input_shape[1]
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        """The shape of X as a matrix; (1, 1) if there is no X."""
+        d, t = (*(self.inputs or ()), 1, 1)[:2]
+        return d, t
+
+    @property
+    def parameters(self) -> int:
+        """The number of entries of all parameters."""
+        return sum(map(prod, self.shapes.values()))
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """φ on a stack of inputs, (n, d, t), as (n, ...), of the shape of the output."""
+        import numpy as np
+
+        arrays = {}
+        for name, shape in self.shapes.items():
+            array = parameters[name]
+            arrays[name] = array if len(array.shape) > len(shape) else array[None]
+        if self.inputs:
+            arrays["X"] = X[..., 0] if len(self.inputs) == 1 else X
+        out = self._call(arithmetic, arrays).value
+        if isinstance(out, np.ndarray) and len(out) < len(X):
+            out = np.broadcast_to(out, (len(X), *out.shape[1:]))
+        return out
+
+    @property
+    def name(self) -> str:
+        """All that defines it, as it is printed."""
+        return str(self)
+
+    def __str__(self) -> str:
+        def size(shape: tuple[int, ...]) -> str:
+            return "×".join(map(str, shape)) or "1"
+
+        listed = ", ".join(f"{name}: {size(shape)}" for name, shape in self.shapes.items())
+        return f"{self.function_name}({listed}{f'; X: {size(self.inputs)}' if self.inputs else ''})"
+
+    def as_network(self) -> None:
+        """None: it is known by its function alone."""
+
+    def as_json(self) -> dict[str, object]:
+        """The name of the function and the shapes; the function itself is not told."""
+        shapes = {name: list(shape) for name, shape in self.shapes.items()}
+        return {
+            "function": self.function_name,
+            "parameters": shapes,
+            "inputs": None if self.inputs is None else list(self.inputs),
+        }
+
+
+def _shape(name: str, value: Any, most: int) -> tuple[int, ...]:
+    sizes = (value,) if isinstance(value, (int, str)) or not hasattr(value, "__len__") else tuple(value)
+    if len(sizes) > most or (name == "inputs" and not sizes):
+        few = "1 or 2" if name == "inputs" else f"at most {most}"
+        raise InputError(f"the shape of {name} is {value!r}; it must have {few} numbers")
+    return tuple(positive_integer(f"a size of {name}", one) for one in sizes)
+
+
+class NotPolynomialError(Exception):
+    """Raised by an operation that is not polynomial; the message follows the name of a function."""
+
+
+def _refused(what: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise NotPolynomialError(f"{what}, which is not polynomial; use + - * @ and ** with whole numbers")
+
+    return refuse
+
+
+class Polynomials:
+    """An array of polynomials in parameters and inputs, as a function sees it; in fact of their values.
+
+    Attributes:
+        value: the values, with an axis in front for the inputs.
+        names: those of the parameters and of X that occur.
+        degree: a bound on the degree.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: Array, arithmetic: Arithmetic, names: Any = (), degree: int = 0) -> None:
+        self.value, self.arithmetic, self.names, self.degree = value, arithmetic, frozenset(names), degree
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, without the axis for the inputs."""
+        return tuple(self.value.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return prod(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise NotPolynomialError("takes the length of a single number")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Polynomials]:
+        return (self[i] for i in range(len(self)))
+
+    def _with(self, value: Array, *others: Polynomials, degree: int | None = None) -> Polynomials:
+        names = self.names.union(*(one.names for one in others))
+        return Polynomials(value, self.arithmetic, names, self.degree if degree is None else degree)
+
+    def _other(self, other: Any) -> Polynomials:
+        """Numbers, and arrays of them, as constants."""
+        if isinstance(other, Polynomials):
+            return other
+        return _constant(other, self.arithmetic)
+
+    def _aligned(self, other: Polynomials, sign: str) -> tuple[Array, Array]:
+        """Both values with as many axes behind that for the inputs."""
+        for one, two in zip(reversed(self.shape), reversed(other.shape), strict=False):
+            if one != two and 1 not in (one, two):
+                raise _unfit(self, sign, other)
+        values = []
+        for side, missing in ((self, other.ndim - self.ndim), (other, self.ndim - other.ndim)):
+            values.append(side.value[(slice(None), *[None] * missing)] if missing > 0 else side.value)
+        return values[0], values[1]
+
+    def __add__(self, other: Any) -> Polynomials:
+        other = self._other(other)
+        a, b = self._aligned(other, "+")
+        return self._with(self.arithmetic.clean(a + b), other, degree=max(self.degree, other.degree))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Polynomials:
+        return self * -1
+
+    def __pos__(self) -> Polynomials:
+        return self
+
+    def __sub__(self, other: Any) -> Polynomials:
+        other = self._other(other)
+        a, b = self._aligned(other, "-")
+        return self._with(self.arithmetic.clean(a - b), other, degree=max(self.degree, other.degree))
+
+    def __rsub__(self, other: Any) -> Polynomials:
+        return self._other(other) - self
+
+    def __mul__(self, other: Any) -> Polynomials:
+        other = self._other(other)
+        a, b = self._aligned(other, "*")
+        return self._with(self.arithmetic.times(a, b), other, degree=self.degree + other.degree)
+
+    __rmul__ = __mul__
+
+    def __matmul__(self, other: Any) -> Polynomials:
+        other = self._other(other)
+        if not self.shape or not other.shape or self.shape[-1] != other.shape[max(-2, -other.ndim)]:
+            raise _unfit(self, "@", other)
+        rows = self[None] if self.ndim == 1 else self
+        columns = other[..., None] if other.ndim == 1 else other
+        for side in (rows, columns):  # of stacks of matrices
+            if side.ndim > 2 and rows.ndim != columns.ndim:
+                raise _unfit(self, "@", other)
+        product = self.arithmetic.matmul(rows.value, columns.value)
+        out = self._with(product, other, degree=self.degree + other.degree)
+        out = out[..., 0, :] if self.ndim == 1 else out
+        return out[..., 0] if other.ndim == 1 else out
+
+    def __rmatmul__(self, other: Any) -> Polynomials:
+        return self._other(other) @ self
+
+    def __truediv__(self, other: Any) -> Polynomials:
+        if isinstance(other, Polynomials):
+            raise NotPolynomialError(_DIVISION)
+        number = _number(other)
+        if not number:
+            raise NotPolynomialError("divides by 0")
+        return self * (1 / Fraction(number))
+
+    def __rtruediv__(self, other: Any) -> Polynomials:
+        raise NotPolynomialError(_DIVISION)
+
+    def __pow__(self, exponent: Any) -> Polynomials:
+        try:
+            n = operator.index(exponent)
+        except TypeError:
+            n = -1
+        if n < 0:
+            raise NotPolynomialError("takes a power that is no whole number of at least 0")
+        if n == 0:
+            return self._other(1) + self * 0
+        return self._with(power(self.arithmetic, self.value, n), degree=n * self.degree)
+
+    @property
+    def T(self) -> Polynomials:
+        """The transpose of a matrix, or of each matrix of a stack; a vector as it is."""
+        return self if self.ndim < 2 else self._with(self.value.swapaxes(-1, -2))
+
+    def transpose(self) -> Polynomials:
+        """The same as :attr:`T`."""
+        return self.T
+
+    def sum(self, axis: int | None = None) -> Polynomials:
+        """The sum along an axis, or of all entries."""
+        if axis is None:
+            total = self
+            while total.shape:
+                total = total.sum(axis=-1)
+            return total
+        if not -self.ndim <= axis < self.ndim:
+            raise NotPolynomialError(f"sums along axis {axis} of an array of {_size(self)}")
+        value = self.value.sum(axis=axis if axis < 0 else axis - self.ndim)
+        return self._with(self.arithmetic.clean(value))
+
+    def __getitem__(self, key: Any) -> Polynomials:
+        keys = key if isinstance(key, tuple) else (key,)
+        plain: list[Any] = []
+        for one in keys:
+            if one is None or one is ... or isinstance(one, slice):
+                plain.append(one)
+                continue
+            try:
+                plain.append(operator.index(one))
+            except TypeError:
+                raise NotPolynomialError(
+                    f"takes the index {one!r}; use whole numbers, slices, None and ..."
+                ) from None
+        return self._with(self.value[(slice(None), *plain)])
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        """Numpy's operators on its arrays and these; nothing else of numpy."""
+        allowed: dict[str, Callable[..., Any]] = {
+            "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
+            "divide": operator.truediv, "matmul": operator.matmul, "negative": operator.neg,
+            "power": operator.pow, "square": lambda x: x**2, "positive": operator.pos,
+        }  # fmt: skip
+        if method != "__call__" or named or ufunc.__name__ not in allowed:
+            _refused(f"uses np.{ufunc.__name__}")()
+        first, *others = inputs
+        first = self._other(first) if not isinstance(first, Polynomials) else first
+        return allowed[ufunc.__name__](first, *others)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+        """Of numpy's functions the transpose and the sum."""
+        if function.__name__ in ("transpose", "sum") and len(args) <= 2 and isinstance(args[0], Polynomials):
+            return args[0].T if function.__name__ == "transpose" else args[0].sum(*args[1:], **named)
+        _refused(f"uses np.{function.__name__}")()
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise NotPolynomialError("makes a numpy array of parameters or inputs; use lists")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotPolynomialError(f"uses .{name}, which arrays have not here; see the page on models")
+
+    __abs__ = _refused("takes an absolute value")
+    __lt__ = __le__ = __gt__ = __ge__ = _refused("compares values")
+    __eq__ = __ne__ = __bool__ = _refused("compares values")
+    __float__ = __int__ = __complex__ = __index__ = _refused(
+        "makes a plain number of a parameter or an input"
+    )
+    __mod__ = __rmod__ = _refused("takes a remainder")
+    __floordiv__ = __rfloordiv__ = _refused("divides and rounds")
+    __rpow__ = _refused("has a parameter or an input in an exponent")
+    __round__ = __trunc__ = __floor__ = __ceil__ = _refused("rounds")
+
+
+_DIVISION = "divides by a parameter or an input; a polynomial divides by numbers"
+
+
+def _size(array: Polynomials) -> str:
+    return "×".join(map(str, array.shape)) or "a single number"
+
+
+def _unfit(one: Polynomials, sign: str, other: Polynomials) -> NotPolynomialError:
+    return NotPolynomialError(f"has {_size(one)} {sign} {_size(other)}, whose shapes do not fit")
+
+
+def _number(value: Any) -> Fraction | int:
+    """An exact number; every float is the rational that it stands for."""
+    try:
+        exact = Fraction(value if isinstance(value, (int, float, Fraction)) else value.item())
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        raise NotPolynomialError(
+            f"has the constant {value!r}; constants are finite rational numbers"
+        ) from None
+    return exact.numerator if exact.denominator == 1 else exact
+
+
+def _constant(value: Any, arithmetic: Arithmetic) -> Polynomials:
+    """A number or an array of numbers."""
+    import numpy as np
+
+    array = np.asarray(value, dtype=object)
+    if any(isinstance(one, Polynomials) for one in array.ravel()):
+        return _stacked(value.tolist() if isinstance(value, np.ndarray) else value, arithmetic)
+    exact = np.frompyfunc(_number, 1, 1)(array)
+    return Polynomials(arithmetic.constant(np.asarray(exact, dtype=object)[None]), arithmetic)
+
+
+def _stacked(value: Any, arithmetic: Arithmetic) -> Polynomials:
+    """A value that a function returns, its lists put together along new axes."""
+    if isinstance(value, Polynomials):
+        return value
+    if not isinstance(value, (list, tuple)) or not value:
+        if value is None or isinstance(value, (list, tuple)):
+            raise NotPolynomialError(f"returns {value!r}; it must return an array, or lists of numbers")
+        return _constant(value, arithmetic)
+    parts = [_stacked(one, arithmetic) for one in value]
+    if len({part.shape for part in parts}) > 1:
+        raise NotPolynomialError("returns a list whose parts have different shapes")
+    total: Polynomials | None = None
+    for k, part in enumerate(parts):
+        unit = [[0] * k + [1] + [0] * (len(parts) - k - 1)]
+        placed = _constant(unit, arithmetic)[0][(slice(None), *[None] * part.ndim)] * part[None]
+        total = placed if total is None else total + placed
+    assert total is not None
+    return total

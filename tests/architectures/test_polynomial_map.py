@@ -1,0 +1,139 @@
+"""Maps given as Python functions: the same values and dimensions as what they spell out, and clear errors."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import exp
+
+import numpy as np
+import pytest
+
+import agattn as ag
+from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic, RingArithmetic
+from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.dimension import dimension
+
+P = 1073741789
+
+
+def attention(K, Q, V, X):
+    return V @ X @ X.T @ K.T @ Q @ X
+
+
+HALF = Fraction(1, 2)
+
+
+def everything(A, b, X):
+    """Every operation that is allowed, on exact numbers."""
+    total = (
+        -(A @ X) + 2 * (X[:1] - HALF) * b[:, None] ** 2 + np.eye(3, 2, dtype=int) @ X[:2] - 1 / Fraction(3)
+    )
+    rows = [row.sum() for row in total]
+    return [
+        [rows[0] + b @ b, A[0, 1] ** 0],
+        [np.sum(A, axis=0) @ X[:, -1], (np.array([1, 2, 0]) @ A).T[0] / Fraction(4)],
+    ]
+
+
+def test_values_are_those_of_numpy():
+    network = ag.PolynomialMap(everything, {"A": (3, 2), "b": 3}, (2, 2))
+    generator = np.random.default_rng(0)
+    weights = {
+        name: generator.integers(-5, 6, shape).astype(object) for name, shape in network.shapes.items()
+    }
+    X = generator.integers(-5, 6, (4, 2, 2)).astype(object)
+    X = np.frompyfunc(Fraction, 1, 1)(X)
+    known = np.array([everything(weights["A"], weights["b"], x) for x in X], dtype=object)
+    assert (network.evaluate(RingArithmetic(), weights, X) == known).all()
+    modular = ModularArithmetic(P)
+    residues = {name: modular.constant(array) for name, array in weights.items()}
+    assert (network.evaluate(modular, residues, modular.constant(X)) == modular.constant(known)).all()
+    copies = {name: np.repeat(array[None], 4, axis=0) for name, array in residues.items()}
+    assert (network.evaluate(modular, copies, modular.constant(X)) == modular.constant(known)).all()
+    floats = {name: array.astype(float) for name, array in weights.items()}
+    assert np.allclose(network.evaluate(FloatArithmetic(), floats, X.astype(float)), known.astype(float))
+    ring = PolynomialRing([Variable("x", (i,)) for i in (1, 2, 3, 4)])
+    symbols = np.array(ring.gens, dtype=object).reshape(1, 2, 2)
+    half = ag.PolynomialMap(lambda b, X: 0.5 * b @ X, {"b": 2}, (2, 2))  # 0.5 is exact, and so is the result
+    assert (
+        half.evaluate(RingArithmetic(), {"b": np.array([1, 4])}, X)[0, 0, 0]
+        == (X[0, 0, 0] + 4 * X[0, 1, 0]) / 2
+    )
+    out = network.evaluate(RingArithmetic(), weights, symbols)[0, 1, 0]
+    assert len(out.terms) == 2  # (1ᵀA) X's last column
+
+
+def minors(M):
+    return [M[0, i] * M[1, j] - M[0, j] * M[1, i] for i, j in combinations(range(4), 2)]
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "inputs", "value", "degree"),
+    [
+        (lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2}, None, 2, 3),
+        (minors, {"M": (2, 4)}, None, 5, 2),  # the cone over Gr(2,4)
+        (lambda u, v: u[:, None] * v[None], {"u": 2, "v": 3}, None, 4, 2),  # Segre
+        (lambda U, V: U @ V.T, {"U": (4, 2), "V": (3, 2)}, None, 10, 2),  # matrices of rank at most 2
+        (attention, {"K": (2, 3), "Q": (2, 3), "V": (2, 3)}, (3, 2), 13, 6),
+        (lambda W, x, X: (x * (W @ X) ** 4).sum(), {"W": (5, 3), "x": 5}, 3, 14, 9),
+    ],
+)  # fmt: skip
+def test_dimensions(function, shapes, inputs, value, degree):
+    found = ag.dimension(ag.PolynomialMap(function, shapes, inputs))
+    assert (found.dimension, found.lower_bound, found.architecture.degree) == (value, value, degree)
+
+
+def test_a_bound_by_the_coordinates():
+    found = dimension(ag.PolynomialMap(lambda A: A @ A.T, {"A": (1, 3)}))
+    assert (found.dimension, found.evidence, found.upper_bound_reason) == (
+        1, Evidence.PROVED, "the coordinates of the output",
+    )  # fmt: skip
+
+
+def raises(A, X):
+    return {}["key"]
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "inputs", "message"),
+    [
+        (lambda A, X: A / X, {"A": (2, 2)}, 2, "<lambda> divides by a parameter or an input"),
+        (lambda A, X: 1 / A, {"A": (2, 2)}, 2, "divides by a parameter"),
+        (lambda A, X: A @ X / 0, {"A": (2, 2)}, 2, "divides by 0"),
+        (lambda A, X: np.exp(A @ X), {"A": (2, 2)}, 2, r"uses np\.exp, which is not polynomial"),
+        (lambda A, X: exp(A[0, 0]), {"A": (2, 2)}, 2, "makes a plain number of a parameter"),
+        (lambda A, X: abs(A @ X), {"A": (2, 2)}, 2, "takes an absolute value"),
+        (lambda A, X: A if A[0, 0] > 0 else X, {"A": (2, 2)}, 2, "compares values"),
+        (lambda A, X: A @ X if A[0, 0] else X, {"A": (2, 2)}, 2, "compares values"),
+        (lambda A, X: A == X, {"A": (2, 2)}, 2, "compares values"),
+        (lambda A, X: np.maximum(A @ X, 0), {"A": (2, 2)}, 2, r"uses np\.maximum"),
+        (lambda A, X: np.linalg.inv(A) @ X, {"A": (2, 2)}, 2, "makes a numpy array|uses np.inv"),
+        (lambda A, X: (A @ X) ** -1, {"A": (2, 2)}, 2, "takes a power that is no whole number"),
+        (lambda A, X: 2**A @ X, {"A": (2, 2)}, 2, "in an exponent"),
+        (lambda A, X: A @ X + float("nan"), {"A": (2, 2)}, 2, "has the constant nan"),
+        (lambda A, X: A[[0, 0]] @ X, {"A": (2, 2)}, 2, r"takes the index \[0, 0\]"),
+        (lambda A, X: A.reshape(4), {"A": (2, 2)}, 2, r"uses \.reshape, which arrays have not here"),
+        (lambda A, X: A @ X, {"A": (2, 3)}, 2, "has 2×3 @ 2, whose shapes do not fit"),
+        (lambda A, X: A + X, {"A": (2, 3)}, 2, r"has 2×3 \+ 2, whose shapes do not fit"),
+        (lambda A, X: A[5] @ X, {"A": (2, 2)}, 2, "raised IndexError"),
+        (raises, {"A": (2, 2)}, 2, "raises raised KeyError: 'key'"),
+        (lambda A, X: None, {"A": (2, 2)}, 2, "returns None; it must return an array"),
+        (lambda A, X: "ab", {"A": (2, 2)}, 2, "has the constant 'ab'"),
+        (lambda A, X: [A, A[0]], {"A": (2, 2)}, 2, "parts have different shapes"),
+        (lambda A, X: A[None, None] * X, {"A": (2, 2)}, 2, "returns an array of 1×1×2×2"),
+        (lambda A, B, X: A @ X, {"A": (2, 2), "B": 2}, 2, "never uses B; leave it out"),
+        (lambda A, X: A, {"A": (2, 2)}, 2, "never uses X; leave out inputs"),
+        (lambda A, X: A @ X, {"A": (2, 2)}, None, "takes X, whose shape is not known; give inputs"),
+        (lambda A, B, X: A @ X, {"A": (2, 2)}, 2, "takes B, whose shape is not known; add B"),
+        (lambda weight, X: weight, {"weigth": (2, 2)}, 2, "takes no weigth; did you mean 'weight'?"),
+        (lambda A, X: A @ X, {"A": (2, 0)}, 2, "a size of A is 0"),
+        (lambda A, X: A @ X, {"A": (2, 2)}, (2, 2, 2), "it must have 1 or 2 numbers"),
+        (lambda A, X: A @ X, {}, 2, r"the parameters are \{\}"),
+        (lambda X: X, {"X": 2}, 2, "a parameter is called X"),
+        ("A @ X", {"A": 2}, 2, "the function is 'A @ X'; it must be a Python function"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_clear_line(function, shapes, inputs, message):
+    with pytest.raises(ag.InputError, match=message) as caught:
+        ag.PolynomialMap(function, shapes, inputs)
+    assert "\n" not in str(caught.value)
