@@ -20,6 +20,9 @@ says more):
   linearly on the points y. What holds at one pair of each orbit holds everywhere.
 - Nothing here depends on t ≥ 2, or on a ≥ d: certificates name no t and write min(a, d) for a.
 
+Certificates of learning coefficients, and of zeros and limits of deep networks, have formats of their own:
+see the classes Germ and Deep, which say what they prove, and what they take from a theorem.
+
 A number in a certificate is recomputed and compared, or enters a product that is compared with numbers stated
 elsewhere: changing any single one makes the certificate invalid.
 
@@ -45,6 +48,7 @@ from typing import Any
 FORMAT = "agattn certificate 1"
 LEARNING = "agattn learning coefficients 1"
 HEADS = "agattn limits of several heads 1"
+DEEP = "agattn deep limits 1"
 
 # What is larger than this is not checked, so that no file takes much more than a minute or half a gigabyte.
 # The certificate of M(8,8,3), with 2304 coordinates, takes less than a hundredth of the steps.
@@ -1069,6 +1073,276 @@ def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
     return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": [claim]}
 
 
+# Zeros and limits of deep networks --------------------------------------------------------------------------
+
+Matrix = list[list[int]]
+Jet = dict[int, Matrix]
+"""A matrix with nilpotents: coefficients of 1, ε, η, εη at 0, 1, 2, 3, where ε² = η² = 0; 0 is left out."""
+
+PRIME = 2**61 - 1  #: modulo which a rank is taken; it can only be smaller than over ℚ
+
+
+def multiplied(one: Jet, other: Jet, modulus: int = 0) -> Jet:
+    """The product of two matrices with nilpotents, over ℤ or modulo a prime."""
+    result: Jet = {}
+    for (s, A), (t, B) in product(one.items(), other.items()):
+        if not s & t:
+            bits = 0 if modulus else max(x.bit_length() for M in (A, B) for row in M for x in row)
+            WORK.more(len(A) * len(B) * len(B[0]) * (1 + (bits >> 7) ** 2))
+            C = [[sum(map(int.__mul__, row, column)) for column in zip(*B, strict=True)] for row in A]
+            if s | t in result:
+                C = [[*map(int.__add__, *rows)] for rows in zip(result[s | t], C, strict=True)]
+            result[s | t] = [[x % modulus for x in row] for row in C] if modulus else C
+    return result
+
+
+def transposed(one: Jet) -> Jet:
+    """The transposes."""
+    return {s: [list(column) for column in zip(*A, strict=True)] for s, A in one.items()}
+
+
+def dense_rank(matrix: Matrix) -> int:
+    """The rank over ℚ."""
+    return rank([{(j,): x for j, x in enumerate(row) if x} for row in matrix])
+
+
+def rank_modulo(matrix: Matrix, p: int) -> int:
+    """The rank modulo a prime."""
+    found, rows = 0, [[x % p for x in row] for row in matrix]
+    for j in range(len(rows[0]) if rows else 0):
+        pivot = next((n for n in range(found, len(rows)) if rows[n][j]), None)
+        if pivot is not None:
+            rows[found], rows[pivot] = rows[pivot], rows[found]
+            inverse = pow(rows[found][j], -1, p)
+            WORK.more(len(rows) * len(rows[0]))
+            for n in range(found + 1, len(rows)):
+                if factor := rows[n][j] * inverse % p:
+                    rows[n] = [(x - factor * y) % p for x, y in zip(rows[n], rows[found], strict=True)]
+            found += 1
+    return found
+
+
+def skew(matrix: Matrix) -> bool:
+    """Whether a square matrix is skew-symmetric."""
+    return all(x == -y for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)
+               for x, y in zip(row, column, strict=True))  # fmt: skip
+
+
+def nonzero(matrix: Matrix) -> bool:
+    """Whether a matrix is not 0."""
+    return any(map(any, matrix))
+
+
+class Deep:
+    """A lightning network with one head in each layer, no skip connections and l ≥ 2 layers, for all t ≥ 2.
+
+    Layer i is X ↦ V_i X Xᵀ K_iᵀ Q_i X. With L_i = V_i...V_1, M_i = L_{i−1}ᵀ K_iᵀ Q_i L_{i−1} and L = L_l, the
+    network is φ = L F_l ∘ ... ∘ F_1, F_i(Y) = Y Yᵀ M_i Y. If M_i = k qᵀ, then F_i(Y) = u wᵀ with u = YYᵀk and
+    w = Yᵀq, and F_j(u wᵀ) = (wᵀw)(uᵀM_j u) u wᵀ. So φ = 0 if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is
+    skew-symmetric for some i < j. That φ = 0 nowhere else is Theorem 1 of docs/deep-limits.md of agattn, of
+    which the checker verifies no more than single weights.
+
+    Limits: let α_i = min(a_i, d_0, ..., d_{i−1}), and s + 1 the last layer before the first of α_i = 1, or l.
+    In Q_s all rows but the first are multiplied by ε, and Q_{s+1} is replaced by ΩK_{s+1} + εQ_{s+1}, with
+    blocks (0 1; −1 0) in Ω. Then M_s = k qᵀ + εN and M_{s+1} = K + εP with K skew-symmetric, layer s + 1 has
+    the values εY + O(ε²), and with V_l divided by ε^(3^(l−s−1)) the functions tend to the rest of the network
+    at Y. Theorem 2 there: this limit is the function of no real or complex weights, if L ≠ 0, rk M_i ≥ 2 for
+    i < s, M_i for i ≠ s, s + 1 and P are not skew-symmetric, and δκ ≠ 0 at some d_0 × 2 matrix X, where
+    det(XᵀM_s X) = εδ + O(ε²) and XᵀKX = (0 κ; −κ 0). The checker verifies these conditions and the limit's
+    value, and takes the theorem from there.
+
+    The limits that meet the conditions, an open set of them, are outside M and in its closure: they have
+    dimension at most dim M − 1, and at least the rank of their differential at one point. Two tokens tell.
+    And dim M is at most what counting parameters, less symmetries, gives (docs/dimension.md): with e_0 = d_0,
+    e_l = d_l, e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), Σ D_i + Σ e_{i−1}e_i − Σ_{0<i<l} e_i² − l, where
+    D_i = α(2e − α), e = e_{i−1}, α = min(a_i, e), or β(2e − β + 1)/2, β = min(2a_i, e), behind a layer with
+    α = 1, where only symmetric parts matter.
+    """
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self.dims = [integer(x) for x in array(found["dims"])]
+        self.ranks = [integer(x) for x in array(found["ranks"])]
+        self.l = len(self.ranks)
+        form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
+        form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
+        self.shapes = {
+            f"{name}_{i}": (d_out if name == "V" else a, d)
+            for i, (d, d_out, a) in enumerate(zip(self.dims, self.dims[1:], self.ranks, strict=False), 1)
+            for name in "KQV"
+        }
+        form(sum(m * n for m, n in self.shapes.values()) <= COORDINATES, "it is about too large a network")
+        alpha = [min(a, *self.dims[:i]) for i, a in enumerate(self.ranks, 1)]
+        self.first = (alpha.index(1) if 1 in alpha else self.l) - 1
+
+    def __str__(self) -> str:
+        """The name of M."""
+        dims, ranks = (",".join(map(str, numbers)) for numbers in (self.dims, self.ranks))
+        return f"M({dims}; {ranks}), one head, l = {self.l}, t ≥ 2"
+
+    def matrix(self, value: Any, rows: int, columns: int) -> Matrix:
+        """A matrix [[row, column, value], ...]."""
+        entries = sparse(value, (1, rows), (1, columns))
+        return [[entries.get((i, j), 0) for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+
+    def weights(self, value: Any) -> dict[str, Matrix]:
+        """All K_i, Q_i and V_i."""
+        found = fields(value, " ".join(self.shapes))
+        return {name: self.matrix(found[name], *shape) for name, shape in self.shapes.items()}
+
+    def moving(self, weights: Mapping[str, Jet]) -> dict[str, Jet]:
+        """The weights with ε, for a limit; V_l is not divided."""
+        s, result = self.first, dict(weights)
+        below = {i: [[0] * len(row) for row in A] for i, A in weights[f"Q_{s}"].items()}
+        result[f"Q_{s}"] = {i: [A[0], *below[i][1:]] for i, A in weights[f"Q_{s}"].items()}
+        result[f"Q_{s}"] |= {i | 1: [below[i][0], *A[1:]] for i, A in weights[f"Q_{s}"].items()}
+        turned = {}
+        for i, A in weights[f"K_{s + 1}"].items():
+            pairs = zip(A[0::2], A[1::2], strict=False)
+            rows = [row for one, other in pairs for row in (other, [-x for x in one])]
+            turned[i] = rows + [[0] * len(A[0])] * (len(A) % 2)
+        result[f"Q_{s + 1}"] = turned | {i | 1: A for i, A in weights[f"Q_{s + 1}"].items()}
+        return result
+
+    def values(self, weights: Mapping[str, Jet], X: Jet, layers: Iterable[int], modulus: int = 0) -> Jet:
+        """The output of some layers, one after the other."""
+        for i in layers:
+            K, Q, V = (weights[f"{name}_{i}"] for name in "KQV")
+            scores = multiplied(transposed(multiplied(K, X, modulus)), multiplied(Q, X, modulus), modulus)
+            X = multiplied(V, multiplied(X, scores, modulus), modulus)
+        return X
+
+    def limit(self, weights: Mapping[str, Jet], X: Matrix, modulus: int = 0) -> Jet:
+        """The limit at X."""
+        Y = self.values(self.moving(weights), {0: X}, range(1, self.first + 2), modulus)
+        require(not nonzero(Y[0]), "the functions do not vanish in the limit, before they are divided")
+        Y = {i ^ 1: A for i, A in Y.items() if i & 1}
+        return self.values(weights, Y, range(self.first + 2, self.l + 1), modulus)
+
+    def virtual(self, weights: Mapping[str, Jet]) -> tuple[list[Jet], Matrix]:
+        """M_1, ..., M_l and L."""
+        size = range(self.dims[0])
+        M, L = [], {0: [[int(i == j) for j in size] for i in size]}
+        for i in range(1, self.l + 1):
+            keys, queries = (multiplied(weights[f"{name}_{i}"], L) for name in "KQ")
+            M.append(multiplied(transposed(keys), queries))
+            L = multiplied(weights[f"V_{i}"], L)
+        return M, L[0]
+
+    def zeros(self, record: Any) -> int:
+        """See that at weights φ is 0 or not, as the theorem says; whether it is."""
+        found = fields(record, "weights", "X value")
+        weights = {name: {0: A} for name, A in self.weights(found["weights"]).items()}
+        M, L = self.virtual(weights)
+        at = [m[0] for m in M]
+        ones = [i for i, m in enumerate(at) if dense_rank(m) == 1]
+        zero = (
+            not nonzero(L) or not all(map(nonzero, at)) or any(skew(m) for i in ones[:1] for m in at[i + 1 :])
+        )
+        require(
+            ("X" in found) != zero and ("value" in found) != zero, "a zero is none, or is not seen as one"
+        )
+        if not zero:
+            X = self.matrix(found["X"], self.dims[0], 2)
+            y = self.values(weights, {0: X}, range(1, self.l + 1))[0]
+            require(y == self.matrix(found["value"], self.dims[-1], 2) and nonzero(y), "φ(X) is another one")
+        return int(zero)
+
+    def outside(self, found: dict[str, Any]) -> str:
+        """See that the limit stated is one, and that it meets the conditions of the theorem."""
+        record = fields(found["limit"], "weights X value kappa delta")
+        self.at, s = self.weights(record["weights"]), self.first
+        require(s >= 1, "such a network is closed")
+        weights = {name: {0: A} for name, A in self.at.items()}
+        X = self.matrix(record["X"], self.dims[0], 2)
+        y = self.limit(weights, X)[0]
+        require(y == self.matrix(record["value"], self.dims[-1], 2), "the limit has another value")
+        M, L = self.virtual(self.moving(weights))
+        require(nonzero(L), "L is 0")
+        require(all(dense_rank(m[0]) >= 2 for m in M[: s - 1]), "some M_i before M_s has rank 1")
+        others = [m[0] for i, m in enumerate(M, 1) if i not in (s, s + 1)]
+        require(not any(map(skew, [*others, M[s][1]])), "some M_i or P is skew-symmetric")
+        require(dense_rank(M[s - 1][0]) == 1 and skew(M[s][0]), "M_s and M_{s+1} are none of a limit")
+        one, other = (multiplied(transposed({0: X}), multiplied(m, {0: X})) for m in M[s - 1 : s + 1])
+        (a, b), (c, d) = one[0]
+        (e, f), (g, h) = one[1]
+        delta, kappa = a * h + d * e - b * g - c * f, other[0][0][1]
+        require(
+            kappa == integer(record["kappa"]) and delta == integer(record["delta"]), "κ or δ is another one"
+        )
+        require(kappa * delta != 0, "κδ is 0")
+        return (
+            f"a limit of functions through rk M_{s} = 1, M_{s + 1} skew-symmetric, is as stated and meets "
+            "the conditions under which, by Theorem 2 of docs/deep-limits.md, no weights have it"
+        )
+
+    def bound(self) -> int:
+        """What counting gives for dim M."""
+        e, total, behind = [*self.dims], -self.l, False
+        for i in range(self.l - 1, 0, -1):
+            e[i] = min(*self.dims[: i + 1], 2 * self.ranks[i] + e[i + 1])
+        for n, m, a in zip(e, e[1:], self.ranks, strict=False):
+            alpha, beta = min(a, n), min(2 * a, n)
+            total += n * m + (beta * (2 * n - beta + 1) // 2 if behind else alpha * (2 * n - alpha))
+            behind = behind or alpha == 1
+        return total - sum(n * n for n in e[1:-1])
+
+    def boundary(self, found: dict[str, Any]) -> str:
+        """See that the limits have the dimension stated, near the one that was seen to be outside."""
+        record = fields(found["boundary"], "dimension inputs directions")
+        inputs = [self.matrix(X, self.dims[0], 2) for X in array(record["inputs"])]
+        places = [(name, i, j) for name, (m, n) in self.shapes.items() for i in range(m) for j in range(n)]
+        numbers = [integer(x) for x in array(record["directions"])]
+        form(all(1 <= x <= len(places) for x in numbers), "there is no such direction")
+        columns = []
+        for name, i, j in (places[x - 1] for x in numbers):
+            m, n = self.shapes[name]
+            unit = [[int((r, c) == (i, j)) for c in range(n)] for r in range(m)]
+            weights = {other: {0: A} for other, A in self.at.items()}
+            weights[name] = {0: self.at[name], 2: unit}
+            moved = [self.limit(weights, X, PRIME).get(2, []) for X in inputs]
+            columns.append([x for A in moved for row in A or [[0] * 2] * self.dims[-1] for x in row])
+        low, high = rank_modulo(columns, PRIME), self.bound() - 1
+        require(low == integer(record["dimension"]), f"the differential of the limits has rank {low}")
+        require(low == high, f"the limits are only known to have dimension {low} to {high}")
+        return (
+            f"the limits outside M have dimension {low} = dim M − 1: so large is the rank of their "
+            "differential, and dim M is no larger, by the count of docs/dimension.md"
+        )
+
+
+DEEP_CLAIMS = {
+    "agattn.deep-zeros": "zeros",
+    "agattn.deep-not-closed": "limit",
+    "agattn.deep-boundary": "boundary",
+}
+
+
+def _deep(found: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on each claim of a certificate about a deep network."""
+    text(found["about"])
+    names = [name for name, key in DEEP_CLAIMS.items() if key in found]
+    form("limit" in found or "boundary" not in found, "a key is missing: limit")
+    network, results, flaw = Deep(found), [], ""
+    try:
+        for name in names:
+            if name == "agattn.deep-zeros":
+                points = [network.zeros(record) for record in array(found["zeros"])]
+                require(0 < sum(points) < len(points), "zeros and other weights are not both there")
+                said = (
+                    f"of {len(points)} weights φ = 0 at {sum(points)}, just those with L = 0, some M_i = 0, "
+                    "or rk M_i = 1 and skew-symmetric M_j, i < j. That it is so at all weights is Theorem 1 "
+                    "of docs/deep-limits.md, and not checked here"
+                )
+            else:
+                said = network.outside(found) if name == "agattn.deep-not-closed" else network.boundary(found)
+            results.append({"id": name, "valid": True, "reason": f"confirmed: {said}."})
+        flaw = "" if results else "nothing is certified"
+    except Flaw as error:
+        flaw = str(error)
+        results = [{"id": name, "valid": False, "reason": flaw} for name in names]
+    return {"valid": not flaw, "flaw": flaw, "layer": str(network), "claims": results}
+
+
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
 
 
@@ -1079,6 +1353,9 @@ def described(result: Mapping[str, Any]) -> str:
     width = max(len(claim["id"]) for claim in result["claims"])
     said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
     left = sorted(CLAIMS.keys() - {claim["id"] for claim in result["claims"]})
+    if {claim["id"] for claim in result["claims"]} <= DEEP_CLAIMS.keys():
+        said += ["", f"About {result['layer']}. What is taken from a page of docs/ is not checked here."]
+        return "\n".join([*said, "The certificate is valid."])
     if len(left) == len(CLAIMS):  # it is about points, or about networks
         points = all(claim["id"] not in OTHERS for claim in result["claims"])
         legend = "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]" if points else ""
@@ -1106,7 +1383,7 @@ def check(document: Any) -> dict[str, Any]:
     agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING, HEADS)):
+    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING, HEADS, DEEP)):
         raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
     try:
@@ -1114,6 +1391,8 @@ def check(document: Any) -> dict[str, Any]:
             return _learned(fields(dict(document), "format about d d_out a head points"))
         if document["format"] == HEADS:
             return _not_closed(fields(dict(document), "format about d d_out a h y heads obstruction"))
+        if document["format"] == DEEP:
+            return _deep(fields(dict(document), "format about dims ranks", "zeros limit boundary"))
         return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
     except UnreadableError:
         raise

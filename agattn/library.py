@@ -582,25 +582,28 @@ def verify(
 
 
 def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = ()) -> Certificate:
-    """Integers that prove the verdicts on a layer to anyone: a JSON document that :func:`check` verifies.
+    """Integers that prove verdicts to anyone: a JSON document that :func:`check` verifies.
 
     Args:
-        layer: one layer with t ≥ 2; or a network that is one layer of several heads, for
-            ``agattn.heads-not-closed``.
+        layer: one layer; or a network, of which zeros and limits are certified, or for one layer of several
+            heads ``agattn.heads-not-closed``; t ≥ 2.
         claims: their ids; none for all.
 
     Raises:
-        InputError: for other networks, for t = 1, or if there is no such claim.
+        InputError: for t = 1, if there is no such claim, or where nothing can be certified.
 
     >>> import agattn as ag
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
     Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
+    >>> ag.certificate(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary
     """
     from agattn.verification.certificate import Certificate, make_certificate, make_heads_certificate
 
     if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1:
         return Certificate(make_heads_certificate(layer))
-    one = _layer(layer, "certificate", "certificates", "the verdicts on a network come from ag.verify")
+    deep = isinstance(layer, DeepNetwork)
+    one = layer if deep else _layer(layer, "certificate", "certificates", "see ag.verify")
     return Certificate(make_certificate(one, (claims,) if isinstance(claims, str) else claims))
 
 

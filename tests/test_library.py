@@ -155,7 +155,7 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.fiber(NETWORK, W), "A is no parameter of M"),
         (lambda: ag.fiber("layer", W), "takes an architecture first"),
         (lambda: ag.identify(NETWORK, [1]), "are those of one layer"),
-        (lambda: ag.certificate(NETWORK), "come from ag.verify"),
+        (lambda: ag.certificate(NETWORK, "equation-12"), "only agattn.deep-zeros"),
         (lambda: ag.tangent_space(NETWORK, (1, 1, 1)), "are those of one layer"),
         (lambda: ag.strata("3 2 2"), r"takes an architecture first, such as ag\.SingleLayer.* given '3 2 2'"),
         (lambda: ag.dimension(ag.SingleLayer), "takes an architecture first"),

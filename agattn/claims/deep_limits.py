@@ -23,7 +23,7 @@ from agattn.geometry.singularities.limits import (
     first_of_pair,
     is_covered,
     limits,
-    virtual_ranks,
+    special_weights,
     zero_kinds,
 )
 from agattn.systems.task import Task
@@ -60,11 +60,8 @@ LIMITS = Task("deep-limits", "limits that no weights reach", DeepNetwork, limits
 
 
 def _predict_zeros(network: DeepNetwork) -> dict[str, int]:
-    """How many of the kinds of :func:`zero_kinds` are zeros: L = 0, M_i = 0, and the pairs i < j."""
-    l = network.layers  # the paper's l
-    twisted = [j for j, rank in enumerate(virtual_ranks(network), 1) if rank >= 2]
-    kinds = 3 + 2 * l + len(twisted) * l + (len(twisted) == l)
-    return {"kinds": kinds, "zero": 1 + l + sum(j - 1 for j in twisted)}
+    kinds = special_weights(network)
+    return {"kinds": len(kinds), "zero": sum(zero for _, _, zero in kinds)}
 
 
 def _judge_zeros(network: DeepNetwork, findings: Findings) -> Outcome:

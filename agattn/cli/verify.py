@@ -65,8 +65,8 @@ def command(
             from agattn.verification.certificate import make_heads_certificate
 
             document = make_heads_certificate(architecture)
-        elif not getattr(architecture, "has_orbits", False):
-            raise InputError("--certificate needs t ≥ 2 and a single layer: nothing else is certified")
+        elif architecture.t < 2:
+            raise InputError("--certificate needs t ≥ 2: nothing else is certified")
     if report is not None:
         check_destination(report, folder=True)
     with progress(str(architecture)) as update:

@@ -1,4 +1,4 @@
-"""Certificates: integers from which anyone can verify the verdicts about one layer again.
+"""Certificates: integers from which anyone can verify verdicts about a layer or a deep network again.
 
 A certificate always comes from the native computation, whatever engine decided first, and is checked by
 ``agattn.checker`` before it is handed out.
@@ -15,24 +15,41 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agattn._version import __version__
+from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import Matrix
 from agattn.algebra.polynomial import Polynomial
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.algebra.residues import RowSpace, random_prime
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.checker import CLAIMS as CERTIFIABLE
-from agattn.checker import FORMAT, HEADS, LEARNING, LETTERS, UnreadableError, check, described
+from agattn.checker import (
+    DEEP,
+    DEEP_CLAIMS,
+    FORMAT,
+    HEADS,
+    LEARNING,
+    LETTERS,
+    UnreadableError,
+    check,
+    described,
+)
 from agattn.checker import Layer as CheckedLayer
-from agattn.claims import CLAIMS
+from agattn.claims import CLAIMS, claims_about
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict
+from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.singularities.learning_coefficients import points
+from agattn.geometry.singularities.limits import LimitMap, LimitSet, ZeroKind, limits, zero_kinds
 from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.singularities.several_heads import closedness
 from agattn.geometry.strata.boundary import boundary
@@ -53,6 +70,9 @@ class Certificate(Shown, dict[str, Any]):
     def __str__(self) -> str:
         if self["format"] == HEADS:
             return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
+        if self["format"] == DEEP:
+            certified = [name.rpartition(".")[2] for name, key in DEEP_CLAIMS.items() if key in self]
+            return f"Certificate of {self['about'].split(', t = ')[0]}, t ≥ 2: {', '.join(certified)}"
         claims = self["claims"]
         words = [claim["verdict"] for claim in claims if "verdict" in claim]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
@@ -72,12 +92,12 @@ class Checked(Shown, dict[str, Any]):
 
 
 def make_certificate(
-    layer: SingleLayer, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+    layer: SingleLayer | DeepNetwork, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
 ) -> dict[str, Any]:
-    """A certificate of the verdicts on some claims about a layer with t ≥ 2.
+    """A certificate of the verdicts on some claims about a layer or a deep network, t ≥ 2.
 
     Args:
-        layer: the architecture.
+        layer: the architecture; for a network see :func:`make_deep_certificate`.
         claims: their ids; all of them if there are none.
         verdicts: those that were found already, with an engine perhaps: they must agree.
 
@@ -85,6 +105,8 @@ def make_certificate(
         InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
+    if isinstance(layer, DeepNetwork):
+        return make_deep_certificate(layer, claims, verdicts)
     if not layer.has_orbits:
         raise InputError("t is 1, where no claim applies; there is nothing to certify for less than 2 tokens")
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
@@ -106,6 +128,17 @@ def make_certificate(
         raise InputError(f"{layer} cannot be certified: {error}") from error
     if flaw and any("certificate" not in claim for claim in document["claims"]):
         raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
+    return document
+
+
+def _accepted(document: dict[str, Any], about: str) -> dict[str, Any]:
+    """The document, if the checker finds no flaw in it."""
+    try:
+        flaw = check(document)["flaw"]
+    except UnreadableError as error:
+        raise InputError(f"{about} cannot be certified: {error}") from error
+    if flaw:
+        raise DisagreementError(f"{about}: the checker rejects the certificate: {flaw}")
     return document
 
 
@@ -138,13 +171,7 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
             for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
         ],
     }
-    try:
-        flaw = check(document)["flaw"]
-    except UnreadableError as error:
-        raise InputError(f"{layer} cannot be certified: {error}") from error
-    if flaw:
-        raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
-    return document
+    return _accepted(document, str(layer))
 
 
 def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
@@ -167,13 +194,96 @@ def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
         **{"d": d, "d_out": d_out, "a": min(a, d), "h": h},
         **found.limit.as_json(),
     }
-    try:
-        flaw = check(document)["flaw"]
-    except UnreadableError as error:
-        raise InputError(f"{network} cannot be certified: {error}") from error
-    if flaw:
-        raise DisagreementError(f"{network}: the checker rejects the certificate: {flaw}")
-    return document
+    return _accepted(document, str(network))
+
+
+def make_deep_certificate(
+    network: DeepNetwork, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+) -> dict[str, Any]:
+    """A certificate of what is claimed about zeros and limits of a deep network, for all t ≥ 2.
+
+    Args:
+        network: a lightning network of two or more layers with one head in each, and no skip connections.
+        claims: ids of claims, of which those about zeros and limits count; all of these if there are none.
+        verdicts: those that were found already: they must agree.
+
+    Raises:
+        InputError: if there is no such claim, none of them is decided, or the network is too large.
+        DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
+
+    >>> document = make_deep_certificate(DeepNetwork((3, 2, 3), (2, 2), t=3))
+    >>> check(document)["claims"][-1]["reason"].partition(":")[2].partition(":")[0]
+    ' the limits outside M have dimension 17 = dim M − 1'
+    """
+    asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in DEEP_CLAIMS]
+    if not asked:
+        raise InputError(f"of claims about networks only {', '.join(DEEP_CLAIMS)} have certificates")
+    native = verify(network, asked, Settings("native", force=True)).verdicts
+    _compare(network, native, verdicts)
+    decided = [v.claim for v in native if v.status is Status.CONFIRMED]
+    if not decided:
+        reason = "; ".join(dict.fromkeys(" ".join(v.witness.split()).rstrip(".") for v in native))
+        raise InputError(f"{network} cannot be certified: {reason}")
+    document: dict[str, Any] = {
+        "format": DEEP,
+        "about": f"{network}, computed natively by agattn {__version__}, for all t ≥ 2",
+        "dims": list(network.dims),
+        "ranks": list(network.ranks),
+    }
+    generator = np.random.default_rng(0)
+    two = replace(network, t=2)
+    if "agattn.deep-zeros" in decided:
+        document["zeros"] = [_zero(two, kind, generator) for kind in zero_kinds(two)]
+    if decided != ["agattn.deep-zeros"]:
+        found = limits(network)
+        document["limit"] = _limit(two, found)
+        if "agattn.deep-boundary" in decided:
+            document["boundary"] = _boundary(two, found, generator)
+    return _accepted(document, str(network))
+
+
+def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
+    return {name: _matrix(rows) for name, rows in weights.items()}
+
+
+def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
+    """Weights of one kind, with an input at which φ is not 0 if there is one."""
+    record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
+    while not kind.zero:
+        X = generator.integers(-2, 3, network.input_shape).astype(object)
+        value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
+        if value.any():
+            return record | {"X": _matrix(X.tolist()), "value": _matrix(value.tolist())}
+    return record
+
+
+def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
+    """A limit that no weights have, and the numbers that are not 0 for that."""
+    arrays = {name: np.array([rows], dtype=object) for name, rows in found.weights.items()}
+    kappa, delta = LimitMap(network, found.first).minors(arrays, np.array(found.X, dtype=object))
+    return {
+        "weights": _weights(found.weights),
+        "X": _matrix(found.X),
+        "value": _matrix(found.value),
+        "kappa": kappa,
+        "delta": delta,
+    }
+
+
+def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
+    """Inputs and directions that give a minor of the differential of the limits which is not 0."""
+    limit_map = LimitMap(network, found.first)
+    p = random_prime(generator)
+    arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}
+    space, inputs = RowSpace(limit_map.parameters, p), []
+    while space.rank < found.dimension:
+        X = generator.integers(-3, 4, network.input_shape)
+        before = space.rank
+        rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
+        if space.add(rows) > before:
+            inputs.append(_matrix(X.tolist()))
+    directions = sorted(column + 1 for column in space.columns)
+    return {"dimension": found.dimension, "inputs": inputs, "directions": directions}
 
 
 def _germ(form: NormalForm) -> dict[str, Any]:
@@ -206,7 +316,7 @@ def _terms(polynomial: Polynomial) -> list[list[int]]:
     return [[c, *name] for name, c in sorted(named.items())]
 
 
-def _compare(layer: SingleLayer, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
+def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
     found = {verdict.claim: verdict.status for verdict in native}
     for verdict in others:
         mine = found.get(verdict.claim)

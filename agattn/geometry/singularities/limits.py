@@ -320,25 +320,32 @@ class LimitMap:
         slope, _ = virtual_weights(slopes, V)
         return M, slope[self.first - 1], slope[self.first], L
 
+    def minors(self, parameters: Mapping[str, Array], Y: Array) -> tuple[int, int]:
+        """κ(Y) and δ(Y) for integer weights and Y, d_0 × 2.
+
+        Yᵀ K Y = κ(Y)·(0 1; −1 0), and det(Yᵀ M_s(ε) Y) = εδ(Y) + O(ε²).
+        """
+        M, N, _, _ = self.virtual_weights(parameters)
+        (a, b, c, d), (e, f, g, h), (_, kappa, _, _) = (
+            (Y.T @ matrix @ Y).ravel().tolist() for matrix in (M[self.first - 1], N, M[self.first])
+        )
+        return kappa, a * h + d * e - b * g - c * f
+
     def open_conditions(self, parameters: Mapping[str, Array], Y: Array) -> list[str]:
         """Which of the conditions fail under which a limit is the function of no weights; Y is d_0 × 2.
 
-        The weights are integers, and Y shows that δ ≠ 0 and K ≠ 0 as polynomials: δ(Y) κ(Y) ≠ 0, where
-        det(Yᵀ M_s(ε) Y) = εδ(Y) + O(ε²) and Yᵀ K Y = κ(Y)·(0 1; −1 0).
+        The weights are integers, and Y shows that κ and δ of :meth:`minors` are not 0 as polynomials.
         """
-        M, N, P, L = self.virtual_weights(parameters)
+        M, _, P, L = self.virtual_weights(parameters)
         s, failing = self.first, []
         for i, m in enumerate(M, 1):
             if i < s and rank(m) < 2:
                 failing.append(f"rk M_{i} ≥ 2")
             if i not in (s, s + 1) and _is_skew(m):
                 failing.append(f"M_{i} is not skew-symmetric")
-        at, moved, skew = (Y.T @ matrix @ Y for matrix in (M[s - 1], N, M[s]))
-        mixed = (
-            at[0, 0] * moved[1, 1] + at[1, 1] * moved[0, 0] - at[0, 1] * moved[1, 0] - at[1, 0] * moved[0, 1]
-        )
-        failing += [] if mixed else ["δ(Y) ≠ 0"]
-        failing += [] if skew[0, 1] else ["κ(Y) ≠ 0"]
+        kappa, delta = self.minors(parameters, Y)
+        failing += [] if delta else ["δ(Y) ≠ 0"]
+        failing += [] if kappa else ["κ(Y) ≠ 0"]
         failing += ["P is not skew-symmetric"] if _is_skew(P) else []
         failing += [] if L.any() else ["L ≠ 0"]
         return failing
@@ -441,7 +448,7 @@ def _candidates(limit_map: LimitMap, seed: int) -> Iterator[tuple[dict[str, Arra
 
 
 class ZeroKind(NamedTuple):
-    """Weights of one kind: whether φ = 0 by the theorem, and at random inputs modulo a prime.
+    """Integer weights of one kind: whether φ = 0 by the theorem, and at random inputs modulo a prime.
 
     That some value is not 0 modulo a prime proves that φ ≠ 0.
     """
@@ -449,10 +456,50 @@ class ZeroKind(NamedTuple):
     name: str
     by_theorem: bool
     zero: bool
+    weights: dict[str, Array]
+
+
+def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], bool]]:
+    """Names of kinds of weights, what their M_i are ("zero", "one", "skew"; 0 is L), and whether φ = 0.
+
+    >>> for name, _, zero in special_weights(DeepNetwork((2, 2, 1), (1, 2), t=2)):
+    ...     print(name, zero)
+    generic False
+    L = 0 True
+    M_1 = 0 True
+    M_2 = 0 True
+    rk M_1 = 1 False
+    rk M_2 = 1 False
+    M_2 skew True
+    rk M_1 = 1, M_2 skew True
+    all rk M_i = 1 False
+    """
+    ranks = virtual_ranks(network)
+    numbers = range(1, network.layers + 1)
+    twisted = [j for j in numbers if ranks[j - 1] >= 2]
+    kinds: list[tuple[str, dict[int, str]]] = [("generic", {}), ("L = 0", {0: "zero"})]
+    kinds += [(f"M_{i} = 0", {i: "zero"}) for i in numbers]
+    kinds += [(f"rk M_{i} = 1", {i: "one"}) for i in numbers]
+    kinds += [(f"M_{j} skew", {j: "skew"}) for j in twisted]
+    words = {"one": "rk M_{} = 1", "skew": "M_{} skew"}
+    pairs = [{i: "one", j: "skew"} for i in numbers for j in twisted if i != j]
+    kinds += [(", ".join(words[pair[i]].format(i) for i in sorted(pair)), pair) for pair in pairs]
+    kinds.append(("all rk M_i = 1", dict.fromkeys(numbers, "one")))
+    if len(twisted) == network.layers:
+        kinds.append(("all M_i skew", dict.fromkeys(numbers, "skew")))
+    found = []
+    for name, what in kinds:
+        ones = [i for i in numbers if what.get(i) == "one" or ranks[i - 1] == 1]
+        lost = any(what.get(j) == "skew" for i in ones[:1] for j in range(i + 1, network.layers + 1))
+        found.append((name, what, lost or "zero" in what.values()))
+    return found
 
 
 def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
-    """A point of each kind that the theorem on zeros tells apart: what it says, and what is found.
+    """Weights of each kind that the theorem on zeros tells apart: what it says, and what is found.
+
+    Raises:
+        InputError: if the network is none of those that the theorem is about, or t = 1.
 
     >>> for kind in zero_kinds(DeepNetwork((2, 2, 1), (2, 2), t=2)):
     ...     print(kind.name, kind.by_theorem, kind.zero)
@@ -464,50 +511,40 @@ def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
     rk M_2 = 1 False False
     M_1 skew False False
     M_2 skew False False
-    M_1 skew, rk M_2 = 1 False False
     rk M_1 = 1, M_2 skew True True
+    M_1 skew, rk M_2 = 1 False False
     all rk M_i = 1 False False
     all M_i skew False False
     """
-    if not is_covered(network):
-        raise InputError(f"{network}: zeros are known for lightning networks of one head, no skips")
+    if not is_covered(network) or network.t < 2:
+        raise InputError(f"{network}: zeros are known for lightning networks of one head, no skips, t ≥ 2")
     generator = np.random.default_rng(seed)
-    ranks = virtual_ranks(network)
-    numbers = range(1, network.layers + 1)
-    twisted = [j for j in numbers if ranks[j - 1] >= 2]
-    kinds: list[tuple[str, Mapping[int, str]]] = [("generic", {}), ("L = 0", {0: "zero"})]
-    kinds += [(f"M_{i} = 0", {i: "zero"}) for i in numbers]
-    kinds += [(f"rk M_{i} = 1", {i: "one"}) for i in numbers]
-    kinds += [(f"M_{j} skew", {j: "skew"}) for j in twisted]
-    words = {"one": "rk M_{} = 1", "skew": "M_{} skew"}
-    pairs = [{i: "one", j: "skew"} for i in numbers for j in twisted if i != j]
-    for pair in sorted(pairs, key=lambda pair: min(pair.items(), key=lambda item: item[1] == "one")[0]):
-        kinds.append((", ".join(words[pair[i]].format(i) for i in sorted(pair)), pair))
-    kinds.append(("all rk M_i = 1", dict.fromkeys(numbers, "one")))
-    if len(twisted) == network.layers:
-        kinds.append(("all M_i skew", dict.fromkeys(numbers, "skew")))
-    return tuple(_zero_kind(network, name, what, generator) for name, what in kinds)
+    return tuple(_zero_kind(network, *kind, generator) for kind in special_weights(network))
 
 
 def _zero_kind(
-    network: DeepNetwork, name: str, what: Mapping[int, str], generator: np.random.Generator
+    network: DeepNetwork, name: str, what: Mapping[int, str], zero: bool, generator: np.random.Generator
 ) -> ZeroKind:
-    """Draw weights with these M_i, and compare the theorem with values."""
-    arrays = {key: generator.integers(-9, 10, shape).astype(object) for key, shape in network.shapes.items()}
-    for i, kind in what.items():
-        if i == 0:
-            arrays[f"V_{network.layers}"] *= 0
-        elif kind == "zero":
-            arrays[f"K_{i}"] *= 0
-        elif kind == "one":
-            arrays[f"K_{i}"][:, 1:] *= 0
-        else:
-            K, Q = arrays[f"K_{i}"], arrays[f"Q_{i}"] * 0
-            Q[:, 0], Q[:, 1] = K[:, 1], -K[:, 0]
-            arrays[f"Q_{i}"] = Q
+    """Draw weights with these M_i and otherwise general ones, and look at values."""
+    shapes = network.shapes.items()
+    for _ in range(1000):  # small integers are seldom so special that they are of another kind
+        arrays = {key: generator.integers(-3, 4, shape).astype(object) for key, shape in shapes}
+        for i, kind in what.items():
+            if i == 0:
+                arrays[f"V_{network.layers}"] *= 0
+            elif kind == "skew":
+                K, Q = arrays[f"K_{i}"], arrays[f"Q_{i}"] * 0
+                Q[:, 0], Q[:, 1] = K[:, 1], -K[:, 0]
+                arrays[f"Q_{i}"] = Q
+            else:
+                arrays[f"K_{i}"][:, kind == "one" :] *= 0
+        at = virtual(network, arrays)
+        if at is not None and vanishes(*at, network.t) == zero:
+            break
+    else:
+        raise AssertionError(f"{network}: no small weights with {name} are otherwise general")
     p = random_prime(generator)
     residues = {key: (array % p).astype(np.float64) for key, array in arrays.items()}
     X = random_residues(generator, (8, *network.input_shape), p)
     values = network.evaluate(ModularArithmetic(p), residues, X)
-    at = virtual(network, arrays)
-    return ZeroKind(name, at is not None and vanishes(*at, network.t), not np.any(values))
+    return ZeroKind(name, zero, not np.any(values), arrays)

@@ -248,7 +248,14 @@ def test_zeros_are_where_the_theorem_says(seed, d, layers, t):
 
 
 @pytest.mark.parametrize(
-    ("dims", "ranks", "zeros"), [((3, 3, 2), (3, 3), 4), ((3, 2, 3, 1), (2, 2, 2), 7), ((3, 1, 2), (2, 2), 3)]
+    ("dims", "ranks", "zeros"),
+    [
+        ((3, 3, 2), (3, 3), 4),
+        ((3, 2, 3, 1), (2, 2, 2), 7),
+        ((3, 1, 2), (2, 2), 3),
+        ((3, 3, 2), (1, 2), 5),
+        ((1, 1, 1), (1, 1), 3),
+    ],
 )
 def test_kinds_of_zeros(dims, ranks, zeros):
     kinds = zero_kinds(DeepNetwork(dims, ranks, t=2))
