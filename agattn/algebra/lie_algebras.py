@@ -57,8 +57,8 @@ class Structure:
     simple: tuple[str, ...] | None
 
     def __str__(self) -> str:
-        if not self.dimension:
-            return "0"
+        if not self.derived:
+            return f"abelian of dimension {self.dimension}" if self.dimension else "0"
         semisimple = self.dimension - self.radical
         parts = [f"semisimple part of dimension {semisimple}"] if semisimple else []
         parts = [*self.simple] if self.simple is not None else parts

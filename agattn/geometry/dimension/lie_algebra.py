@@ -8,8 +8,8 @@ give one equation Σ J_i θ_j B_ij = 0, with J the gradient of ⟨c, φ_θ(X)⟩
 s^w moves symmetries to symmetries, so that 𝔤 is the sum of its parts in the spaces of the E_ij with one
 value of w_i − w_j. Each part has a system of its own.
 
-*No more than was found: proved.* The equations have integer coefficients, and their rank over ℚ is at least
-that modulo a prime p. So dim 𝔤 is at most the nullity modulo p.
+*No more than was found: proved.* The equations have rational coefficients, and modulo a prime p that divides
+no denominator their rank is at most that over ℚ. So dim 𝔤 is at most the nullity modulo p.
 
 *No less: proved.* The kernel modulo p has a basis in echelon form, which is lifted to ℚ. Each B found is
 proved by symbols (:mod:`agattn.geometry.dimension.first_order`); where they are too long it is checked at
@@ -478,7 +478,7 @@ class _Moves:
             at = given.index(Ellipsis)
             given[at : at + 1] = [slice(None)] * (len(shape) - len(given) + 1)
         given += [slice(None)] * (len(shape) - len(given))
-        words = ["·" if isinstance(x, slice) or x == _ALL else str(int(x) + 1) for x in given]
+        words = [_counted(x) for x in given]
         words = words[1:] if len(shape) == 3 and shape[0] == 1 else words
         return name if set(words) <= {"·"} else f"{name}[{','.join(words)}]"
 
@@ -510,6 +510,13 @@ class _Moves:
 
 # In place of an index: all of them.
 _ALL = -1
+
+
+def _counted(index: int | slice) -> str:
+    """An index from 1, a range of them, or "·" for all."""
+    if isinstance(index, slice):
+        return "·" if index.stop is None else f"{(index.start or 0) + 1}–{index.stop}"
+    return "·" if index == _ALL else str(int(index) + 1)
 
 
 def _with(index: tuple[int, ...], axis: int) -> tuple[int, ...]:

@@ -143,7 +143,7 @@ def test_perceptron(s, r):
     assert {str(g) for g in silent.generators} == {
         f"W_1[{j},·] → W_1[{j},·], W_2[·,{j}] → −{r} W_2[·,{j}]" for j in range(1, s + 1)
     }
-    assert str(found.structure) == f"center of dimension {s}"
+    assert str(found.structure) == f"abelian of dimension {s}"
 
 
 def test_dimension_by_symmetries_that_were_found():
