@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         script,
         singularities,
         strata,
+        symmetries,
         tangent_space,
         verify,
         weights,
@@ -62,8 +63,8 @@ _HOMES = {
     "agattn.geometry.strata.strata": ("Stratum",),
     "agattn.library": (
         "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify",
-        "learning_coefficient", "run", "script", "singularities", "strata", "tangent_space", "verify",
-        "weights",
+        "learning_coefficient", "run", "script", "singularities", "strata", "symmetries", "tangent_space",
+        "verify", "weights",
     ),
 }  # fmt: skip
 
@@ -71,8 +72,8 @@ __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
     "Verdict", "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
-    "identify", "learning_coefficient", "run", "script", "singularities", "strata", "tangent_space",
-    "verify", "weights",
+    "identify", "learning_coefficient", "run", "script", "singularities", "strata", "symmetries",
+    "tangent_space", "verify", "weights",
 ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
     from agattn.geometry.dimension.dimension import Dimension
+    from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
     from agattn.geometry.identifiability.equivalence import Equivalence
     from agattn.geometry.identifiability.fibers import Fiber, Weights
@@ -252,6 +253,40 @@ def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
     if not force:
         check_size(one)
     return strata_table(one)
+
+
+def symmetries(
+    architecture: Architecture,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> LinearSymmetries:
+    """All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
+
+    Args:
+        architecture: a lightning layer or network, or anything polynomial with the members of
+            :class:`agattn.architectures.protocol.Architecture`.
+        seed: of all random choices. It never changes what is proved, only (rarely) whether.
+        force: attempt architectures beyond the limits on sizes too.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: if it is no architecture, or no polynomial.
+        TooLargeError: beyond the limits on sizes.
+
+    >>> import agattn as ag
+    >>> found = ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2))
+    >>> found
+    M(3,1,2; 2,2), t = 2: 13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of
+    dimension 10 (proved)
+    >>> print(*found.new, sep="\n")
+    K_2[1,·] → Q_2[2,·], K_2[2,·] → −Q_2[1,·]
+    Q_2[1,·] → K_2[2,·], Q_2[2,·] → −K_2[1,·]
+    """
+    from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
+    return linear_symmetries(_architecture(architecture, "symmetries"), seed, force, progress)
 
 
 def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:

@@ -36,6 +36,11 @@ def test_dimensions():
     assert "proved" in benchmark("dimension.py", "--quick")
 
 
+def test_symmetries():
+    said = benchmark("symmetries.py", "--sizes", "1", "--networks", "2")
+    assert "2 all known symmetries found, independent" in said
+
+
 def test_ranks_can_be_called():
     assert "--large" in benchmark("rank.py", "--help")
 

@@ -59,6 +59,7 @@ def results():
         "classify": ag.classify(weights),
         "learning_coefficient": ag.learning_coefficient(weights),
         "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
+        "symmetries": ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2)),
         "verify": ag.verify(LAYER, "3.4", engine="native"),
         "certificate": certificate,
         "check": ag.check(certificate),

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.residues import (
-    PRIME_BITS,
     RowSpace,
     matmul,
     random_prime,
@@ -87,21 +86,21 @@ def homogeneous_weights(
 
     They are zero where none that are small enough were found; what is returned is checked exactly.
     """
-    rows = np.zeros((len(relations), variables), dtype=np.int64)
+    p = random_prime(generator)
+    rows = np.zeros((len(relations), variables))
     for row, relation in zip(rows, sorted(map(sorted, relations)), strict=True):
         for variable, exponent in relation:
-            row[variable] = exponent
-    p = random_prime(generator)
+            row[variable] = exponent % p
     space = RowSpace(variables, p)
     for start in range(0, len(rows), 512):
-        space.add(residues(rows[start : start + 512], p))
+        space.add(rows[start : start + 512])
     kernel = space.kernel()
     fractions = {r: rational_number(int(r), p) for r in np.unique(kernel)}
     scale = lcm(*(x.denominator for x in fractions.values() if x is not None))
     free = scale * generator.integers(1 << 20, size=len(kernel))
     weights: np.ndarray = matmul(residues(free[None], p), kernel, p)[0].astype(np.int64)
     weights = np.where(weights > p // 2, weights - p, weights)
-    exact = np.abs(rows).sum(axis=1).max(initial=0) * 2**PRIME_BITS < 2**62
-    if exact and not (rows @ weights).any():
+    exact = weights.tolist()
+    if not any(sum(exponent * exact[v] for v, exponent in relation) for relation in relations):
         return weights
     return np.zeros(variables, dtype=np.int64)

@@ -44,6 +44,7 @@ COMMANDS = {
     "singularities": "Ask of each kind of points of a network whether it is critical or singular.",
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "study": "Ask one question about many architectures: cached, resumed, in parallel.",
+    "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from agattn.display.table import Cell, Table, Wide, Word
 from agattn.display.values import tables
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
@@ -94,6 +96,29 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
     )
     console.print(f"\n{legend}", markup=False)
     console.print(f"\n{found.closedness}", markup=False)
+
+
+@show.register(LinearSymmetries)
+def _symmetries(found: LinearSymmetries, console: Console) -> None:
+    families, *new = tables(found)
+    console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
+    families.print(console, rule=True)
+    if new:
+        console.print("\nNew, as θ' = Bθ:")
+        for generator in found.new:
+            known = "" if generator.evidence is Evidence.PROVED else f" ({generator.evidence})"
+            console.print(f"  {generator}{known}", soft_wrap=True, markup=False)
+    n = found.architecture.parameters
+    console.print(
+        f"\nAt most {found.at_most}: the rank of {found.systems} linear systems for the {found.unknowns} "
+        f"entries of B modulo {found.prime}.",
+        soft_wrap=True,
+    )
+    console.print(
+        f"Dimension of the neuromanifold: at most {n - found.orbit_dimension}, the {n} parameters minus "
+        f"{found.orbit_dimension}.",
+        soft_wrap=True,
+    )
 
 
 @show.register(StrataTable)

@@ -18,6 +18,7 @@ from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, t
 from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.identifiability.equivalence import Equivalence
@@ -171,6 +172,16 @@ def _dimension(found: Dimension) -> list[Table]:
         shown.append(
             Table("Ranks of the Jacobian at random points", ("rank", "modulo", "rows", "columns"), points)
         )
+    return shown
+
+
+@tables.register
+def _symmetries(found: LinearSymmetries) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [(f.name, f.dimension, ", ".join(f.arrays)) for f in found.families]
+    shown = [Table(str(found), ("symmetry", "dimension", Wide("moves")), tuple(rows))]
+    if found.new:
+        moves = tuple((g.moves, Word(str(g.evidence))) for g in found.new)
+        shown.append(Table("New generators", (Wide("vector field"), "evidence"), moves))
     return shown
 
 

@@ -66,6 +66,12 @@ LINES = {
         "2 singularities --dims 2,2 --ranks 2 --heads n",
         "2 singularities --dims 2,2 --ranks 2 -t n",
     ],
+    "symmetries": [
+        "2 symmetries -d n -o n",
+        "2 symmetries -d 1 -o 1 -a 1 -t n",
+        "2 symmetries --dims n,n,n --ranks n,n",
+        "2 symmetries --dims 2,2 --ranks 2 --heads n",
+    ],
     "atlas": ["2 atlas --max-width n", "2 atlas --max-depth n", "2 atlas --max-heads n"],
     "audit": ["2 audit --max-d n --max-out n", "2 audit --max-d 1 --max-out n"],
     "figure": ["2 figure 1 -d n", "2 figure 1 -o n", "2 figure 2 --layers n", "2 figure 1 --radius n"],
@@ -80,6 +86,8 @@ LINES = {
         "2 emit virtual-fiber --dims 2*1000 --ranks 2*1000 -t 3",
         "2 singularities --dims 1*20 --ranks 1*20",
         "2 singularities --dims 1*20000 --ranks 1*20000",
+        "0 symmetries --dims 1*20 --ranks 1*20",
+        "2 symmetries --dims 1*20000 --ranks 1*20000",
         "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
     ],
 }

@@ -16,6 +16,7 @@ from agattn.display.mathml import mathml
 from agattn.display.table import Math, Table, Wide, Word, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.fibers import fiber, weights
@@ -73,6 +74,10 @@ def objects():
         "identified": (identify(LAYER, numbers[:1] + [0] * 5), ["yes", "proved"]),
         "outside": (identify(LAYER, [1, 0, 0, 0, 0, 1]), ["no"]),
         "dimension": (dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)), ["18", "20", "proved"]),
+        "symmetries": (
+            linear_symmetries(SingleLayer(2, 1, 1, t=2)),
+            ["GL(a)", "K, Q", "abelian of dimension 2", "proved"],
+        ),
         "rank": (rank([[1, 2], [2, 4]]), ["1 (proved)", "2 × 2"]),
         "tangent": (tangent_bounds(SingleLayer(3, 2, 2), Stratum(2, 1, 2)), ["14", "13"]),
         "section": (resultant_section(LAYER, standard_slice(LAYER)), ["surface", "singular points"]),
@@ -90,7 +95,7 @@ def objects():
 NAMES = (
     "layer", "network", "verdict", "report", "strata", "ideal", "module", "fiber",
     "pair over a field", "no preimage", "weights", "network fiber", "identified", "outside",
-    "dimension", "rank", "tangent", "section", "equal", "different",
+    "dimension", "symmetries", "rank", "tangent", "section", "equal", "different",
     "figure",
 )  # fmt: skip
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import log2
@@ -162,9 +163,12 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     if lower < bound.value:
         bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
     if lower < bound.value and architecture.degree is not None and architecture.parameters <= MAX_SEARCHED:
-        orbits = linear_symmetries(architecture, seed).orbit_dimension
-        reason = "the parameters, minus the dimension of the orbits of all linear symmetries that were found"
-        bound = min(bound, Bound(architecture.parameters - orbits, reason), key=itemgetter(0))
+        with suppress(TooLargeError):
+            orbits = linear_symmetries(architecture, seed).orbit_dimension
+            reason = (
+                "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
+            )
+            bound = min(bound, Bound(architecture.parameters - orbits, reason), key=itemgetter(0))
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,

@@ -76,7 +76,7 @@ def _unchanged(architecture: Architecture, B: Sparse, arithmetic: _FirstOrder) -
         out = architecture.evaluate(arithmetic, parameters, _array(inputs, shape))
     except _TooLongError:
         return False
-    return not any(entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
+    return arithmetic.most >= 0 and not any(entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
 
 
 def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:
@@ -111,6 +111,8 @@ class _FirstOrder(RingArithmetic):
     def _shortened(self, a: Array, longer_than: int | None) -> Array:
         """The array in new symbols, if its values are long and their changes are combinations of them."""
         pairs = [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
+        if self.most < 0:
+            raise _TooLongError
         if longer_than is None or all(len(pair.value) <= longer_than for pair in pairs):
             return a
         echelon = _Echelon(self)
@@ -121,11 +123,10 @@ class _FirstOrder(RingArithmetic):
         new = zip(values, changes, strict=True)
         return _array([_Pair(value or {}, change or {}, self) for value, change in new], a.shape)
 
-    def spend(self, products: int) -> None:
-        """Count products of terms."""
+    def spend(self, products: int) -> bool:
+        """Count products of terms, and say whether they may still be made."""
         self.most -= products
-        if self.most < 0:
-            raise _TooLongError
+        return self.most >= 0
 
 
 class _Echelon:
@@ -147,7 +148,8 @@ class _Echelon:
                 self.rows[leading], found[symbol,] = (f, symbol), 1
                 break
             row, symbol = self.rows[leading]
-            self.arithmetic.spend(len(row))
+            if not self.arithmetic.spend(len(row)):
+                raise _TooLongError
             factor = _exact(Fraction(f[leading]) / row[leading])
             found[symbol,] = factor
             f = _sum(f, row, -factor)
@@ -213,8 +215,9 @@ def _sum(f: _Polynomial, g: _Polynomial, factor: int | Fraction = 1) -> _Polynom
 
 
 def _product(f: _Polynomial, g: _Polynomial, spend: Any) -> _Polynomial:
-    spend(len(f) * len(g))
     total: _Polynomial = {}
+    if not spend(len(f) * len(g)):  # an exception here would get lost in numpy's product of matrices
+        return total
     for one, x in f.items():
         for other, y in g.items():
             monomial = tuple(sorted(one + other))

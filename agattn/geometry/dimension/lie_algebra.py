@@ -31,7 +31,7 @@ Q_1[1,·] → K_1[2,·], Q_1[2,·] → −K_1[1,·]
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, log2
@@ -66,6 +66,10 @@ from agattn.geometry.dimension.symmetries import symmetry_matrices
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
+#: The most tokens: every entry of XᵀAX is multiplied out.
+MAX_TOKENS = 30
+#: The most unknowns of one system.
+MAX_UNKNOWNS = 6000
 #: The brackets of larger Lie algebras are not computed.
 MAX_BRACKETS = 120
 
@@ -209,17 +213,24 @@ class LinearSymmetries(Shown):
 NEW = "new"
 
 
-def linear_symmetries(architecture: Architecture, seed: int = 0, force: bool = False) -> LinearSymmetries:
+def linear_symmetries(
+    architecture: Architecture,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> LinearSymmetries:
     """All linear symmetries of the parametrization of a polynomial architecture.
 
     Args:
         architecture: any with a degree.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
-        force: attempt architectures of more than :data:`MAX_PARAMETERS` parameters too.
+        force: attempt architectures beyond the limits too.
+        progress: called with what is done next.
 
     Raises:
         InputError: if the architecture is no polynomial.
-        TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters.
+        TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters or :data:`MAX_TOKENS` tokens, or
+            a system has more than :data:`MAX_UNKNOWNS` unknowns.
         DisagreementError: if it declares a symmetry that is none.
     """
     if architecture.degree is None:
@@ -227,18 +238,21 @@ def linear_symmetries(architecture: Architecture, seed: int = 0, force: bool = F
             f"{architecture} is no polynomial in its weights; linear symmetries are found for polynomial"
             " architectures, such as lightning attention"
         )
-    if (n := architecture.parameters) > MAX_PARAMETERS and not force:
-        raise TooLargeError(
-            f"{architecture} has {n} parameters, more than {MAX_PARAMETERS}, and the square of it unknowns;"
-            " --force tries anyway"
-        )
+    n, t = architecture.parameters, architecture.t
+    for size, limit, what in ((n, MAX_PARAMETERS, "parameters"), (t, MAX_TOKENS, "tokens")):
+        if size > limit and not force:
+            raise TooLargeError(
+                f"{architecture} has {size} {what}; linear symmetries are found for at most {limit}."
+                " --force tries anyway"
+            )
     generator = np.random.default_rng(seed)
     p = next(random_primes(int(generator.integers(2**31))))
-    solved = _Systems(architecture, p, generator)
+    solved = _Systems(architecture, p, generator, n * n if force else MAX_UNKNOWNS)
+    progress(f"solving {solved.count} linear systems")
     lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
     found = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
-    families = _families(architecture, found, points)
+    families = _families(architecture, found, points, progress)
     generators = [g for family in families for g in family.generators]
     basis = [g.matrix for g in generators]
     doubtful = [g.matrix for g in generators if g.evidence is not Evidence.PROVED]
@@ -315,7 +329,7 @@ def _gradients(
 class _Systems:
     """The linear systems for B modulo p, one for each value of w_i − w_j."""
 
-    def __init__(self, architecture: Architecture, p: int, generator: np.random.Generator) -> None:
+    def __init__(self, architecture: Architecture, p: int, generator: np.random.Generator, most: int) -> None:
         self.p, self.nullity = p, 0
         n = architecture.parameters
         w = _weights(architecture, generator)
@@ -323,6 +337,11 @@ class _Systems:
         self._places = np.argsort(differences, kind="stable")
         _, starts, sizes = np.unique(differences[self._places], return_index=True, return_counts=True)
         self._starts, self._sizes, self._n, self.count = starts, sizes, n, len(sizes)
+        if sizes.max() > most:
+            raise TooLargeError(
+                f"the entries of a linear symmetry of {architecture} solve systems of up to {sizes.max()}"
+                f" unknowns; the limit is {most}. --force tries anyway"
+            )
         self._J, self._theta = _gradients(architecture, p, int(sizes.max()) + _SURPLUS, generator)
 
     def kernels(self) -> Iterator[list[Sparse]]:
@@ -410,7 +429,12 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
         yield number, kernel
 
 
-def _families(architecture: Architecture, found: Sequence[Sparse], points: Sequence[_Point]) -> list[Family]:
+def _families(
+    architecture: Architecture,
+    found: Sequence[Sparse],
+    points: Sequence[_Point],
+    progress: Callable[[str], None],
+) -> list[Family]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
     known = symmetry_matrices(architecture)
     for symmetry, matrices in zip(architecture.symmetries, known, strict=True):
@@ -433,6 +457,7 @@ def _families(architecture: Architecture, found: Sequence[Sparse], points: Seque
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
         generators = []
         for B in basis:
+            progress("proving " + (NEW if symmetry is None else symmetry.name))
             proved = leaves_unchanged(architecture, B)
             known_by = Evidence.PROVED if proved else Evidence.MODULAR
             generators.append(Generator(B, shown.text(B), known_by))

@@ -150,7 +150,7 @@ def test_dimension_by_symmetries_that_were_found():
     """Without a declared symmetry the scalings of the neurons are found, and the dimension is proved."""
     found = dimension(Perceptron(3, 2, 3))
     assert (found.dimension, found.upper_bound, found.evidence) == (6, 6, Evidence.PROVED)
-    assert "all linear symmetries that were found" in found.upper_bound_reason
+    assert "all linear symmetries, which were found" in found.upper_bound_reason
     # Alexander and Hirschowitz: one less than the 15 which the linear symmetries leave.
     defect = dimension(Perceptron(3, 5, 4))
     assert (defect.lower_bound, defect.upper_bound, defect.evidence) == (14, 15, Evidence.MODULAR)
@@ -231,11 +231,16 @@ def test_nothing_false_is_proved(monkeypatch):
         assert not leaves_unchanged(network, {q: x for q, x in B.items() if q != place})
 
 
-def test_failures():
+def test_failures(monkeypatch):
     wrong = Perceptron(2, 2, 3, declared=neuron_scalings(2, 2))
     with pytest.raises(DisagreementError, match="declares the symmetry scaling, which changes the function"):
         linear_symmetries(wrong)
     with pytest.raises(InputError, match="no polynomial"):
         linear_symmetries(DeepNetwork((2, 2), (1,), normalization="softmax"))
-    with pytest.raises(TooLargeError, match=f"768 parameters, more than {lie_algebra.MAX_PARAMETERS}"):
+    with pytest.raises(TooLargeError, match=f"768 parameters; .* at most {lie_algebra.MAX_PARAMETERS}"):
         linear_symmetries(DeepNetwork((16, 16), (16,)))
+    with pytest.raises(TooLargeError, match="31 tokens"):
+        linear_symmetries(DeepNetwork((1, 1), (1,), t=31))
+    monkeypatch.setattr(lie_algebra, "MAX_UNKNOWNS", 20)
+    with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. --force"):
+        linear_symmetries(DeepNetwork((3, 3, 2), (3, 3)))

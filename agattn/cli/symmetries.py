@@ -1,0 +1,38 @@
+"""``agattn symmetries``: all linear symmetries of a parametrization."""
+
+from __future__ import annotations
+
+import click
+
+from agattn.architectures import Architecture
+from agattn.cli import output
+from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
+from agattn.cli.output import print_json, progress
+
+
+@click.command(
+    epilog="Examples: agattn symmetries -d 3 -o 2 -a 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2"
+)
+@layer_or_network
+@seed
+@click.option("--force", is_flag=True, help="Attempt architectures beyond the limits on sizes.")
+@json_flag
+def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -> None:
+    """Find all linear symmetries of the parametrization of a polynomial architecture.
+
+    They are the matrices B for which the parameters θ + εBθ give the same function as θ to first order, for
+    all θ: a Lie algebra, the solutions of a linear system, which is solved modulo a prime and lifted. That
+    there are no more is proved; each generator is proved by symbols where these are not too many. Known
+    symmetries are named, and the generators beyond them listed as new.
+    """
+    one_blas_thread()
+    from agattn import library
+    from agattn.display.text import show
+
+    with progress(f"{architecture}: linear symmetries") as update:
+        found = library.symmetries(architecture, seed=seed, force=force, progress=update)
+        document = found.as_json()  # finds the type as well
+    if as_json:
+        print_json(document)
+    else:
+        show(found, output.console())
