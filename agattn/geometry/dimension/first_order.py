@@ -76,7 +76,8 @@ def _unchanged(architecture: Architecture, B: Sparse, arithmetic: _FirstOrder) -
         out = architecture.evaluate(arithmetic, parameters, _array(inputs, shape))
     except _TooLongError:
         return False
-    return arithmetic.most >= 0 and not any(entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
+    changes_left = (entry.change for entry in np.asarray(out).flat if isinstance(entry, _Pair))
+    return arithmetic.most >= 0 and not any(changes_left)
 
 
 def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:
@@ -174,8 +175,11 @@ class _Pair:
         spend = self.arithmetic.spend
         if isinstance(other, _Pair):
             value = _product(self.value, other.value, spend)
-            change = _product(self.change, other.value, spend)
-            change = _sum(change, _product(self.value, other.change, spend))
+            change: _Polynomial = {}
+            if self.change:
+                change = _product(self.change, other.value, spend)
+            if other.change:
+                change = _sum(change, _product(self.value, other.change, spend))
         else:
             number: _Polynomial = {(): _exact(other)} if other else {}
             value, change = _product(self.value, number, spend), _product(self.change, number, spend)
