@@ -658,9 +658,9 @@ class Singularities(Record):
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
 
     class Limits(Record):
-        dimension: Key[Count, "The dimension of the limits that no weights reach, proved to be no smaller."]
+        dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
         at_most: Key[Count, "It is no larger than this, proved."]
-        witness: Key[dict[str, Any], "Integer weights through which the limit is taken, and its value at X."]
+        witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
     architecture: Key[Architecture, "The network."]
     dimension: Key[Count, "The dimension of its neuromanifold."]

@@ -39,6 +39,15 @@ def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
     assert len(more["kinds"]) > len(found["kinds"])
 
 
+def test_two_heads_have_limits_that_no_weights_reach():
+    found = document("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2, "-t", 2)
+    check("singularities", found)
+    assert found["closed"] is False and found["limits"]["at_most"] == found["dimension"] - 1
+    assert found["limits"]["witness"]["heads"]
+    shown = call("singularities", "--dims", "4,1", "--ranks", 1, "--heads", 2)
+    assert "A limit outside: y_11 = " in " ".join(shown.out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

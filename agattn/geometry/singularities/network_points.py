@@ -48,8 +48,8 @@ from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
-from agattn.geometry.singularities.limits import LimitSet, is_closed, vanishes
-from agattn.geometry.singularities.limits import limits as limits_of
+from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
+from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
 
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -157,6 +157,7 @@ class Singularities(Shown):
         dimension: of its neuromanifold.
         kinds: what is known at each.
         closed: whether the neuromanifold is closed; ``None`` where no theorem says.
+        closedness: the same in a sentence.
         limits: limits of diverging weights that no weights reach, where such are known.
     """
 
@@ -164,25 +165,21 @@ class Singularities(Shown):
     dimension: Dimension
     kinds: tuple[PointFacts, ...]
     closed: bool | None
-    limits: LimitSet | None
+    closedness: str
+    limits: LimitSet | HeadsLimit | None
 
     @cached_property
     def zeros(self) -> list[str]:
         """The kinds of weights at which f = 0."""
         return [point.name for point in self.kinds if point.is_zero]
 
-    @property
-    def closedness(self) -> str:
-        """Whether the neuromanifold is closed, in a sentence."""
-        if self.limits is not None:
-            low, high = self.limits.dimension, self.limits.upper_bound
-            size = f"dimension {low}" if low == high else f"dimension {low} to {high}"
-            s = self.limits.first
-            return (
-                f"M is not closed (proved): diverging weights, where M_{s} tends to rank 1 and M_{s + 1} to "
-                f"a skew matrix, have limits that no weights reach; they have {size}"
-            )
-        return "whether M is closed is not known" if self.closed is None else "M is closed (proved)"
+    def _limits(self) -> dict[str, object] | None:
+        if self.limits is None:
+            return None
+        if isinstance(self.limits, LimitSet):
+            return self.limits.as_json()
+        at_most = self.dimension.upper_bound - 1
+        return {"dimension": None, "at_most": at_most, "witness": self.limits.as_json()}
 
     def __getitem__(self, name: str) -> PointFacts:
         for point in self.kinds:
@@ -205,7 +202,7 @@ class Singularities(Shown):
             "dimension_evidence": self.dimension.evidence.value,
             "closed": self.closed,
             "zeros": self.zeros,
-            "limits": None if self.limits is None else self.limits.as_json(),
+            "limits": self._limits(),
             "kinds": [point.as_json() for point in self.kinds],
         }
 
@@ -253,9 +250,30 @@ def singularities(
     for kind in found:
         progress(kind.name)
         points.append(facts(kind, known.dimension, at_most, seed))
+    return Singularities(network, known, tuple(points), *_closure(network, seed))
+
+
+def _closure(network: DeepNetwork, seed: int) -> tuple[bool | None, str, LimitSet | HeadsLimit | None]:
+    """Whether M is closed, in a word and in a sentence, and limits outside."""
+    if is_one_layer(network):
+        found = closedness(network)
+        closed = {"closed": True, "not closed": False, "open": None}[found.status]
+        if closed is None:
+            return None, "Whether M is closed is open.", None
+        shown = f" A limit outside: {found.limit}." if found.limit else ""
+        return closed, f"M is {found.status} (proved). {found.reason}.{shown}", found.limit
     closed = is_closed(network)
-    outside = limits_of(network, seed) if closed is False else None
-    return Singularities(network, known, tuple(points), closed, outside)
+    if closed is not False:
+        return closed, "M is closed (proved)." if closed else "Whether M is closed is not known.", None
+    outside = limits(network, seed)
+    low, high, i = outside.dimension, outside.upper_bound, outside.first
+    size = f"dimension {low}" if low == high else f"dimension {low} to {high}"
+    return (
+        False,
+        f"M is not closed (proved). Diverging weights, where M_{i} tends to rank 1 and M_{i + 1} to a skew "
+        f"matrix, have limits that no weights reach, of {size}.",
+        outside,
+    )
 
 
 def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
