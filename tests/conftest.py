@@ -19,6 +19,9 @@ if Path(agattn.__file__).parent != ROOT / "agattn":
     pytest.exit(
         f"agattn was imported from {agattn.__file__}; run the tests by: python -m pytest", returncode=4
     )
+# Hundreds of processes are started: they share bytecode, also where the environment says to write none.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 settings.register_profile("agattn", max_examples=40, deadline=None)

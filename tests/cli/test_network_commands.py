@@ -1,5 +1,7 @@
 """agattn dimension, figure and atlas: documents that satisfy their schemas, and one-line failures."""
 
+from functools import partial
+
 import pytest
 from command_line import ROOT, call, document
 
@@ -48,10 +50,12 @@ def test_figure_2():
     assert [f["i"] for f in result["factors"]] == [1, 1, 2, 1]
 
 
-@pytest.mark.slow
-def test_figure_3():
+def test_figure_3(monkeypatch):
+    from agattn.reports import figure3
+
+    monkeypatch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
     rows = document("figure", "3")["rows"]
-    assert [row["dimension"] for row in rows] == [25, 40, 57, 76, 97, 120, 145, 172]
+    assert [row["dimension"] for row in rows] == [25, 40, 57]
     assert {row["evidence"] for row in rows} == {"proved"}
 
 

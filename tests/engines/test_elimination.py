@@ -92,12 +92,16 @@ def test_conclusions(found, whole, reason):
         )
 
 
-@pytest.mark.parametrize(("degree", "missing"), [(4, None), (3, 4), (2, 4), (1, 2)])
-def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeypatch, degree, missing):
-    # An engine that finds every ideal to be not prime, of M(2,2,1), whose generators have degrees 2 and 4.
+@pytest.mark.parametrize(
+    ("sizes", "degree", "missing"),
+    [((2, 1, 1), 2, None), ((2, 2, 1), 3, 4), ((2, 2, 1), 2, 4), ((2, 2, 1), 1, 2)],
+)
+def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeypatch, sizes, degree, missing):
+    # An engine that finds every ideal to be not prime, also that of M(2,1,1), which quadrics generate,
+    # and of M(2,2,1), whose generators have degrees 2 and 4.
     asked = {**elimination._QUESTIONS["singular"], "prime": "0"}
     monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
-    found = check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), singular)
+    found = check_generators(compute_ideal(SingleLayer(*sizes), degree), singular)
     assert found._by_engine[0] is False and found.missing_degree == missing
     assert found.whole is (None if missing is None else False)
 

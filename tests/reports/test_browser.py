@@ -1,15 +1,16 @@
 """The pages opened as a person would: in Chromium, offline."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 from command_line import call
 
 from agattn.architectures import SingleLayer
+from agattn.reports import figure3
 from agattn.reports.figure1 import compute_figure_1
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -244,16 +245,25 @@ def test_rows_that_differ_from_the_paper_are_marked(visit, report):
     assert page.locator("table").count() > 4 and page.locator(".differs").count() == 0
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("what", ["figure 2", "figure 3", "classify"])
-def test_interactive_figures(what, width, visit, tmp_path):
-    path = tmp_path / "figure.html"
-    if what == "classify":
+@pytest.fixture(scope="module", params=["figure 2", "figure 3", "classify"])
+def interactive(request, tmp_path_factory):
+    """A figure as a page: the words of its command, and the file."""
+    folder = tmp_path_factory.mktemp("figure")
+    path = folder / "figure.html"
+    if request.param == "classify":
         weights = {name: np.random.default_rng(0).standard_normal((8, 8)) for name in "KQV"}
-        np.savez(tmp_path / "w.npz", **weights)
-        assert call("classify", tmp_path / "w.npz", "--plot", path).status == 0
+        np.savez(folder / "w.npz", **weights)
+        assert call("classify", folder / "w.npz", "--plot", path).status == 0
     else:
-        assert call(*what.split(), "-O", path).status == 0
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
+            assert call(*request.param.split(), "-O", path).status == 0
+    return request.param, path
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_interactive_figures(interactive, width, visit):
+    what, path = interactive
     page = visit(path, width=width, scheme="dark")
     page.wait_for_selector("#figure .main-svg")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

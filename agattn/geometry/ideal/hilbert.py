@@ -96,7 +96,7 @@ def _products(
         flips = tuple(2 * x < total for x, total in zip(rest, totals, strict=True))
         dominant = tuple(max(x, total - x) for x, total in zip(rest, totals, strict=True))
         lower = _flip(flips)[bases[dominant]]
-        found.append(np.sort(np.pad(lower, ((0, 0), (0, 1)), constant_values=place), axis=1))
+        found.append(np.sort(np.column_stack([lower, np.full(len(lower), place)]), axis=1))
     monomials = np.unique(np.concatenate(found), axis=0)
     random.shuffle(monomials)
     return monomials

@@ -11,7 +11,7 @@ not depend on the size of the layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement, islice, product
 from typing import Any
@@ -94,20 +94,24 @@ def relabeling(orders: Sequence[Sequence[int]], degrees: Sequence[int]) -> Calla
     return lambda monomial: tuple(sorted(map(moved, monomial)))
 
 
+@lru_cache(maxsize=4096)
 def divisors(
-    weight: TorusWeight, degrees: Sequence[int] = SingleLayer.gl_degrees
-) -> Iterator[tuple[Coordinate, TorusWeight]]:
+    weight: TorusWeight, degrees: tuple[int, ...] = SingleLayer.gl_degrees
+) -> tuple[tuple[Coordinate, TorusWeight], ...]:
     """The coordinates that divide monomials of a torus weight, sorted, with the weight of the quotients.
 
-    >>> next(divisors(((2,), (1, 1), (2, 2))))
+    >>> divisors(((2,), (1, 1), (2, 2)))[0]
     ((1, 1, 1, 1), ((1,), (0, 1), (0, 2)))
     """
-    for parts in product(*(_choices(part, degree) for part, degree in zip(weight, degrees, strict=True))):
-        yield tuple(letter for part, _ in parts for letter in part), tuple(rest for _, rest in parts)
+    choices = product(*(_choices(part, degree) for part, degree in zip(weight, degrees, strict=True)))
+    return tuple(
+        (tuple(letter for part, _ in parts for letter in part), tuple(rest for _, rest in parts))
+        for parts in choices
+    )
 
 
 def monomials_of_weight(
-    weight: TorusWeight, degrees: Sequence[int] = SingleLayer.gl_degrees
+    weight: TorusWeight, degrees: tuple[int, ...] = SingleLayer.gl_degrees
 ) -> list[Monomial]:
     """All products of coordinates of a torus weight, sorted.
 
