@@ -22,7 +22,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.engines.engine import engine_name
 from agattn.errors import InputError, UndecidedError, nearest
 
@@ -56,6 +56,7 @@ _IN_PYTHON = {
     "--force": "force=True",
     "-d and -o": "ag.SingleLayer(d, d_out)",
     "--dims and --ranks": "ag.DeepNetwork(dims, ranks)",
+    "--model": "ag.Network(layers, dim)",
     "--point FILE": "point=...",
     "--point": "point=...",
     "--slice": "slice=...",
@@ -138,8 +139,8 @@ def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False)
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
-        architecture: a layer, a network, or anything with the members of
-            :class:`agattn.architectures.protocol.Architecture`.
+        architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
+            members of :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices.
         force: attempt architectures beyond the limits too.
 
@@ -150,14 +151,16 @@ def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False)
     >>> ag.dimension(ag.DeepNetwork(dims=(3, 3, 3), ranks=(1, 2), t=3))
     M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
     """
+    from agattn.architectures.composition import check_arrays
     from agattn.architectures.network import check_tokens
     from agattn.geometry.dimension import dimension as room
 
     known = _architecture(architecture, "dimension")
-    if isinstance(known, SingleLayer):
-        known = known.as_network()
+    known = known.as_network() or known
     if isinstance(known, DeepNetwork) and not force:
         check_tokens(known)
+    if isinstance(known, Network) and not force:
+        check_arrays(known)
     return room.dimension(known, seed, force=force)
 
 

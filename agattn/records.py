@@ -74,11 +74,92 @@ class Network(Record):
     value_rank: Key[Positive | None, "The largest rank of each value matrix; null where not restricted."]
 
 
+class AttentionLayer(Record, tag_field="type", tag="attention"):
+    """Heads of attention."""
+
+    out: Key[Positive, "The output dimension d'."]
+    rank: Key[Positive, "The attention dimension a."]
+    heads: Key[Positive, "The number of heads."] = 1
+    value_rank: Key[Positive | None, "The largest rank of each V; null where not restricted."] = None
+    mask: Key[
+        Literal["none", "causal"] | list[list[int]],
+        "Which tokens are seen: rows i, columns j, 1 if j sees i.",
+    ] = "none"
+    rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
+    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention."] = "none"
+
+
+class PerceptronLayer(Record, tag_field="type", tag="perceptron"):
+    """Matrices with powers between them, token by token."""
+
+    widths: Key[list[Positive], "The numbers of rows of the matrices.", Meta(min_length=1)]
+    degree: Key[Positive, "The power of every entry between two matrices."]
+    bias: Key[bool, "Whether each matrix comes with a bias."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
+
+
+class ConvolutionLayer(Record, tag_field="type", tag="convolution"):
+    """A filter that slides along the tokens, and a power."""
+
+    filter: Key[Positive, "The length of the filter."]
+    degree: Key[Positive, "The power of every entry."]
+    stride: Key[Positive, "By how much the filter moves on."] = 1
+    channels: Key[Positive, "The number of channels of the output."] = 1
+
+
+class LinearLayer(Record, tag_field="type", tag="linear"):
+    """One matrix, token by token."""
+
+    out: Key[Positive, "The number of its rows."]
+    bias: Key[bool, "Whether it comes with a bias."] = False
+
+
+class PowerLayer(Record, tag_field="type", tag="power"):
+    """A power of every entry."""
+
+    degree: Key[Positive, "The exponent."]
+
+
+class SumLayer(Record, tag_field="type", tag="sum"):
+    """The sum of the tokens."""
+
+
+class SkipLayer(Record, tag_field="type", tag="skip"):
+    """Layers one after the other, whose input is added to their output."""
+
+    layer: Key[list[dict[str, Any]], "The layers, as in `layer` of the model.", Meta(min_length=1)]
+
+
+AnyLayer = (
+    AttentionLayer | PerceptronLayer | ConvolutionLayer | LinearLayer | PowerLayer | SumLayer | SkipLayer
+)
+
+
+class Model(Record):
+    class Input(Record):
+        dim: Key[Positive, "The number of rows of X."]
+        tokens: Key[Positive, "The number of its columns, the tokens."] = 1
+
+    input: Key[Input, "What the first layer takes."]
+    layer: Key[list[AnyLayer], "The layers, one after the other.", Meta(min_length=1)]
+
+
+class Map(Record):
+    function: Key[str, "The name of the Python function."]
+    parameters: Key[dict[str, list[Positive]], "The shape of each parameter."]
+    inputs: Key[list[Positive] | None, "The shape of X; null where there is none."]
+
+
+#: What can be studied, as documents name it.
+KINDS = (Layer, Network, Model, Map)
+
+
 class Architecture:
-    """A :class:`Layer` or a :class:`Network`, which its keys tell."""
+    """One of :data:`KINDS`, which its keys tell."""
 
 
-Studied = Key[Architecture, "The layer or the network."]
+Studied = Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
 OneLayer = Key[Layer, "The layer."]
 
 
@@ -227,15 +308,15 @@ class Dimension(Record):
         prime: Key[Count, "The prime p modulo which it was taken."]
         rows: Key[Count, "The number of random inputs, each with one cotangent."]
 
-    architecture: Key[Network, "The network."]
+    architecture: Key[Architecture, "The network (of a layer too), the model or the map."]
     dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
-    predicted: Key[Count, "The general formula."]
-    parameters: Key[Count, "The number of entries of all K, Q and V."]
+    predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
+    parameters: Key[Count, "The number of entries of all parameters."]
     evidence: Known
     lower_bound: Key[Count, "The dimension is at least this: proved."]
     upper_bound: Key[Count, "The dimension is at most this: proved."]
     upper_bound_reason: Key[str, "The argument behind the upper bound."]
-    paper: Key[Paper, "Equation 7, 14 or 16, whether or not it applies."]
+    paper: Key[Paper | None, "Equation 7, 14 or 16, whether or not it applies; null for models and maps."]
     jacobian_shape: Key[list[Count], "Rows and columns of the matrix whose rank was taken.", TWO]
     points: Key[list[Point], "The random points tried; empty for normalized networks."]
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
@@ -867,8 +948,16 @@ def schema(name: str) -> dict[str, Any]:
     def components(*records: Any, **hook: Any) -> Any:
         return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
 
-    either = {"anyOf": list(components(Layer, Network)[1].values())}
-    tops, parts = components(*_kinds(name), schema_hook=lambda _: either)
+    refs, shared = components(*KINDS)
+    either = {"anyOf": [shared.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs]}
+    asked: list[type] = []
+
+    def hook(kind: type) -> dict[str, Any]:
+        asked.append(kind)
+        return either
+
+    tops, parts = components(*_kinds(name), schema_hook=hook)
+    parts |= shared if asked else {}
     top: dict[str, Any] = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
@@ -885,7 +974,8 @@ def check(name: str, document: object) -> None:
 
     def architecture(_: type, value: Any) -> Architecture:
         try:
-            msgspec.convert(value, Layer if "d" in value else Network)
+            kinds = {"d": Layer, "layer": Model, "function": Map}
+            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
         except msgspec.ValidationError as error:
             raise ValueError(str(error).partition(" - at")[0]) from None
         return Architecture()

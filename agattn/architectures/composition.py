@@ -21,9 +21,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agattn.architectures.layers import ADD, KEEP, Attention, Layer, Shape, Step, listed
-from agattn.architectures.network import DeepNetwork
+from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Shown
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class Network(Shown):
 
 
 #: More degrees than this are not told apart.
-_MOST_DEGREES = 10_000
+_MOST_DEGREES = 1_000
 
 
 def _sums(degrees: set[int], count: int) -> set[int]:
@@ -308,3 +308,27 @@ class Wire:
 def _line(axis: int, j: int) -> tuple[Any, ...]:
     """The index of the j-th part along an axis, which is counted from the end."""
     return (..., j, *[slice(None)] * (-axis - 1))
+
+
+def check_arrays(network: Network) -> None:
+    """Refuse a network whose arrays would fill the memory.
+
+    Raises:
+        TooLargeError: if an output of a layer, or the t × t matrices of all heads, held for as many inputs as
+            the Jacobian has rows at a time, have more than 10⁸ entries.
+
+    >>> from agattn.architectures.layers import Sum, Linear
+    >>> check_arrays(Network([Sum(), Linear(2)], dim=2, tokens=10**9))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: layer 1 has arrays of 2000000000 entries, for 4 inputs; use fewer, or --force
+    """
+    inputs = min(384, network.parameters)
+    for place in network.places:
+        heads, t = getattr(place.layer, "heads", 0), place.shape[1]
+        largest = max(prod(place.shape), prod(place.layer.output_shape(place.shape)), heads * t * t)
+        if inputs * largest > LARGEST_ARRAY:
+            number = place.label.partition("_")[0] or "?"
+            raise TooLargeError(
+                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or --force"
+            )

@@ -489,7 +489,7 @@ class Perceptron(Layer):
         """Matrices, with powers between them."""
         steps: list[Step | str] = []
         for i, width in enumerate(self.widths, 1):
-            steps += [Step(Power(self.degree), "")] if i > 1 else []
+            steps += [Step(Power(self.degree), label)] if i > 1 else []
             steps.append(Step(Linear(width, self.bias), f"{label}_{i}"))
         yield from _kept(self.skip, *steps)
 
@@ -529,7 +529,7 @@ class Convolution(Layer):
         """The filter, then the power."""
         yield Step(self, label)
         if self.degree > 1:
-            yield Step(Power(self.degree), "")
+            yield Step(Power(self.degree), label)
 
     def _is_vector(self, shape: Shape) -> bool:
         """Whether a single token becomes another."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
 from agattn.errors import InputError, check_file
 
@@ -57,22 +57,52 @@ _NETWORK: dict[str, tuple[str, str | None, Command, str]] = {
     "normalization": ("--normalization", "none|softmax", str, "[default: none]"),
     "temperature": ("--temperature", "T", real_number, "Temperature of the softmax.  [default: 1]"),
 }
-_KNOWN = {**_LAYER, **_NETWORK}
+_MODEL: dict[str, tuple[str, str | None, Command, str]] = {
+    "model": ("--model", "FILE", str, "Instead, a model: FILE.toml, or FILE.py:name, which is run."),
+}
+_KNOWN = {**_LAYER, **_NETWORK, **_MODEL}
+
+
+def _one_layer(given: Architecture) -> Architecture:
+    if not isinstance(given, SingleLayer):
+        raise InputError(f"{_command()} is about one layer of one lightning head; {given} is none")
+    return given
+
+
+def _attention(given: Architecture) -> Architecture:
+    if given.as_network() is None:
+        raise InputError(f"{_command()} is about layers and networks of attention; {given} is none")
+    return given
+
+
+def _network(given: Architecture) -> Architecture:
+    network = given.as_network()
+    if network is None or not network.is_lightning:
+        raise InputError(f"{_command()} is about lightning networks of attention; {given} is none")
+    return network
+
+
+def _command() -> str:
+    return click.get_current_context().command_path
 
 
 def layer_or_network(
     command: Command,
     instead: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     described: dict[str, Any] = _KNOWN,
+    of_model: Callable[[Architecture], Architecture] = lambda given: given,
 ) -> Command:
-    """Add the options of both kinds of architecture, and pass the command the ``architecture`` given.
+    """Add the options of all kinds of architectures, and pass the command the ``architecture`` given.
 
     ``instead`` tells of all parameters whether one stands in its place; the architecture is then ``None``.
+    ``of_model`` says what the command makes of a model, or refuses it.
     """
 
     @wraps(command)
     def wrapped(**given: Any) -> Any:
         own = {name: given.pop(name) for name in described}
+        if own["model"] is not None:
+            return command(architecture=of_model(_architecture(own)), **given)
         return command(architecture=None if instead(own | given) else _architecture(own), **given)
 
     for name, (flags, shown, _, text) in reversed(described.items()):
@@ -85,18 +115,25 @@ _HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [de
 #: Adds all of them, where ``--heads`` is also that of a checkpoint; the context has what was given.
 layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS)
 
-_LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank")}
+_LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank", "model")}
 #: The same for lightning networks and checkpoints.
-network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS)
+network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS, of_model=_network)
 
-#: Adds ``-d -o -a -t`` alone.
-single_layer = partial(layer_or_network, described=_LAYER)
+#: Adds ``-d -o -a -t`` and ``--model`` alone.
+single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)
+#: Adds all, for what is known of layers and networks of attention alone.
+attention_alone = partial(layer_or_network, of_model=_attention)
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
-    """The layer or the network that options describe; an error if they describe both, or neither."""
+    """The layer, network or model that options describe; an error if they describe several, or none."""
     given = {name: _KNOWN[name][2](text) for name, text in options.items() if text is not None}
     flag = {name: flags.split()[0] for name, (flags, *_) in _KNOWN.items()}
+    if "model" in given:
+        for name in given:
+            if name != "model":
+                raise click.UsageError(f"--model describes everything by itself; leave out {flag[name]}")
+        return _model(given["model"])
     of_layer = [flag[name] for name in ("d", "d_out", "a") if name in given]
     of_network = [flag[name] for name in _NETWORK if name in given]
     if of_layer and of_network:
@@ -110,6 +147,20 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
     if "temperature" in given and given.get("normalization") != "softmax":
         raise InputError("--temperature is that of the softmax; leave it out, or add --normalization softmax")
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
+
+
+def _model(name: str) -> Architecture:
+    """What a file describes; where it is one lightning head, the layer."""
+    from agattn.architectures.model_file import read_model
+
+    made = read_model(name)
+    network = made.as_network() if isinstance(made, Network) else None
+    if network is None:
+        return made
+    if network.layers == 1 and network == DeepNetwork(network.dims, network.ranks, network.t):
+        (d, d_out), (a,) = network.dims, network.ranks
+        return SingleLayer(d, d_out, a, network.t)
+    return network
 
 
 def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:

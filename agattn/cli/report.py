@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out deep"
 )
-@functools.partial(options.layer_or_network, instead=lambda given: given["results"] is not None)
+@functools.partial(options.attention_alone, instead=lambda given: given["results"] is not None)
 @options.file_option(
     "--out", "folder",
     "Write report.html, report.md, figures, scripts and transcripts there.", folder=True, required=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import DeepNetwork, SingleLayer, positive_integer
+from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli import output
 from agattn.cli.options import (
     INPUT,
@@ -52,7 +52,7 @@ NOT_MINIMIZERS = (
 @file_option("--certificate", "Of a layer: write a certificate of all points, for agattn check.")
 @json_flag
 def command(
-    files: tuple[Path, ...], architecture: SingleLayer | DeepNetwork | None, softmax: bool, tolerance: float,
+    files: tuple[Path, ...], architecture: Architecture | None, softmax: bool, tolerance: float,
     curve: bool, kv_heads: int | None, destination: Path | None, certificate: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Learning coefficients λ and their multiplicities m (real log canonical thresholds), exactly.
@@ -62,8 +62,9 @@ def command(
     .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K, Q or A, with V
     or W_O, W_V; or it is a checkpoint, and every head is placed. With -t 1 and FILE: for one token.
 
-    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE: two bounds,
-    with their reasons, which are λ where they meet. Floating weights are taken as the numbers that they are.
+    For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model
+    with those of any polynomial model: two bounds, with their reasons, which are λ where they meet. Floating
+    weights are taken as the numbers that they are.
     """
     one_blas_thread()
     from agattn.geometry.singularities.learning_coefficients import learning_coefficients
@@ -71,10 +72,10 @@ def command(
     say = not as_json and destination != output.STDOUT
     if destination is not None:
         check_destination(destination, (".json",))
-    if isinstance(architecture, DeepNetwork):
+    if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve", "certificate")
         leave_out("is for heads, one by one", "tolerance", "kv_heads")
-        document = _of_network(architecture, files, say)
+        document = _of_network(architecture.as_network() or architecture, files, say)
     elif architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
@@ -105,7 +106,7 @@ def command(
         print_json(document)
 
 
-def _of_network(network: DeepNetwork, files: tuple[Path, ...], say: bool) -> dict[str, object]:
+def _of_network(network: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
     """The bracket at the weights of a network in files."""
     from agattn.geometry.singularities.brackets import bracket
     from agattn.heads.weight_files import WeightFile

@@ -30,7 +30,7 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
     epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
     "agattn verify -d 3 -o 2 -a 2 --claim 3.4"
 )
-@options.layer_or_network
+@options.attention_alone
 @click.option(
     "--claim", "claims", multiple=True, metavar="ID",
     help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",

@@ -31,10 +31,12 @@ def schema_page() -> str:
     True
     """
     verify = schema("verify")
-    layer, network = verify["properties"]["architecture"]["anyOf"]
+    layer, network, model, polynomial = verify["properties"]["architecture"]["anyOf"]
     architectures = [
         "## Architectures", "", "The key `architecture` of a layer:", "", *table(layer, verify), "",
-        "And of a network:", "", *table(network, verify), "",
+        "Of a network:", "", *table(network, verify), "",
+        "Of a [model](models.md):", "", *table(model, verify), "",
+        "And of a polynomial map:", "", *table(polynomial, verify), "",
     ]  # fmt: skip
     return "\n".join([*architectures, *map(section, sorted(RECORDS))])
 

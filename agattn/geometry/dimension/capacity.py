@@ -53,7 +53,7 @@ from agattn.geometry.dimension.symmetries import symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
 _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
-#: A space is not measured for more degrees than this.
+#: A space is not measured for more degrees than this, nor for more variables if the degree is higher too.
 _MOST_DEGREES = 1000
 
 
@@ -152,6 +152,8 @@ def _monomials(network: Network) -> Bound | None:
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
     if ordered:
         outputs *= tokens
+    if min(variables, degrees[-1]) > _MOST_DEGREES:
+        return None
     space = sum(comb(variables + k - 1, k) for k in degrees)
     return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
 

@@ -1,0 +1,201 @@
+"""Models from files: TOML that lists layers, or a Python program that makes an architecture.
+
+>>> text = '''
+... [input]
+... dim = 3
+...
+... [[layer]]
+... type = "perceptron"
+... widths = [5, 1]
+... degree = 4
+... '''
+>>> print(read_toml(text, "sums.toml"))
+3×1 → perceptron 5,1 (degree 4)
+>>> read_toml(text.replace("degree", "degre"), "sums.toml")
+Traceback (most recent call last):
+    ...
+agattn.errors.InputError: sums.toml: layer 1 (perceptron) has an unknown key 'degre'; did you mean 'degree'?
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from agattn.architectures.composition import Network
+from agattn.architectures.layers import LAYERS, Layer, Skip
+from agattn.architectures.protocol import Architecture
+from agattn.errors import InputError, check_file, nearest
+
+_EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
+_DEEPEST = 20
+
+
+def read_model(name: str) -> Architecture:
+    """The architecture in ``FILE.toml``, or in ``FILE.py:name``, whose program is run.
+
+    Raises:
+        InputError: if there is no such file or name, or it cannot be used; says where.
+    """
+    path, colon, inside = name.rpartition(":")
+    if colon and Path(path).suffix.lower() == ".py":
+        return read_program(Path(path), inside)
+    ending = Path(name).suffix.lower()
+    if ending == ".py":
+        raise InputError(f"{name} is a program; say which name in it is the model, as in {name}:network")
+    if ending != ".toml":
+        raise InputError(f"the model is {name!r}; it must be a file FILE.toml, or FILE.py:name")
+    return read_toml(_text(Path(name)), name)
+
+
+def read_toml(text: str, where: str) -> Network:
+    """The network that the text of a model file describes; ``where`` is what messages call it.
+
+    Raises:
+        InputError: if it is not TOML, a key or a type is unknown, or the layers do not fit together.
+    """
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not TOML: {error}") from None
+    with _named(where):
+        _check_keys("the file", table, {"input", "layer"}, ("input", "layer"))
+        given = table["input"]
+        if not isinstance(given, dict):
+            raise InputError(f"input is {_shown(given)}; it must be a table [input] with dim = 3")
+        _check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
+        layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
+        return Network(tuple(layers), **given)
+
+
+def _tables(where: str, value: Any) -> list[Any]:
+    tables = [value] if isinstance(value, dict) else value
+    if not isinstance(tables, list) or not tables:
+        raise InputError(f"{where} is {_shown(value)}; it must be tables such as {_EXAMPLE}")
+    return tables
+
+
+def _layer(where: str, table: Any, depth: int) -> Layer:
+    """A layer from its table."""
+    if not isinstance(table, dict):
+        raise InputError(f"{where} is {_shown(table)}; it must be a table such as {_EXAMPLE}")
+    if "type" not in table:
+        raise InputError(f"{where} has no type; there are {', '.join(LAYERS)}")
+    kind = table["type"]
+    if not isinstance(kind, str) or kind not in LAYERS:
+        hint = nearest(str(kind), LAYERS, f"; there are {', '.join(LAYERS)}")
+        raise InputError(f"{where} has an unknown type {_shown(kind)}{hint}")
+    where, layer = f"{where} ({kind})", LAYERS[kind]
+    known = fields(layer)
+    needed = [one.name for one in known if one.default is MISSING or layer is Skip]
+    _check_keys(where, table, {"type", *(one.name for one in known)}, needed)
+    given = {key: value for key, value in table.items() if key != "type"}
+    with _named(where):
+        if layer is Skip:
+            if depth == _DEEPEST:
+                raise InputError(f"there are more than {_DEEPEST} layers inside of each other")
+            inside = enumerate(_tables("layer", given["layer"]), 1)
+            return Skip(tuple(_layer(f"layer {i}", one, depth + 1) for i, one in inside))
+        return layer(**given)
+
+
+def _check_keys(where: str, table: dict[str, Any], known: Collection[str], needed: Collection[str]) -> None:
+    for key in table:
+        if key not in known:
+            listed = f"; there are {', '.join(sorted(known))}"
+            raise InputError(f"{where} has an unknown key {_shown(key)}{nearest(key, sorted(known), listed)}")
+    for key in needed:
+        if key not in table:
+            raise InputError(f"{where} has no {key}")
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Say of an error where it is."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _text(path: Path) -> str:
+    """The text of a file, if there is one."""
+    check_file(path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text") from None
+
+
+def read_program(path: Path, name: str) -> Architecture:
+    """What a name stands for in a Python program, which is run; or what a function of that name makes.
+
+    Its folder is the first from which it imports, as if it was run by itself, but ``__name__`` is not
+    ``"__main__"``.
+
+    Raises:
+        InputError: if the program raises, or the name is not that of an architecture.
+    """
+    _text(path)
+    spec = util.spec_from_file_location("agattn_model", path)
+    assert spec is not None and spec.loader is not None  # of .py there is always one
+    module = util.module_from_spec(spec)
+    sys.modules["agattn_model"] = module
+    sys.path.insert(0, str(path.absolute().parent))
+    try:
+        with _raising(path):
+            spec.loader.exec_module(module)
+        known = [key for key in vars(module) if not key.startswith("_")]
+        if not name or name not in vars(module):
+            listed = f"; there are {', '.join(known[:20]) or 'no names'}"
+            raise InputError(f"{path} has no {name or 'name given'}{nearest(name, known, listed)}")
+        found = vars(module)[name]
+        if callable(found) and not _is_architecture(found):
+            with _raising(path):
+                found = found()
+    finally:
+        sys.path.remove(str(path.absolute().parent))
+    if not _is_architecture(found):
+        made = "makes" if callable(vars(module)[name]) else "is"
+        raise InputError(
+            f"{path}: {name} {made} {_shown(found)}, which is no architecture; give an ag.Network, an"
+            " ag.PolynomialMap, or a function without arguments that makes one"
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _is_architecture(value: Any) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, key) for key in ("shapes", "evaluate", "t"))
+
+
+@contextmanager
+def _raising(path: Path) -> Iterator[None]:
+    """Turn whatever a program raises into one line with the number of the line."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except SyntaxError as error:
+        raise InputError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except (Exception, SystemExit) as error:
+        lines, trace = [], error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == str(path):
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        at = f", line {lines[-1]}" if lines else ""
+        said = " ".join(str(error).split())
+        raise InputError(f"{path}{at}: {type(error).__name__}: {said}") from None

@@ -1,0 +1,185 @@
+"""Model files: what they mean, the schema of their documents, and one clear line for each mistake."""
+
+from dataclasses import MISSING, fields
+from typing import get_args
+
+import msgspec
+import pytest
+
+import agattn as ag
+from agattn.architectures.layers import LAYERS
+from agattn.architectures.model_file import read_model, read_toml
+from agattn.records import AnyLayer, Model
+
+BLOCK = """
+[input]
+dim = 4
+tokens = 3
+
+[[layer]]
+type = "attention"
+out = 4
+rank = 2
+heads = 2
+value_rank = 1
+mask = "causal"
+rotary = true
+skip = true
+normalization = "none"
+
+[[layer]]
+type = "skip"
+[[layer.layer]]
+type = "linear"
+out = 3
+bias = true
+[[layer.layer]]
+type = "power"
+degree = 2
+[[layer.layer]]
+type = "perceptron"
+widths = [2, 4]
+degree = 3
+
+[[layer]]
+type = "attention"
+out = 2
+rank = 1
+mask = [[1, 0, 0], [1, 1, 0], [1, 0, 1]]
+
+[[layer]]
+type = "convolution"
+filter = 2
+stride = 1
+channels = 2
+degree = 2
+
+[[layer]]
+type = "sum"
+"""
+
+
+def test_every_type_and_key():
+    network = read_toml(BLOCK, "block.toml")
+    assert network == ag.Network(
+        [
+            ag.Attention(4, 2, 2, 1, "causal", True, True),
+            ag.Skip([ag.Linear(3, bias=True), ag.Power(2), ag.Perceptron([2, 4], 3)]),
+            ag.Attention(2, 1, mask=[[1, 0, 0], [1, 1, 0], [1, 0, 1]]),
+            ag.Convolution(2, 2, channels=2),
+            ag.Sum(),
+        ],
+        dim=4,
+        tokens=3,
+    )
+    assert msgspec.convert(network.as_json(), Model)
+
+
+def test_the_schema_has_the_keys_and_defaults_of_the_layers():
+    kinds = {one.__struct_config__.tag: one for one in get_args(AnyLayer)}
+    assert kinds.keys() == LAYERS.keys()
+    for name, kind in kinds.items():
+        known = {one.name: one.default for one in fields(LAYERS[name])}
+        if name == "skip":
+            known["layer"] = MISSING
+        documented = {
+            one.name: MISSING if one.required else one.default for one in msgspec.structs.fields(kind)
+        }
+        assert known == documented
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x", "m.toml is not TOML: "),
+        ("", "m.toml: the file has no input"),
+        ("[input]\ndim = 2", "m.toml: the file has no layer"),
+        ("[inputs]\ndim = 2", "the file has an unknown key 'inputs'; did you mean 'input'?"),
+        ("input = 3\nlayer = []", r"input is 3; it must be a table \[input\] with dim = 3"),
+        ("[input]\nlayer = 3\n[[layer]]\ntype = 'sum'", r"\[input\] has an unknown key 'layer'"),
+        ("[input]\n[[layer]]\ntype = 'sum'", r"\[input\] has no dim"),
+        ("[input]\ndim = 2.5\n[[layer]]\ntype = 'sum'", "dim is 2.5; it must be a whole number"),
+        ("[input]\ndim = 2\ntoken = 3\n[[layer]]\ntype = 'sum'", "'token'; did you mean 'tokens'?"),
+        ("layer = []\n[input]\ndim = 2", "layer is .*; it must be tables such as"),
+        ("layer = [3]\n[input]\ndim = 2", "layer 1 is 3; it must be a table"),
+        ("[input]\ndim = 2\n[[layer]]\nout = 3", "layer 1 has no type; there are attention, perceptron"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'perceptorn'", "'perceptorn'; did you mean 'perceptron'?"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 3", "layer 1 has an unknown type 3; there are"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'", r"layer 1 \(linear\) has no out"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'\nout = 1\nbais = true", "did you mean 'bias'?"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'linear'\nout = 'x'", r"layer 1 \(linear\): out is 'x'"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'skip'\nlayer = [{type = 'sun'}]", r"\(skip\): layer 1 has"),
+        ("[input]\ndim = 2\n[[layer]]\ntype = 'convolution'\nfilter = 3\ndegree = 2", "layer 1: filter"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(text, message):
+    with pytest.raises(ag.InputError, match=message) as caught:
+        read_toml(text, "m.toml")
+    assert "\n" not in str(caught.value)
+
+
+PROGRAM = """
+import agattn as ag
+from helper import WIDTH
+
+network = ag.Network([ag.Linear(WIDTH)], 2)
+number = 3
+
+def attention(A, V, X):
+    return V @ X @ X.T @ A @ X
+
+def layer():
+    return ag.PolynomialMap(attention, {"A": (2, 2), "V": (1, 2)}, (2, 2))
+
+def broken():
+    return 1 / 0
+
+def unfit():
+    return ag.Network([ag.Linear(0)], 2)
+
+if __name__ == "__main__":
+    raise SystemExit("this is not run")
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "helper.py").write_text("WIDTH = 4\n")
+    (tmp_path / "models.py").write_text(PROGRAM)
+    (tmp_path / "raises.py").write_text("x = 1\nraise ValueError('no\\nluck')\n")
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    (tmp_path / "syntax.py").write_text("x = 1\nx = = 2\n")
+    (tmp_path / "latin.toml").write_bytes(b"\xe9")
+    return tmp_path
+
+
+def test_programs(program):
+    assert read_model(f"{program}/models.py:network") == ag.Network([ag.Linear(4)], 2)
+    made = read_model(f"{program}/models.py:layer")
+    assert (made.output_shape, ag.dimension(made).dimension) == ((1, 2), 5)
+    with pytest.raises(ag.InputError, match=r"models.py, line 15: ZeroDivisionError: division by zero"):
+        read_model(f"{program}/models.py:broken")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("models.py:networks", "has no networks; did you mean 'network'?"),
+        ("models.py:", "has no name given; there are ag, WIDTH, network"),
+        ("models.py", "is a program; say which name in it is the model"),
+        ("models.py:number", "number is 3, which is no architecture; give an ag.Network"),
+        ("models.py:attention", "TypeError: attention.. missing 3 required positional arguments"),
+        ("models.py:unfit", "models.py: out is 0"),
+        ("raises.py:x", "raises.py, line 2: ValueError: no luck"),
+        ("leaves.py:x", "leaves.py, line 2: SystemExit: 3"),
+        ("syntax.py:x", "syntax.py, line 2: invalid syntax"),
+        ("nothing.py:x", "cannot read .*nothing.py: No such file"),
+        ("nothing.toml", "cannot read .*nothing.toml: No such file"),
+        ("latin.toml", "is not UTF-8 text"),
+        ("model.yaml", "it must be a file FILE.toml, or FILE.py:name"),
+    ],
+)  # fmt: skip
+def test_one_line_for_what_cannot_be_read(program, name, message):
+    with pytest.raises(ag.InputError, match=message) as caught:
+        read_model(f"{program}/{name}")
+    assert "\n" not in str(caught.value)

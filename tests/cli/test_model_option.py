@@ -1,0 +1,74 @@
+"""--model: commands on models, and one clear line where a command is not about them."""
+
+import json
+
+import pytest
+from command_line import call, document
+
+SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
+LAYER = '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 2\n'
+DEEP = "[input]\ndim = 3\ntokens = 3\n" + 2 * '[[layer]]\ntype = "attention"\nout = 3\nrank = 2\n'
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    for name, text in {"sums": SUMS, "layer": LAYER, "deep": DEEP}.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+    (tmp_path / "cubic.py").write_text(
+        "import agattn as ag\n"
+        "def twisted(s):\n    return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]\n"
+        "cubic = ag.PolynomialMap(twisted, {'s': 2})\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_dimension(models):
+    found = document("dimension", "--model", "sums.toml")
+    assert (found["dimension"], found["evidence"], found["predicted"], found["paper"]) == (
+        14,
+        "proved",
+        None,
+        None,
+    )
+    assert found["architecture"]["layer"][0]["widths"] == [5, 1]
+    found = document("dimension", "--model", "cubic.py:cubic")
+    assert (found["dimension"], found["architecture"]["function"]) == (2, "twisted")
+    deep = document("dimension", "--dims", "3,3,3", "--ranks", "2,2", "-t", "3")
+    assert document("dimension", "--model", "deep.toml") | {"seconds": 0} == deep | {"seconds": 0}
+    assert "at most  14: sums of 5 powers" in call("dimension", "--model", "sums.toml").out
+
+
+def test_a_head_is_a_layer(models):
+    assert call("ideal", "--model", "layer.toml").out == call("ideal", "-d", "2", "-o", "1").out
+    by_model = call("emit", "implicit-ideal", "--model", "layer.toml")
+    assert by_model == call("emit", "implicit-ideal", "-d", "2", "-o", "1")
+
+
+def test_learning_coefficients(models):
+    (models / "weights.json").write_text(json.dumps({"W_1_1": [[1, 0, 0]] * 5, "W_1_2": [[1, 0, 0, 0, 0]]}))
+    found = document("rlct", "--model", "sums.toml", "weights.json")
+    assert found["architecture"]["input"] == {"dim": 3, "tokens": 1}
+    assert found["bracket"]["rank"] == 3 and found["bracket"]["evidence"] == "proved"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("dimension --model sums.toml -d 2", "--model describes everything by itself; leave out -d"),
+        ("dimension --model missing.toml", "cannot read missing.toml"),
+        ("dimension --model cubic.py:cubics", "has no cubics; did you mean 'cubic'?"),
+        ("ideal --model sums.toml", "agattn ideal is about one layer of one lightning head; 3×1"),
+        ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
+        ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
+        ("report --model sums.toml --out r", "agattn report is about layers and networks of attention"),
+        ("singularities --model sums.toml", "known for networks of attention layers; 3×1"),
+        ("fiber --model sums.toml w.json", "agattn fiber is about lightning networks of attention; 3×1"),
+        ("emit implicit-ideal --model sums.toml", "implicit-ideal is about a layer; give -d and -o"),
+        ("rlct --model sums.toml", "give a FILE with weights W_1_1 and W_1_2 of 3×1"),
+    ],
+)  # fmt: skip
+def test_one_line_where_a_model_does_not_serve(models, arguments, said):
+    (models / "w.json").write_text("{}")
+    status, out, err = call(*arguments.split())
+    assert (status, out) == (2, "") and said in err and err.count("\n") == 1
