@@ -6,7 +6,14 @@ import pytest
 from agattn import DeepNetwork
 from agattn.claims import deep_singular_points
 from agattn.geometry.singularities import virtual_points
-from agattn.geometry.singularities.virtual_points import Statement, VirtualPoint, facts, special_points
+from agattn.geometry.singularities.kinds import kinds
+from agattn.geometry.singularities.virtual_points import (
+    Statement,
+    VirtualPoint,
+    facts,
+    settled,
+    special_points,
+)
 from agattn.verification.verify import Settings, verify
 
 IDS = ["agattn.deep-critical", "agattn.deep-singular"]
@@ -102,7 +109,7 @@ def test_two_dimensional_tokens():
         skew = [point([M_1, form(p, r) + n * J], L) for n in range(4)]
         dim = skew[0].dimension
         assert ranks(skew, 2) == (dim - 1, dim)
-        assert facts(skew[0], 2).theorem == Statement(True, None, 1)
+        assert facts(skew[0], 2).theorem == Statement(True, len(L) == 1, 1)
     one, other = point([M_1, form(p, r)], [l]), point([M_1, form(l, r)], [p])
     moved = [p._replace(M=(p.M[0], p.M[1] + J)) for p in (one, other)]
     assert ranks([one, other, *moved], 2) == (7, 9) and one.dimension == 8
@@ -146,3 +153,30 @@ def test_the_claims_share_one_computation():
     report = verify(wide(3, 1, 2, 2), IDS, Settings("native"))
     assert [v.known for v in report.verdicts] == ["proved in part"] * 2
     assert {v.computed["points"] for v in report.verdicts} == {22}
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "expected"),
+    [
+        (DeepNetwork((3, 3, 2), (2, 3), t=2), "generic", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (2, 3), t=2), "rk M_1 = 1", (True, "purity")),
+        (DeepNetwork((3, 3, 2), (3, 2), t=2), "rk M_2 = 1", (True, "purity")),  # a determinantal variety
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "rk M_2 = 1", (False, "one-point fiber")),
+        (DeepNetwork((3, 2, 3), (3, 2), t=2), "generic", (False, "one-point fiber")),
+        (DeepNetwork((3, 2, 3), (3, 2), t=2), "rk V_1 = 1", (True, "purity")),  # not one common plane
+        (DeepNetwork((3, 2, 3), (3, 2), t=2), "rk M_2 = rk L = 1", (True, "several branches")),
+        (DeepNetwork((3, 3, 2), (3, 1), t=2), "generic", None),
+        (DeepNetwork((3, 2, 2, 3), (3, 2, 2), t=2), "generic", None),
+        (DeepNetwork((3, 3, 2), (3, 3), t=1), "generic", (False, "one-point fiber")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=1), "M_1 = M_2", (True, "purity")),  # a common factor
+        (DeepNetwork((3, 3, 1), (3, 3), t=1), "M_2 symmetric of rank 2", (True, "several branches")),
+        (DeepNetwork((3, 3, 1), (3, 3), t=1), "M_2 = k qᵀ, L = h kᵀ", (True, "purity")),
+        (DeepNetwork((2, 2, 2), (2, 2), t=2), "rk M_1 = 1", (False, "one-point fiber")),
+        (DeepNetwork((2, 2, 1), (2, 2), t=2), "rk M_1 = 1", (True, "purity")),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2), "M_1 skew", None),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2, heads=2), "generic", None),
+    ],
+)
+def test_what_the_theorems_settle(network, kind, expected):
+    found = {k.name: k for k in kinds(network)}[kind]
+    assert settled(network, *(found.virtual or ([], np.zeros((1, 1))))) == expected

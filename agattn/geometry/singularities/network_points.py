@@ -12,14 +12,13 @@ rank modulo a prime is a proved lower bound.
 - *smooth branch*: at some preimage the differential has rank dim M̄. Then it has this rank nearby, and the
   functions of all weights near this preimage form a manifold of dimension dim M̄. Other branches of M̄ may
   pass through f; if one of another tangent space is found, f is singular.
-- *smooth*, or *singular* by purity: by the theorems of the page on deep singularities, for networks that are
-  wide enough (:func:`by_theorem`).
+- *smooth*, or *singular* by purity: by the theorems of the page on deep singularities (:func:`by_theorem`).
 - *undecided*: none of these.
 
 >>> from agattn import DeepNetwork
 >>> found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
 >>> print(str(found).partition("; 27 ")[2])
-kinds of points: 17 singular, 4 smooth, 2 smooth on their branch, 4 undecided
+kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
 """
 
 from __future__ import annotations
@@ -50,6 +49,7 @@ from agattn.geometry.singularities.families import Vector, Weights, widest_famil
 from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
 from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
+from agattn.geometry.singularities.virtual_points import is_wide, settled
 
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -337,14 +337,12 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
 
 
 def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | None:
-    """What Theorems 3 to 5 of the page on deep singularities say of a function that is not 0, or ``None``.
-
-    They are about two or more tokens and networks whose virtual weights range over all matrices: one head, no
-    skip connections, d_i ≥ d_0 for i < l and a_i ≥ d_0.
+    """What the theorems of the page on deep singularities say of a function that is not 0, or ``None``.
 
     Args:
         at: integer weights.
-        is_critical: whether they are proved to be.
+        is_critical: whether they are proved to be: where d_0 ≥ 3, t ≥ 2 and all (M, L) are virtual weights, M̄
+            is singular there (Theorem 3). All else is :func:`settled`.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
     >>> for kind in kinds(network)[:2]:
@@ -354,20 +352,12 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     """
     network = at.architecture.as_network()
     assert network is not None
-    d = network.dims[0]
-    given = virtual(network, _arrays(at))
-    if given is None or network.t < 2 or d < 2 or min(*network.dims[:-1], *network.ranks) < d:
+    if (given := virtual(network, _arrays(at))) is None:
         return None
-    M, L = given
-    ranks = [rank(m) for m in M]
-    if d >= 3 and is_critical:
-        return "singular", "purity"  # Theorem 3
-    if not all((m + m.T).any() for m in M):
-        return None
-    if min(ranks[:-1], default=2) >= 2:  # Theorem 4
-        pair = ranks[-1] == 1 == rank(L)
-        return ("singular", "several branches") if pair else ("smooth", "one-point fiber")
-    return ("singular", "purity") if d >= 3 else None  # Theorem 5
+    if is_critical and is_wide(network) and network.dims[0] >= 3 and network.t >= 2:
+        return "singular", "purity"
+    found = settled(network, *given)
+    return found and ("singular" if found[0] else "smooth", found[1])
 
 
 def _preimages(

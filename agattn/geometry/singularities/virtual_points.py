@@ -8,7 +8,8 @@ proofs):
 - (M, L) is critical iff rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ. With the first such i the rank
   drops by (l − i)·C(d, 2) or more, for M_j + K with skew K, j > i, has the same function; else by d − 1.
 - For d ≥ 3 M̄ is singular at f iff rk M_i = 1 for an i < l, or rk M_l = rk L = 1; elsewhere it is smooth. For
-  d = 2 the same holds where no M_i with i < l has rank 1.
+  d = 2 the same holds where no M_i with i < l has rank 1; if M_{l−1} is the first, M̄ is singular iff
+  rk L = 1.
 
 The ranks are taken modulo a prime, at random inputs: they can only be too small, so they prove that a point
 is *not* critical, and where the images of the differential at several preimages of f span more than dim M̄
@@ -25,11 +26,13 @@ Statement(critical=True, singular=True, drop=3)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import comb
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
@@ -40,12 +43,15 @@ from agattn.geometry.singularities.kinds import is_plain, kinds, rank, rank_one_
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8
+#: How a theorem decides whether M̄ is singular.
+Way = Literal["purity", "several branches", "one-point fiber"]
 
 
 class Statement(NamedTuple):
     """What the theorem says of a point: critical or not, singular or not, by how much the rank drops.
 
-    ``singular`` is ``None`` where d = 2 and a head before the last has rank 1; ``drop`` is a lower bound.
+    ``singular`` is ``None`` where d = 2 and a head before the last but one has rank 1; ``drop`` is a lower
+    bound.
     """
 
     critical: bool
@@ -77,7 +83,8 @@ class VirtualPoint(NamedTuple):
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
         last = rank(self.M[-1]) == 1 == rank(self.L)
         if first is not None:
-            return Statement(True, True if d > 2 else None, (l - first) * comb(d, 2))
+            of_two = rank(self.L) == 1 if first == l - 1 else None
+            return Statement(True, True if d > 2 else of_two, (l - first) * comb(d, 2))
         if not last:
             return Statement(False, False, 0)
         (k, _), (_, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
@@ -157,6 +164,73 @@ def is_wide(network: DeepNetwork) -> bool:
     d, *_ = network.dims
     wide = min(*network.dims[:-1], *network.ranks) == d >= 2
     return network.is_lightning and is_plain(network) and network.value_rank is None and wide
+
+
+def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, Way] | None:
+    """Whether M̄ is singular at φ(M, L) ≠ 0, by the theorems of docs/deep-singularities.md, and which way.
+
+    Theorems 4, 5 and 6 are about wide networks, Theorem 8 about smaller ranks or one bottleneck, and
+    Theorem 7 about one token. All but the last are silent where some M_i is skew-symmetric. ``None`` if none
+    of them says.
+
+    >>> M, L = [np.diag([1, 2, 3]), np.diag([1, -1, 0])], np.eye(2, 3, dtype=int)
+    >>> for ranks in ((3, 3), (3, 2), (2, 3)):
+    ...     print(ranks, settled(DeepNetwork((3, 3, 2), ranks, t=2), M, L))
+    (3, 3) (False, 'one-point fiber')
+    (3, 2) (False, 'one-point fiber')
+    (2, 3) None
+    >>> settled(DeepNetwork((3, 3, 2), (3, 3), t=1), M, L)
+    (False, 'one-point fiber')
+    """
+    d, d_1, *_ = network.dims
+    if not (network.is_lightning and is_plain(network)) or network.value_rank is not None or d < 2:
+        return None
+    point, ranks = VirtualPoint("", tuple(M), L), [rank(m) for m in M]
+    if network.t == 1:
+        return _at_one_token(point) if is_wide(network) and d + len(L) > 3 else None
+    if (statement := point.statement()) is None or any(
+        m > a for m, a in zip(ranks, network.ranks, strict=True)
+    ):
+        return None
+    if is_wide(network):
+        return None if statement.singular is None else (statement.singular, _way(statement))
+    if d < 3:
+        return None
+    singular_source = any(m < a < d for m, a in zip(ranks, network.ranks, strict=True))
+    if min(network.dims[:-1]) < d:
+        one_width = set(network.dims[1:-1]) == {d_1} and d_1 + (network.layers == 2) >= 3
+        if not one_width or network.ranks[0] < d or min(network.ranks) < d_1:
+            return None
+        span = rank(np.concatenate([x for m in M[1:] for x in (m, m.T)] + [L]))
+        if span > d_1:
+            return None
+        singular_source = span < d_1
+    elif min(network.ranks) < 2:
+        return None
+    if statement.singular or not singular_source:
+        return bool(statement.singular), _way(statement)
+    return True, "purity"
+
+
+def _way(statement: Statement) -> Way:
+    if not statement.singular:
+        return "one-point fiber"
+    return "purity" if statement.critical else "several branches"
+
+
+def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
+    """Theorem 7: by common factors of the quadratic forms of the M_i, and the linear form where rk L = 1."""
+    names = tuple(f"x{i}" for i in range(len(point.M[0])))
+    x = flint.fmpz_mpoly_ctx.get(names, "lex").gens()
+    forms: list[Any] = [sum(int(c) * x[i] * x[j] for (i, j), c in np.ndenumerate(m)) for m in point.M]
+    has_form = rank(point.L) == 1
+    if has_form:
+        [row] = rank_one_factors(point.L)[1]
+        forms.append(sum(int(c) * x[i] for i, c in enumerate(row)))
+    if any(one.gcd(other).total_degree() > 0 for one, other in itertools.combinations(forms, 2)):
+        return True, "purity"
+    last = point.M[-1]
+    return (True, "several branches") if has_form and rank(last + last.T) <= 2 else (False, "one-point fiber")
 
 
 def facts(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
