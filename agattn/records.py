@@ -506,6 +506,25 @@ class Figure2(Record, tag_field="figure", tag=2):
     file: Drawn
 
 
+class FigureDeep(Record):
+    """A slice of a network through a head of rank one: figure deep."""
+
+    figure: Key[Literal["deep"], "`deep`."]
+    architecture: Key[Network, "The network."]
+    weights: Key[
+        dict[str, Matrix], "All virtual weights with a function in the slice, with unknowns e and q."
+    ]
+    dimension: Key[Count, "The dimension of the affine space that cuts."]
+    span: Key[list[list[Count]], "Its coordinates on the surface, as powers of x and y."]
+    coordinates: Key[list[list[Count]], "Those of them that are drawn, x, y and z.", THREE]
+    equation: Key[str, "The surface in these three."]
+    limits: Key[
+        str, "Points of the surface that are limits of functions of the network, and none of its own."
+    ]
+    evidence: Known
+    file: Drawn
+
+
 class Figure3(Record, tag_field="figure", tag=3):
     """Figure 3."""
 
@@ -929,7 +948,7 @@ RECORDS: dict[str, Any] = {
     "classify": (Classify.Head, Classify),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
-    "figure": Figure1 | Figure2 | Figure3, "ideal": Ideal, "identify": Identify, "rank": Rank,
+    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,

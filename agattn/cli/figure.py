@@ -1,4 +1,4 @@
-"""``agattn figure``: the paper's figures, recomputed."""
+"""``agattn figure``: the paper's figures, recomputed, and one of a network with two layers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from agattn.cli.options import file_option
 from agattn.cli.output import FIGURES, check_drawing, print_json, progress
 
 
-@click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure 3 -O figure3.svg")
-@click.argument("number", metavar="1|2|3", type=click.Choice(["1", "2", "3"]))
+@click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure deep -O limits.html")
+@click.argument("number", metavar="1|2|3|deep", type=click.Choice(["1", "2", "3", "deep"]))
 @file_option(
     "-O", "--output",
     "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.",
@@ -40,10 +40,11 @@ def command(
     number: str, output: Path | None, d: str, d_out: str, a: str | None, slice_file: Path | None, radius: int,
     engine_name: str, layers: int, timeout: float, memory: int, force: bool, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Recompute figure NUMBER of the paper.
+    """Recompute figure 1, 2 or 3 of the paper, or draw a slice of a network.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks.
+    tree; 3, dimensions of normalized networks; deep, a slice of a network with two layers through a head of
+    rank one, with the limits that no weights reach.
     """
     if number != "1":
         mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
@@ -60,8 +61,10 @@ def command(
         figure = _figure_1((d, d_out, d if a is None else a), slice_file, output, {
             "engine": engine_name, "limits": Limits(timeout, memory), "radius": radius, "force": force,
         })  # fmt: skip
+    elif number == "2":
+        figure = _figure_2(output, layers)
     else:
-        figure = _figure_2(output, layers) if number == "2" else _figure_3(output, seed)
+        figure = _figure_3(output, seed) if number == "3" else _figure_deep(output)
     document, lines, note = figure
     if as_json:
         print_json(document | {"file": None if output is None else str(output)})
@@ -114,6 +117,27 @@ def _figure_2(output: Path | None, layers: int) -> Shown:
     pairs = [{"i": i, "transposed": transposed} for i, transposed in unrolled_factors(layers)]
     document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
     return document, [f"φ(X) = {product}"], ""
+
+
+def _figure_deep(output: Path | None) -> Shown:
+    options.one_blas_thread()
+    from agattn.reports.figure_deep import compute_figure_deep
+
+    with progress("a slice of a network"):
+        figure = compute_figure_deep()
+        if output is not None:
+            figure.save(output)
+    document = figure.as_json()
+    matrices = ", ".join(
+        f"{name} = ({'; '.join(' '.join(row) for row in rows)})" for name, rows in document["weights"].items()
+    )
+    lines = [
+        f"network:   {figure.slice.network}",
+        f"surface:   {document['equation']} = 0, in three of {document['dimension']} coordinates",
+        f"weights:   {matrices}, with x = e and y = -e*q, up to symmetries; there are no others",
+        f"limits:    {document['limits']}: no weights compute these",
+    ]
+    return document, lines, f"{figure.words} {str(figure.evidence).capitalize()}."
 
 
 def _figure_3(output: Path | None, seed: int) -> Shown:

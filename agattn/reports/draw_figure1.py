@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,23 @@ if TYPE_CHECKING:
 
 _SURFACE, _PALE, _INK, _RED, _LINE = "#7fb2e5", "#d9dee4", "#1a1a1a", "#b3261e", "#2f5f8f"
 _LIGHT = np.array([0.25, -0.5, 0.83])
-_IN_M, _OUTSIDE = "in M", "only in the Zariski closure"
+
+
+class Words(NamedTuple):
+    """What a legend calls the surface in M and beyond it, the red points in M and beyond it, and the black.
+
+    ``lines`` is for the thin lines, which have no entry if it is empty.
+    """
+
+    surface: str = "in M"
+    pale: str = "only in the Zariski closure"
+    solid: str = "singular, in M"
+    dotted: str = "singular, only in the Zariski closure"
+    point: str = "pinch point"
+    lines: str = ""
+
+
+_FIGURE_1 = Words()
 
 
 @dataclass(frozen=True)
@@ -26,10 +42,12 @@ class Scene:
         names: of the axes.
         formula: of the surface, in LaTeX.
         surface: its triangles, m × 3 × 3: those in M, and those only in its Zariski closure.
-        rulings: straight lines on it, 2 × 3 each.
+        rulings: lines on it, n × 3 each, straight ones by their ends.
         segments: those of a singular line, 2 × 3 each, with whether they are in M.
         curve: points of another singular locus, n × 3: those in M, and those only in its closure.
         pinches: the pinch points, n × 3.
+        words: of the legend.
+        elevation: in degrees, from which it is first seen.
     """
 
     names: tuple[str, str, str]
@@ -40,6 +58,8 @@ class Scene:
     segments: tuple[tuple[bool, Array], ...]
     curve: tuple[Array, Array]
     pinches: Array
+    words: Words = _FIGURE_1
+    elevation: int = 20
 
     def singular(self) -> list[tuple[bool, Array]]:
         """The points shown of a singular locus that is no line: all in M, every third of the others."""
@@ -91,16 +111,19 @@ def draw(scene: Scene) -> Figure:
         pane._axinfo["grid"].update(color="#dddddd", linewidth=0.5)
     axes.tick_params(labelsize=8, pad=-2, colors="#555555")
     axes.set_box_aspect((1, 1, 1), zoom=0.93)
-    axes.view_init(elev=20, azim=-56)
+    axes.view_init(elev=scene.elevation, azim=-56)
     handles: list[Any] = [Patch(facecolor=_SURFACE, label=f"${scene.formula} = 0$")]
+    words = scene.words
+    if words.lines:
+        handles.append(Line2D([], [], label=words.lines, color=_LINE, linewidth=0.7))
     states = {in_m for in_m, _ in (*scene.segments, *scene.singular())}
     if True in states:
-        handles.append(Line2D([], [], label=r"singular, in $\mathcal{M}$", **solid))
+        handles.append(Line2D([], [], label=words.solid.replace("M", r"$\mathcal{M}$"), **solid))
     if False in states:
-        handles.append(Line2D([], [], label=_OUTSIDE, **dotted))
+        handles.append(Line2D([], [], label=words.dotted.removeprefix("singular, "), **dotted))
     if len(scene.pinches):
         dot: dict[str, Any] = {"color": _INK, "marker": "o", "linestyle": "", "markersize": 6}
-        handles.append(Line2D([], [], label="pinch point", **dot))
+        handles.append(Line2D([], [], label=words.point, **dot))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
     return canvas
 
@@ -117,16 +140,19 @@ def _shaded(triangles: Array, colour: str, alpha: float) -> Array:
 
 def plotly_figure(scene: Scene) -> dict[str, Any]:
     """The same as plotly's data and layout, JSON-ready."""
+    words = scene.words
     data = [
         _mesh(triangles, colour, name)
-        for triangles, colour, name in zip(scene.surface, (_SURFACE, _PALE), (_IN_M, _OUTSIDE), strict=True)
+        for triangles, colour, name in zip(scene.surface, (_SURFACE, _PALE), words[:2], strict=True)
         if len(triangles)
     ]
-    plain: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
-    data += [_scatter(line, "lines", line={"color": _LINE, "width": 1.5}, **plain) for line in scene.rulings]
+    for n, line in enumerate(scene.rulings):
+        plain: dict[str, Any] = {"hoverinfo": "skip", "showlegend": bool(words.lines) and n == 0}
+        plain |= {"name": words.lines} if words.lines else {}
+        data.append(_scatter(line, "lines", line={"color": _LINE, "width": 1.5}, **plain))
     shown: set[bool] = set()
     for in_m, ends in scene.segments:
-        name = f"singular, {_IN_M if in_m else _OUTSIDE}"
+        name = words.solid if in_m else words.dotted
         if in_m:
             piece = _mesh(_tube(ends, 0.012 * scene.radius), _RED, name)
         else:
@@ -137,11 +163,11 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
         shown.add(in_m)
     for in_m, points in scene.singular():
         marker = {"size": 2.5, "color": _RED, "symbol": "circle" if in_m else "circle-open"}
-        name = f"singular, {_IN_M if in_m else _OUTSIDE}"
+        name = words.solid if in_m else words.dotted
         data.append(_scatter(points, "markers", marker=marker, name=name))
     if len(scene.pinches):
         marker = {"size": 6, "color": _INK, "line": {"color": "#ffffff", "width": 1}}
-        data.append(_scatter(scene.pinches, "markers", marker=marker, name="pinch point"))
+        data.append(_scatter(scene.pinches, "markers", marker=marker, name=words.point))
     axes = {
         f"{axis}axis": {
             "title": {"text": name}, "range": [-scene.radius, scene.radius], "nticks": 5,
@@ -149,10 +175,11 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
         }
         for axis, name in zip("xyz", scene.names, strict=True)
     }  # fmt: skip
+    height = round(2.07 * float(np.tan(np.radians(scene.elevation))), 2)
     layout = {
         "scene": {
             **axes, "aspectmode": "cube", "dragmode": "orbit",
-            "camera": {"eye": {"x": 1.25, "y": -1.65, "z": 0.75}},
+            "camera": {"eye": {"x": 1.25, "y": -1.65, "z": height}},
         },
         "margin": {"l": 0, "r": 0, "t": 8, "b": 0},
         "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top"},

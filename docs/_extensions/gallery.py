@@ -21,6 +21,8 @@ COMMANDS = (
     "agattn strata -d 3 -o 2 -a 2 --hasse strata.svg",
     "agattn figure 2 -O tree.svg",
     "agattn figure 2 -O tree.html",
+    "agattn figure deep -O limits.png",
+    "agattn figure deep -O limits.html",
     "agattn figure 3 -O dimensions.svg",
     "agattn figure 3 -O dimensions.html",
     "agattn rank hilbert.json --plot spectrum.svg",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
@@ -45,7 +46,8 @@ def section(name: str) -> str:
     """The schema of a command: a heading, what it is about, and a table of its keys."""
     root = schema(name)
     lines = [f"## agattn {name}", "", root.get("description", COMMANDS[name]), ""]
-    for part in root.get("anyOf", [root]):
+    tops = root.get("anyOf", [root])
+    for part in chain.from_iterable(top.get("anyOf", [top]) for top in tops):
         part = resolve(part, root)
         if part is not root:
             lines += [part["description"], ""]

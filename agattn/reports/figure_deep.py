@@ -1,0 +1,111 @@
+"""A slice of a two-layer neuromanifold through a head of rank one, drawn with the limits that are not in it.
+
+>>> figure = compute_figure_deep()
+>>> figure.slice.equation
+x*y - z
+>>> print(figure.words.partition(":")[0])
+M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5, in three of its coordinates
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agattn.evidence import Evidence
+from agattn.geometry.sections.head_slice import DRAWN, HeadSlice, head_slice
+from agattn.reports.draw_figure1 import Scene, Words, draw, plotly_figure
+from agattn.reports.drawing import page, save
+from agattn.reports.figure1 import pretty
+from agattn.reports.surface import Array, grid_triangles
+
+#: The weights c for which the functions with this skew part are drawn, from x = −1 to 1 or to y = ±1.
+_SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)
+
+
+@dataclass(frozen=True)
+class FigureDeep:
+    """The slice, to be drawn and to be said.
+
+    Attributes:
+        slice: what was computed.
+    """
+
+    slice: HeadSlice
+
+    @property
+    def evidence(self) -> Evidence:
+        """That of the slice; everything stated is exact."""
+        return self.slice.evidence
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What is drawn: the surface, curves of constant c, the line of limits, and the head of rank one."""
+
+        def point(x: Array, y: Array) -> Array:
+            return np.stack([x**i * y**j for i, j in DRAWN], axis=-1)
+
+        grid, lines = np.linspace(-1, 1, 61), []
+        for c in sorted({sign * c for c in _SKEW for sign in (1, -1)}):
+            x = np.linspace(-1, 1, 81) / max(1, abs(c))
+            lines.append(point(x, c * x))
+        none, ends = np.zeros((0, 3)), point(np.zeros(2), np.array([-1.0, 1.0]))
+        words = Words(
+            "in M", "", "", "limits, which no weights reach", "a head of rank one",
+            "weights with a fixed skew part of M₂",
+        )  # fmt: skip
+        return Scene(
+            ("x", "y", "z"), self.slice.equation.latex(), 1,
+            (grid_triangles(point, grid, grid), np.zeros((0, 3, 3))), tuple(lines),
+            ((False, ends),), (none, none), np.zeros((1, 3)), words, 47,
+        )  # fmt: skip
+
+    @property
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it."""
+        network, dimension = self.slice.network, self.slice.dimension
+        return (
+            f"{network}, cut by an affine space of dimension {dimension}, in three of its coordinates: "
+            f"the surface {pretty(str(self.slice.equation))} = 0 without the line x = 0, but with the point 0. This "
+            "is all of the slice. The point is a head of rank one, at which all skew parts of M₂ give one "
+            "function, so that the curves of weights with a fixed one meet there. The other points of the "
+            "line are limits of functions of the network, whose weights diverge, and no weights compute them."
+        )
+
+    def page(self) -> str:
+        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+
+        Raises:
+            InputError: if plotly is missing.
+        """
+        title = f"A slice of {self.slice.network}, and limits that are not in it"
+        figure = plotly_figure(self.scene)
+        note = f"Drag to turn, scroll to zoom. Equation, weights and limits: {self.evidence}."
+        return page(title, self.words, note, figure["data"], figure["layout"])
+
+    def save(self, path: Path) -> None:
+        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
+
+        Raises:
+            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
+                file cannot be written.
+        """
+        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything the figure states, JSON-ready."""
+        return {
+            "figure": "deep", "architecture": self.slice.network.as_json(), "weights": self.slice.weights,
+            "dimension": self.slice.dimension, "span": [list(s) for s in self.slice.span],
+            "coordinates": [list(s) for s in DRAWN], "equation": str(self.slice.equation),
+            "limits": "x = 0, y ≠ 0", "evidence": self.evidence.value,
+        }  # fmt: skip
+
+
+def compute_figure_deep() -> FigureDeep:
+    """Compute the slice, its equation and all weights whose functions are in it."""
+    return FigureDeep(head_slice())
