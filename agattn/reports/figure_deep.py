@@ -3,8 +3,8 @@
 >>> figure = compute_figure_deep()
 >>> figure.slice.equation
 x*y - z
->>> print(figure.words.partition(":")[0])
-M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5, in three of its coordinates
+>>> print(figure.words.partition(". ")[0])
+M(2,2,1; 2,2), t = 2, cut by an affine space of dimension 5
 """
 
 from __future__ import annotations
@@ -67,13 +67,14 @@ class FigureDeep:
     @property
     def words(self) -> str:
         """The figure in words, for those who cannot see it."""
-        network, dimension = self.slice.network, self.slice.dimension
         return (
-            f"{network}, cut by an affine space of dimension {dimension}, in three of its coordinates: "
-            f"the surface {pretty(str(self.slice.equation))} = 0 without the line x = 0, but with the point 0. This "
-            "is all of the slice. The point is a head of rank one, at which all skew parts of M₂ give one "
-            "function, so that the curves of weights with a fixed one meet there. The other points of the "
-            "line are limits of functions of the network, whose weights diverge, and no weights compute them."
+            f"{self.slice.network}, cut by an affine space of dimension {self.slice.dimension}. "
+            f"Three of its coordinates are drawn: the surface {pretty(str(self.slice.equation))} = 0 "
+            "without the line x = 0, but with the point 0. This is all of the slice. "
+            "The point is a head of rank one, at which all skew parts of M₂ give one function, "
+            "so that the curves of weights with a fixed one meet there. "
+            "The other points of the line are limits of functions of the network, whose weights diverge, "
+            "and no weights compute them."
         )
 
     def page(self) -> str:

@@ -37,7 +37,7 @@ def network(x: Any, c: Any, M_2: Any = None) -> list[Any]:
 
 
 def point(x: Any, y: Any) -> list[Any]:
-    """The values at a point of the surface: |r|²r + y·det(X)³·rJ."""
+    """The values at a point of the surface: ‖r‖²r + y·det(X)³·rJ."""
     values = []
     for X in map(matrix, INPUTS):
         one, two = X

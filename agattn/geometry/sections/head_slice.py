@@ -5,12 +5,12 @@ The network has d_0 = d_1 = 2, d_2 = 1 and two lightning layers for two tokens; 
 .. math:: M_1 = \begin{pmatrix} 1 & 0 \\ 0 & x \end{pmatrix}, \quad
           M_2 = \begin{pmatrix} 1 & c \\ -c & 0 \end{pmatrix}, \quad L = (1, 0)
 
-let r = x_1x_1ᵀ·x_1 + x·x_1x_2ᵀ·x_2 for the rows of X. The function is |r|²r + xc·det(X)³·rJ, a polynomial
+let r = x_1x_1ᵀ·x_1 + x·x_1x_2ᵀ·x_2 for the rows of X. The function is ‖r‖²r + xc·det(X)³·rJ, a polynomial
 in x and y = xc: a surface in an affine space A of dimension five. A weight c = y/x exists where x ≠ 0. Where
 x = 0, M_1 has rank one, all c give one function, that with y = 0, and those with y ≠ 0 are limits for c → ∞.
 
 *M ∩ A is this surface without the line x = 0, but with the point 0.* Let weights have a function in A. For
-x_2 = 0 it is L_1(M_1)_{11}³(M_2)_{11}·|x_1|⁸x_1, and in A it is |x_1|⁸x_1. So rescaling makes these entries
+x_2 = 0 it is L_1(M_1)_{11}³(M_2)_{11}·‖x_1‖⁸x_1, and in A it is ‖x_1‖⁸x_1. So rescaling makes these entries
 1. The linear forms that vanish on A, applied to the coefficients of the function, are then equations for the
 other seven. :func:`head_slice` writes them down and solves them, one unknown after the other: only the
 weights above are left. So no point of the line but 0 is in M, over ℂ as well.
