@@ -384,7 +384,7 @@ class HeadsLimit(Shown):
     def flaw(self) -> str:
         """What is wrong with the arc or with the obstruction, by exact computation; empty if nothing is."""
         expansion = self.arc.expansion()
-        if min(expansion) < 0:
+        if min(expansion, default=0) < 0:
             return f"a term with ε^{min(expansion)} does not cancel"
         if expansion.get(0) != self.y:
             return "the arc has another limit"

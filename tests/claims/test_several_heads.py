@@ -1,0 +1,184 @@
+"""That layers of several heads are not closed: the claim, and certificates, which cannot be made false."""
+
+import copy
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from command_line import call
+
+import agattn as ag
+from agattn.architectures import DeepNetwork
+from agattn.checker import UnreadableError, check, determinant
+from agattn.claims import NETWORK_CLAIMS, several_heads
+from agattn.errors import InputError
+from agattn.geometry.singularities.several_heads import closedness
+from agattn.verification.certificate import make_heads_certificate
+from agattn.verification.verify import Settings, verify
+from tests.faults.certificates import at, places
+
+NAME = "agattn.heads-not-closed"
+OUTSIDE = {"squares": (3, 2, 2, 3), "products": (4, 1, 1, 3), "pencil": (5, 1, 3, 2)}
+
+
+def layer(d, d_out, a, h, t=2, **options):
+    return DeepNetwork((d, d_out), (a,), t=t, heads=h, **options)
+
+
+def verdict(network):
+    return verify(network, [NAME], Settings("native")).verdicts[0]
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_confirmed(kind):
+    found = verdict(layer(*OUTSIDE[kind], t=3))
+    assert (found.status.value, found.known, found.computed) == ("confirmed", "proved", "not closed")
+    assert found.details["limit"]["obstruction"]["kind"] == kind and "y_11" in found.witness
+    assert verdict(layer(3, 3, 2, 2, skip=True)).status.value == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("network", "assumed", "computed"),
+    [
+        (layer(3, 1, 2, 2), ("d' ≥ 2, or a ≤ d − 2 with a = 1 or h = 2",), "closed"),
+        (layer(2, 3, 1, 3), ("2 ≤ h ≤ d",), "closed"),
+        (layer(3, 2, 2, 1), ("2 ≤ h ≤ d",), "closed"),
+        (layer(3, 2, 2, 2, t=1), ("t ≥ 2",), None),
+        (layer(3, 2, 2, 2, normalization="softmax"), ("no normalization",), None),
+        (layer(3, 2, 2, 2, value_rank=1), ("V_i of any rank",), None),
+        (DeepNetwork((3, 3, 2), (3, 3), t=2, heads=2), ("one layer",), None),
+    ],
+)
+def test_inapplicable(network, assumed, computed):
+    found = verdict(network)
+    assert (found.status.value, found.assumes, found.computed) == ("inapplicable", assumed, computed)
+
+
+def test_the_hypotheses_are_where_a_limit_is_known():
+    for d in range(1, 7):
+        for d_out in (1, 2):
+            for a in range(1, d + 2):
+                for h in range(1, d + 3):
+                    network = layer(d, d_out, a, h)
+                    known = closedness(network).status == "not closed"
+                    assert known == (not NETWORK_CLAIMS[NAME].failing_hypotheses(network))
+
+
+def test_a_wrong_witness_decides_nothing_and_a_closed_layer_refutes(monkeypatch):
+    right = closedness(layer(3, 2, 2, 3))
+    moved = replace(right.limit, y={**right.limit.y, (1, 1, 1, 1): 1})
+    for found, status, words in (
+        (replace(right, limit=moved), "undecided", "the witness is none: the arc has another limit"),
+        (replace(right, status="open", limit=None), "undecided", "whether M is closed is open"),
+        (replace(right, status="closed", limit=None), "refuted", right.reason),
+    ):
+        monkeypatch.setattr(several_heads, "closedness", lambda network, found=found: found)
+        judged = verdict(layer(3, 2, 2, 3))
+        assert judged.status.value == status and words in judged.witness
+
+
+# Certificates -----------------------------------------------------------------------------------------------
+
+
+def is_accepted(document):
+    try:
+        return check(document)["valid"]
+    except UnreadableError:
+        return False
+
+
+def mutants(document, count):
+    """The document with an integer changed, two exchanged, or something left out or doubled."""
+    generator = random.Random(0)
+    numbers = [path for path in places(document) if type(at(document, path)) is int]
+    lists = [p for p in places(document) if isinstance(at(document, p), list) and at(document, p)]
+    for _ in range(count):
+        changed = copy.deepcopy(document)
+        path, other = generator.sample(numbers, 2)
+        x, z = at(document, path), at(document, other)
+        how = generator.randrange(4)
+        if how < 2:
+            at(changed, path[:-1])[path[-1]] = generator.choice([x + 1, x - 1, -x, 2 * x + 7])
+        elif how == 2:
+            at(changed, path[:-1])[path[-1]], at(changed, other[:-1])[other[-1]] = z, x
+        else:
+            chosen = at(changed, generator.choice(lists))
+            n = generator.randrange(len(chosen))
+            chosen[n : n + 1] = [] if generator.random() < 0.5 else [chosen[n], chosen[n]]
+        if changed != document:
+            yield changed
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_no_certificate_says_anything_false(kind):
+    document = make_heads_certificate(layer(*OUTSIDE[kind]))
+    assert check(json.loads(json.dumps(document)))["valid"]
+    tried = accepted = 0
+    for changed in mutants(document, 200):
+        tried += 1
+        if is_accepted(changed):
+            accepted += 1
+            shape = [changed[name] for name in ("d", "d_out", "a", "h")]
+            assert closedness(layer(*shape)).status == "not closed"
+            rest = {name: x for name, x in changed.items() if name not in ("d", "d_out", "a")}
+            # Beside the sizes only terms of the arc that do not reach the limit can be changed.
+            assert {**rest, "heads": 0} == {**{n: document[n] for n in rest}, "heads": 0}
+    assert tried > 100 and accepted < tried / 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "flaw"),
+    [
+        ("squares", {"h": 2}, "there are 3 heads"),
+        ("squares", {"obstruction": {"kind": "products", "rows": [1, 2, 3], "columns": [1, 2, 3]}},
+         "a is not 1"),
+        ("products", {"y": []}, "the heads do not converge to y"),
+        ("products", {"obstruction": {"kind": "squares"}}, "row 1 has not h squares in h columns"),
+        ("products", {"obstruction": {"kind": "products", "rows": [1, 2, 4], "columns": [1, 2, 3]}},
+         "the minor is not a multiple of one cube"),
+        ("pencil", {"v": [[3, 1]]}, "y is not vB + wA"),
+        ("pencil", {"rows": [1, 2, 3, 4, 4]}, None),
+        ("pencil", {"obstruction": {"kind": "none"}}, None),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_certificate_is_said(kind, changes, flaw):
+    document = make_heads_certificate(layer(*OUTSIDE[kind]))
+    for name, value in changes.items():
+        (document if name in document else document["obstruction"])[name] = value
+    if flaw is None:
+        with pytest.raises(UnreadableError):
+            check(document)
+    else:
+        assert check(document)["flaw"] == flaw
+
+
+def test_a_head_that_diverges_is_noticed():
+    document = make_heads_certificate(layer(3, 1, 1, 2))
+    document["heads"][0]["V"][0][2] -= 1
+    assert check(document)["flaw"] == "what diverges does not cancel"
+
+
+def test_the_closed_are_not_certified():
+    for shape, words in (((3, 1, 2, 2), "closed"), ((5, 1, 3, 3), "open"), ((3, 2, 2, 1), "closed")):
+        with pytest.raises(InputError, match=f"{words}.*there is none to show"):
+            make_heads_certificate(layer(*shape))
+
+
+def test_determinants():
+    assert determinant([[7]]) == 7 and determinant([[0, 1], [0, 2]]) == 0
+    assert determinant([[0, 2, 1], [3, 1, 1], [1, 1, 5]]) == -26
+
+
+def test_by_the_library_and_the_command_line(tmp_path):
+    document = ag.certificate(layer(2, 2, 1, 2))
+    assert str(document) == "Certificate: a limit of M(2,2; 1), heads 2, t = 2 that is no function of it"
+    file = tmp_path / "heads.json"
+    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--certificate", str(file)]
+    assert call("verify", *words, "--claim", NAME).status == 0
+    assert json.loads(file.read_text(encoding="utf-8")) == document
+    said = call("check", str(file)).out
+    assert "valid        confirmed: M(2,2,1) with 2 heads is not closed" in said
+    assert "About M(2,2,1) with 2 heads, t ≥ 2.\nThe certificate is valid." in said
+    refused = call("verify", *words[:6], "-t", "1", "--certificate", str(tmp_path / "none.json"))
+    assert refused.status == 2 and "t ≥ 2" in refused.err

@@ -1,0 +1,239 @@
+"""One layer of several heads: closed or not, limits outside, and special weights."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, product
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.algebra.arithmetic import RingArithmetic
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.singularities.families import Weights
+from agattn.geometry.singularities.several_heads import closedness, head_kinds
+from agattn.geometry.variety.coordinates import coefficients, coordinates
+
+SMALL = list(product(range(1, 5), range(1, 4), range(1, 5), range(1, 4)))  # d, d', a, h
+OUTSIDE = {1: (3, 2, 1, 3), 2: (4, 1, 1, 3), 3: (5, 1, 3, 2)}  # by the number of the theorem
+
+
+def layer(d, d_out, a, h, **options):
+    return DeepNetwork((d, d_out), (a,), t=2, heads=h, **options)
+
+
+def value(network, weights, X):
+    return network.evaluate(RingArithmetic(), weights, X[None])[0]
+
+
+def test_every_small_layer_is_decided():
+    statuses = {shape: closedness(layer(*shape)).status for shape in SMALL}
+    closed = {s for s, status in statuses.items() if status == "closed"}
+    assert set(statuses.values()) == {"closed", "not closed"}
+    assert closed == {
+        (d, o, a, h) for d, o, a, h in SMALL
+        if d == 1 or h == 1 or (o == 1 and a >= d - 1) or (d, h) == (2, 3) or (d, o, a, h) == (4, 1, 2, 3)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [s for s in SMALL if s[2] <= s[0]] + list(OUTSIDE.values()))
+def test_a_limit_is_one_and_has_its_obstruction(shape):
+    found = closedness(layer(*shape))
+    assert (found.limit is None) == (found.status == "closed")
+    if found.limit is not None:
+        assert found.limit.flaw() == ""
+        X = np.array(
+            [[(3 * i * i - 7 * j) % 11 - 5 for j in range(2)] for i in range(shape[0])], dtype=object
+        )
+        errors = [
+            abs(value(found.network, found.limit.arc.at(e), X) - found.limit.value(X)).max()
+            for e in (Fraction(1, 10**4), Fraction(1, 10**6))
+        ]
+        assert errors[1] <= errors[0] / 99 < 1
+
+
+@pytest.mark.parametrize("theorem", OUTSIDE)
+def test_what_is_wrong_with_a_limit_is_found(theorem):
+    limit = closedness(layer(*OUTSIDE[theorem])).limit
+    arc, d = limit.arc, OUTSIDE[theorem][0]
+    X = np.array([[2 + i * i, 1 - 3 * i] for i in range(d)], dtype=object)
+    wrong = 0
+    for letter in "KQV":
+        for n, entry in enumerate(getattr(arc, letter)):
+            rest = getattr(arc, letter)[:n] + getattr(arc, letter)[n + 1 :]
+            for changed in ((*entry[:-1], entry[-1] + 1), (*entry[:-2], entry[-2] - 1, entry[-1])):
+                other = replace(limit, arc=replace(arc, **{letter: (*rest, changed)}))
+                far = value(arc.network, other.arc.at(Fraction(1, 10**6)), X) - limit.value(X)
+                assert bool(other.flaw()) == (abs(far).max() > Fraction(1, 100)), (letter, entry)
+                wrong += bool(other.flaw())
+    assert wrong > 10
+    for name in limit.y:
+        less = {other: x for other, x in limit.y.items() if other != name}
+        assert limit.obstruction.flaw(arc.network, less)
+        assert replace(limit, y=less).flaw() == "the arc has another limit"
+
+
+def test_a_generic_sum_of_heads_has_no_obstruction():
+    """At ε = 1 the arcs are sums of h heads, so that no obstruction may hold for them."""
+    for shape in OUTSIDE.values():
+        limit = closedness(layer(*shape)).limit
+        y = dict.fromkeys((name for part in limit.arc.expansion().values() for name in part), 0)
+        for part in limit.arc.expansion().values():
+            y = {name: x + part.get(name, 0) for name, x in y.items()}
+        y = {name: x for name, x in y.items() if x}
+        weights = limit.arc.at(1)
+        heads = zip(*(weights[f"{letter}_1"] for letter in "KQV"), strict=True)
+        single = SingleLayer(*shape[:3])
+        total = sum(coefficients(single, K.T @ Q, V) for K, Q, V in heads)
+        assert {n: x for n, x in zip(coordinates(single), total, strict=True) if x} == y
+        assert limit.obstruction.flaw(limit.arc.network, y)
+
+
+@given(st.lists(st.integers(-3, 3), min_size=18, max_size=18))
+@settings(max_examples=30, deadline=None)
+def test_three_heads_give_every_matrix_of_binary_quadratic_forms(numbers):
+    """Theorem 5: y_1 − ℓ_3p and y_2 − ℓ_3p are divisible by ℓ_1 and by ℓ_2, p by interpolation."""
+    y = np.array(numbers, dtype=object).reshape(3, 2, 3)  # d' = 3, two columns; u², uw, w²
+    roots = [(1, 0), (0, 1), (1, 1)]  # the points where ℓ_i = x u_2 − z u_1 is 0
+    forms = [np.array([-z, x], dtype=object) for x, z in roots]
+
+    def at(point):
+        x, z = point
+        return y @ np.array([x * x, x * z, z * z], dtype=object)
+
+    at_first, at_second = at(roots[0])[:, 0] / Fraction(-1), at(roots[1])[:, 1] / Fraction(1)
+    p = np.stack([at_first, at_second], axis=1)  # p(1, 0) and p(0, 1): a linear form in each row
+    product = np.stack(
+        [p[:, 0] * forms[2][0], p[:, 0] * forms[2][1] + p[:, 1] * forms[2][0], p[:, 1] * forms[2][1]], axis=1
+    )
+    heads = [(p, forms[2], [1, 1])]
+    first, second = y[:, 0] - product, y[:, 1] - product
+    assert not first[:, 0].any() and not second[:, 2].any()
+    heads += [(first[:, 1:], forms[0], [1, 0]), (second[:, :2] * -1, forms[1], [0, 1])]
+    single = SingleLayer(2, 3, 1)
+    total = sum(coefficients(single, np.outer(k, q), V) for V, k, q in heads)
+    assert (total.reshape(3, 2, 3) == y).all()
+
+
+def roots_of(values):
+    """How many different real roots in ℙ¹ the form has that takes these values at (t, 1), t = 0, 1, ..."""
+    n = len(values) - 1
+    vandermonde = flint.fmpq_mat(
+        n + 1, n + 1, [flint.fmpq(t) ** e for t in range(n + 1) for e in range(n + 1)]
+    )
+    solved = vandermonde.solve(flint.fmpq_mat(n + 1, 1, values))
+    polynomial = flint.fmpq_poly([solved[e, 0] for e in range(n + 1)])
+    if not polynomial:
+        return n + 1
+    numerator = flint.fmpz_poly([int(c) for c in (polynomial * polynomial.denom()).coeffs()])
+    real = sum(root.imag == 0 for root, _ in numerator.complex_roots())
+    return real + (polynomial.degree() < n)
+
+
+def most_roots(A, B):
+    """The most real roots of det(s(B + wq) + t(A − vq)) for v = u_1, w = u_2 and small integers q."""
+    d = len(A)
+    ends = [(t, 1) for t in range(d + 1)]
+
+    def values(q):
+        members = (B * s + A * t + np.outer([-t, s, *[0] * (d - 2)], q) for t, s in ends)
+        return [int(flint.fmpz_mat(member.tolist()).det()) for member in members]
+
+    return max(roots_of(values(q)) for q in product(range(-2, 3), repeat=d))
+
+
+@given(st.sampled_from([2, 3]), st.data())
+@settings(max_examples=40, deadline=None)
+def test_two_singular_matrices_suffice(d, data):
+    """The lemma of Theorem 4 over ℝ: some q gives two singular members, whatever A and B are."""
+    entries = st.lists(st.lists(st.integers(-1, 1), min_size=d, max_size=d), min_size=d, max_size=d)
+    A, B = (np.array(data.draw(entries), dtype=object) for _ in "AB")
+    assert most_roots(A, B) >= 2
+
+
+def test_two_singular_matrices_suffice_where_all_roots_agree():
+    """B = I and A nilpotent with Aw = −v: every form is a multiple of s³, and one of them is 0."""
+    A = np.array([[0, -1, 0], [0, 0, 1], [0, 0, 0]], dtype=object)
+    assert most_roots(A, np.eye(3, dtype=int).astype(object)) > 3
+
+
+def test_other_networks_are_refused():
+    for network in (
+        DeepNetwork((2, 2, 2), (2, 2), t=2, heads=2),
+        DeepNetwork((2, 1), (1,), t=1, heads=2),
+        DeepNetwork((2, 1), (1,), t=2, heads=2, normalization="softmax"),
+        DeepNetwork((3, 3), (1,), t=2, heads=2, value_rank=1),
+    ):
+        with pytest.raises(InputError, match="one lightning layer with V of any rank and t ≥ 2"):
+            closedness(network)
+    assert closedness(layer(3, 3, 1, 2, value_rank=3)).status == "not closed"
+
+
+# Special weights --------------------------------------------------------------------------------------------
+
+
+def test_special_weights_are_what_their_names_say():
+    network = layer(3, 2, 2, 3)
+    X = np.array([[1, 2], [3, -1], [0, 2]], dtype=object)
+    kinds = dict(head_kinds(network))
+    assert len(kinds) == 21
+
+    def part(name, *heads):
+        chosen = {letter: array[list(heads)] for letter, array in kinds[name].items()}
+        return value(layer(3, 2, 2, len(heads)), chosen, X)
+
+    def rank(name, letter, head):
+        K, Q, V = (kinds[name][f"{x}_1"][head] for x in "KQV")
+        return flint.fmpz_mat((V if letter == "V" else K.T @ Q).tolist()).rank()
+
+    for name in ("V = 0 in head 1", "K = 0 in head 1", "K = Q = 0 in head 1", "K = Q = V = 0 in head 1"):
+        assert not part(name, 0).any() and part(name, 1).any()
+    assert (part("equal heads", 0) == part("equal heads", 1)).all() and part("equal heads", 0).any()
+    for name in ("heads that cancel", "k qᵀ, p vᵀ and v qᵀ, −p kᵀ"):
+        assert not part(name, 0, 1).any() and part(name, 0).any()
+    assert (part("k qᵀ, p vᵀ and v qᵀ, p kᵀ", 0) == part("k qᵀ, p vᵀ and v qᵀ, p kᵀ", 1)).all()
+    assert not part("all V = 0", 0, 1, 2).any()
+    for name, letters in (
+        ("a common A", "KQ"),
+        ("a common V", "V"),
+        ("a common K", "K"),
+        ("a common Q", "Q"),
+    ):
+        same = {x for x in "KQV" if (kinds[name][f"{x}_1"][0] == kinds[name][f"{x}_1"][1]).all()}
+        assert same == set(letters)
+    for common in "kq":
+        name = f"A = k qᵀ with a common {common}"
+        A = [kinds[name]["K_1"][h].T @ kinds[name]["Q_1"][h] for h in (0, 1)]
+        assert rank(name, "A", 0) == rank(name, "A", 1) == 1
+        joined = np.concatenate(A, axis=int(common == "k"))
+        assert flint.fmpz_mat(joined.tolist()).rank() == 1
+    for name in ("rk A = 1 in head 1", "rk A = 1 in two heads", "A = k qᵀ, V = p kᵀ in head 1"):
+        assert (rank(name, "A", 0), rank(name, "A", 2)) == (1, 2)
+    for common, axis in (("p", 1), ("v", 0)):
+        V = kinds[f"V = p vᵀ with a common {common}"]["V_1"]
+        assert flint.fmpz_mat(np.concatenate(V[:2], axis=axis).tolist()).rank() == 1
+
+
+def test_the_differential_at_special_weights():
+    """The ranks of the table in docs/several-heads.md, by hand: two equal heads add nothing to one, ..."""
+    network, one = layer(3, 2, 2, 2), SingleLayer(3, 2, 2)
+    ranks = {name: Weights(network, w).differential_rank() for name, w in head_kinds(network)}
+    assert ranks["generic"] == 26 and one.expected_dimension == 13
+    assert ranks["equal heads"] == ranks["heads that cancel"] == ranks["K = Q = V = 0 in head 1"] == 13
+    assert ranks["V = 0 in head 1"] == 13 + 6  # and A_1(u) ⊗ all V, without what is tangent already
+    assert ranks["all V = 0"] == 2 * 6
+
+
+def test_heads_of_every_layer_and_other_networks():
+    network = DeepNetwork((2, 2, 1), (1, 1), t=2, heads=(2, 3))
+    names = [name for name, _ in head_kinds(network)]
+    assert len(names) == len(set(names)) and sum(name.endswith(", layer 2") for name in names) == 14
+    for (_, one), (_, other) in combinations(list(head_kinds(network))[:3], 2):
+        assert {n: a.shape for n, a in one.items()} == network.shapes
+        assert any((one[n] != other[n]).any() for n in one)
+    assert list(head_kinds(DeepNetwork((2, 2), (1,), t=2))) == []
+    with pytest.raises(InputError, match="no lightning network"):
+        next(head_kinds(DeepNetwork((2, 2), (1,), t=2, heads=2, normalization="softmax")))
