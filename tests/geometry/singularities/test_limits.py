@@ -227,6 +227,44 @@ def test_the_second_token_to_first_order(seed, depth):
     assert not any(f.terms.get((0,), 0) for f in Y[:, 1])
 
 
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3))
+def test_the_row_of_a_limit_to_first_order(seed, d, first):
+    generator = np.random.default_rng(seed)
+    (e,) = PolynomialRing([Variable("e", (1,))]).gens
+    before = [drawn(generator, d, d) for _ in range(first - 1)]
+    k, q, x, z = (drawn(generator, d) for _ in range(4))
+    N, K, P = (drawn(generator, d, d) for _ in range(3))
+    Y = np.stack([x + 0 * e, z * e], axis=1)
+    for M in before:
+        Y = layer(M, Y)
+    u, y_q = Y @ Y.T @ k, Y.T @ q
+    kappa_delta = (Y.T @ (K - K.T) @ Y)[0, 1] * (y_q @ adjugate(Y.T @ N @ Y) @ Y.T @ k)
+    r = kappa_delta * (J.T @ y_q) + (y_q @ y_q) * (u @ P @ u) * y_q
+    at, slope = (r[0].terms.get((0,), 0), r[1].terms.get((1,), 0))
+    parallel = (x @ before[0] @ x, x @ before[0] @ z) if before else (q @ x, q @ z)
+    assert not {(0,), (1,)} & kappa_delta.terms.keys() and (0,) not in r[1].terms
+    assert at * parallel[1] == slope * parallel[0]
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4))
+def test_what_delta_sees(seed, d):
+    generator = np.random.default_rng(seed)
+    k, q, n, m, x, z = (drawn(generator, d) for _ in range(6))
+    N, X = drawn(generator, d, d), drawn(generator, d, 2)
+
+    def delta(N, X):
+        return X.T @ q @ adjugate(X.T @ N @ X) @ X.T @ k
+
+    def minor(a, b):
+        (a_x, a_z), (b_x, b_z) = X.T @ a, X.T @ b
+        return a_x * b_z - a_z * b_x
+
+    assert delta(np.outer(n, m), X) == -minor(q, m) * minor(n, k)
+    assert delta(N + np.outer(k, m) + np.outer(n, q), X) == delta(N, X)
+    x, z = x * (q @ q) - q * (q @ x), z * (k @ k) - k * (k @ z)
+    assert delta(N, np.stack([x, z], axis=1)) == -(q @ z) * (k @ x) * (z @ N @ x)
+
+
 # Zeros ------------------------------------------------------------------------------------------------------
 
 
