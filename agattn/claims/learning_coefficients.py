@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
@@ -80,20 +81,18 @@ NORMAL_FORMS = _task("learning-coefficients", "one lightning layer", softmax=Fal
 SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softmax=True)
 
 
-def _predict(softmax: bool) -> Callable[[SingleLayer], tuple[Coefficient, ...]]:
-    def predicted(layer: SingleLayer) -> tuple[Coefficient, ...]:
-        return tuple(
-            Coefficient(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
-            for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
-        )
-
-    return predicted
+@lru_cache(maxsize=2)
+def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[Coefficient, ...]:
+    return tuple(
+        Coefficient(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
+        for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
+    )
 
 
 def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Findings], Outcome]:
     def judge(layer: SingleLayer, findings: Findings) -> Outcome:
         found = findings.need(task)
-        expected = _predict(softmax)(layer)
+        expected = _predicted(layer, softmax=softmax)
         wrong = tuple(x for x, y in zip(found, expected, strict=True) if x != y)
         values = sorted({x.value for x in found})
         words = f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights"
@@ -119,7 +118,7 @@ CLAIMS = tuple(
         "agattn",
         TWO_TOKENS,
         (task,),
-        _predict(softmax),
+        partial(_predicted, softmax=softmax),
         _judge(task, softmax),
     )
     for name, words, latex, task, softmax in (

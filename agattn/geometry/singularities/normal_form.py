@@ -196,25 +196,27 @@ class NormalForm:
         if len(set(used)) < len(used):
             return "a coordinate occurs in two generators of different kinds"
         directions = self._directions()
-        if flint.fmpq_mat(directions).rank() < len(directions[0]):
+        if directions.rank() < directions.ncols():
             return "the slice and the orbit do not span all directions at the point"
         return ""
 
-    def _directions(self) -> list[list[flint.fmpq]]:
-        """The tangent vectors at w₀ of the slice, and those of the group: GL(a), and (sA, V/s) if f is φ."""
-        n = len(self.ring)
-        entries = [x.terms for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
-        units = [tuple(int(i == j) for j in range(n)) for i in range(n)]
-        rows = [[rational(terms.get(unit, 0)) for terms in entries] for unit in units]
+    def _directions(self) -> flint.fmpq_mat:
+        """By rows the tangent vectors at w₀ of the group, GL(a) and (sA, V/s) if f is φ, and of the slice."""
         K, Q, V = self.at_zero
         a = self.layer.a
-        for i, j in np.ndindex(a, a):
-            E = np.zeros((a, a), dtype=int)
-            E[i, j] = 1
-            rows.append(_row(-E.T @ K, E @ Q, 0 * V))
+        moved = [(-E.T @ K, E @ Q, 0 * V) for E in np.eye(a * a, dtype=int).reshape(-1, a, a)]
         if self.kind == "function":
-            rows.append(_row(K, 0 * Q, -V))
-        return rows
+            moved.append((K, 0 * Q, -V))
+        entries = [x for M in (self.K, self.Q, self.V) for x in M.ravel().tolist()]
+        directions = flint.fmpq_mat(len(moved) + len(self.ring), len(entries))
+        for row, matrices in enumerate(moved):
+            for column, number in enumerate(np.concatenate([M.ravel() for M in matrices]).tolist()):
+                directions[row, column] = number
+        for column, x in enumerate(entries):
+            for exponents, c in x.terms.items():
+                if sum(exponents) == 1:
+                    directions[len(moved) + exponents.index(1), column] = rational(c)
+        return directions
 
     def coefficient(self) -> tuple[Fraction, int]:
         """λ and m of the generators."""
@@ -227,10 +229,6 @@ class NormalForm:
         V = Fraction(of_values, 2)
         A -= V
         return min(A, V), found.multiplicity + 1 if A == V else found.multiplicity if A < V else 1
-
-
-def _row(*matrices: Array) -> list[flint.fmpq]:
-    return [flint.fmpq(int(x)) for M in matrices for x in M.ravel()]
 
 
 def joint_ranks(layer: SingleLayer, orbit: Stratum, rank_k: int) -> range:
