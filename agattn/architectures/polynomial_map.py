@@ -90,7 +90,9 @@ class PolynomialMap(Shown):
         if self.inputs is not None and "X" in self.shapes:
             raise InputError("a parameter is called X, which is the input; call it by another letter")
         self._check_names()
-        self.output_shape, self.degree = self._try()
+        self.output_shape, (self.degree, least, most) = self._try()
+        #: The degrees in X that may occur.
+        self.input_degrees = range(least, most + 1)
 
     def _check_names(self) -> None:
         """Refuse a function that takes other names than it is given."""
@@ -110,8 +112,8 @@ class PolynomialMap(Shown):
                 what = "give inputs, the shape of X" if name == "X" else f"add {name} to the parameters"
                 raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
 
-    def _try(self) -> tuple[tuple[int, int], int]:
-        """The shape and the degree of the output, after one evaluation modulo a prime."""
+    def _try(self) -> tuple[tuple[int, int], Degrees]:
+        """The shape and the degrees of the output, after one evaluation modulo a prime."""
         import numpy as np
 
         from agattn.algebra.arithmetic import ModularArithmetic
@@ -131,7 +133,10 @@ class PolynomialMap(Shown):
 
     def _call(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Polynomials:
         """What the function returns, as a matrix."""
-        given = {name: Polynomials(array, arithmetic, {name}, 1) for name, array in arrays.items()}
+        degrees = {name: (1, 1, 1) if name == "X" else (1, 0, 0) for name in arrays}
+        given = {
+            name: Polynomials(array, arithmetic, {name}, degrees[name]) for name, array in arrays.items()
+        }
         try:
             out = _stacked(self.function(**given), arithmetic)
         except NotPolynomialError as error:
@@ -216,6 +221,18 @@ def _shape(name: str, value: Any, most: int) -> tuple[int, ...]:
     return tuple(positive_integer(f"a size of {name}", one) for one in sizes)
 
 
+#: Bounds on degrees: on that in all from above, and on those in X from below and from above.
+Degrees = tuple[int, int, int]
+
+
+def _either(one: Degrees, two: Degrees) -> Degrees:
+    return max(one[0], two[0]), min(one[1], two[1]), max(one[2], two[2])
+
+
+def _both(one: Degrees, two: Degrees) -> Degrees:
+    return one[0] + two[0], one[1] + two[1], one[2] + two[2]
+
+
 class NotPolynomialError(Exception):
     """Raised by an operation that is not polynomial; the message follows the name of a function."""
 
@@ -233,12 +250,14 @@ class Polynomials:
     Attributes:
         value: the values, with an axis in front for the inputs.
         names: those of the parameters and of X that occur.
-        degree: a bound on the degree.
+        degree: bounds on the degree in all, and from both sides on the degrees in X.
     """
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, value: Array, arithmetic: Arithmetic, names: Any = (), degree: int = 0) -> None:
+    def __init__(
+        self, value: Array, arithmetic: Arithmetic, names: Any = (), degree: Degrees = (0, 0, 0)
+    ) -> None:
         self.value, self.arithmetic, self.names, self.degree = value, arithmetic, frozenset(names), degree
 
     @property
@@ -264,7 +283,7 @@ class Polynomials:
     def __iter__(self) -> Iterator[Polynomials]:
         return (self[i] for i in range(len(self)))
 
-    def _with(self, value: Array, *others: Polynomials, degree: int | None = None) -> Polynomials:
+    def _with(self, value: Array, *others: Polynomials, degree: Degrees | None = None) -> Polynomials:
         names = self.names.union(*(one.names for one in others))
         return Polynomials(value, self.arithmetic, names, self.degree if degree is None else degree)
 
@@ -287,7 +306,7 @@ class Polynomials:
     def __add__(self, other: Any) -> Polynomials:
         other = self._other(other)
         a, b = self._aligned(other, "+")
-        return self._with(self.arithmetic.clean(a + b), other, degree=max(self.degree, other.degree))
+        return self._with(self.arithmetic.clean(a + b), other, degree=_either(self.degree, other.degree))
 
     __radd__ = __add__
 
@@ -300,7 +319,7 @@ class Polynomials:
     def __sub__(self, other: Any) -> Polynomials:
         other = self._other(other)
         a, b = self._aligned(other, "-")
-        return self._with(self.arithmetic.clean(a - b), other, degree=max(self.degree, other.degree))
+        return self._with(self.arithmetic.clean(a - b), other, degree=_either(self.degree, other.degree))
 
     def __rsub__(self, other: Any) -> Polynomials:
         return self._other(other) - self
@@ -308,7 +327,7 @@ class Polynomials:
     def __mul__(self, other: Any) -> Polynomials:
         other = self._other(other)
         a, b = self._aligned(other, "*")
-        return self._with(self.arithmetic.times(a, b), other, degree=self.degree + other.degree)
+        return self._with(self.arithmetic.times(a, b), other, degree=_both(self.degree, other.degree))
 
     __rmul__ = __mul__
 
@@ -322,7 +341,7 @@ class Polynomials:
             if side.ndim > 2 and rows.ndim != columns.ndim:
                 raise _unfit(self, "@", other)
         product = self.arithmetic.matmul(rows.value, columns.value)
-        out = self._with(product, other, degree=self.degree + other.degree)
+        out = self._with(product, other, degree=_both(self.degree, other.degree))
         out = out[..., 0, :] if self.ndim == 1 else out
         return out[..., 0] if other.ndim == 1 else out
 
@@ -349,7 +368,10 @@ class Polynomials:
             raise NotPolynomialError("takes a power that is no whole number of at least 0")
         if n == 0:
             return self._other(1) + self * 0
-        return self._with(power(self.arithmetic, self.value, n), degree=n * self.degree)
+        return self._with(
+            power(self.arithmetic, self.value, n),
+            degree=(n * self.degree[0], n * self.degree[1], n * self.degree[2]),
+        )
 
     @property
     def T(self) -> Polynomials:

@@ -249,7 +249,8 @@ def test_networks_of_attention_are_recognized(network):
 
 def test_rotary_positions_leave_a_smaller_group():
     found = dimension(ag.Network([ag.Attention(3, 2, rotary=True)], 3, 3))
-    assert found.lower_bound == 18  # 21 parameters, less the scalings and rotations of a pair and of A
+    # 21 parameters, less the scaling and the rotation of a pair, and the scaling of A.
+    assert (found.dimension, found.evidence) == (18, Evidence.PROVED)
     assert dimension(ag.Network([ag.Attention(3, 2)], 3, 3)).dimension == 16
 
 
@@ -257,6 +258,19 @@ def test_a_network_is_a_table():
     text = FIXED[4]._repr_html_()
     assert "Network for inputs of size 4 × 1, 10 parameters" in text and "convolution 2 (degree 2)" in text
     assert FIXED[4]._repr_latex_()
+
+
+def test_bounds_of_layers_add_up():
+    block = [
+        ag.Attention(4, 2, 2, 2, "causal", rotary=True, skip=True),
+        ag.Skip([ag.Linear(8), ag.Power(2), ag.Linear(4)]),
+    ]
+    found = dimension(ag.Network(block, 4, 3))
+    # 64 parameters of attention, less 2 · (1 + 1 + 1 + 4); and all quadrics, of which there are 4 · 10.
+    assert (found.dimension, found.evidence) == (50 + 40, Evidence.PROVED)
+    # 12 matrices of rank 1 with a cube between them: 3 + 2 linear forms, less the factor between them.
+    deep = dimension(ag.Network([ag.Perceptron([1, 4, 2], 3)], 3))
+    assert (deep.dimension, deep.evidence) == (3 + 2 - 1, Evidence.PROVED)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def minors(M):
         (lambda u, v: u[:, None] * v[None], {"u": 2, "v": 3}, None, 4, 2),  # Segre
         (lambda U, V: U @ V.T, {"U": (4, 2), "V": (3, 2)}, None, 10, 2),  # matrices of rank at most 2
         (attention, {"K": (2, 3), "Q": (2, 3), "V": (2, 3)}, (3, 2), 13, 6),
+        (lambda W, U, V, X: V @ ((W @ X) * (U @ X)), {"W": (3, 2), "U": (3, 2), "V": (2, 3)}, 2, 6, 5),
         (lambda W, x, X: (x * (W @ X) ** 4).sum(), {"W": (5, 3), "x": 5}, 3, 14, 9),
     ],
 )  # fmt: skip

@@ -15,6 +15,9 @@ sums of powers:
 dimension min(sn, C(n+r−1, r)), and one less for (n, r, s) = (3, 4, 5), (4, 4, 9), (5, 4, 14) and (5, 3, 7).
 For r = 2 they are the quadrics of rank at most s.
 
+**Rotary positions.** Rotations of the pairs of rows of K and Q that positions turn commute with these, and so
+leave the function. They are one-parameter groups with tangent vectors like those of the known symmetries.
+
 **Layer by layer.** The bounds of the layers add up, less the groups between them: the factors of neurons,
 and d·r for GL(d) if r rows of the layer before are linearly independent functions, as is shown in
 :mod:`~agattn.geometry.dimension.formulas`. Where skip connections leave no group between the layers, these
@@ -27,13 +30,16 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from math import comb, prod
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Attention,
     Convolution,
@@ -61,20 +67,37 @@ def capacity_bound(network: Network | PolynomialMap, seed: int = 0) -> Bound:
     """The least of the known bounds; the seed changes only, and rarely, how good it is."""
     if isinstance(network, PolynomialMap):
         bounds = [Bound(network.parameters, "the parameters")]
+        outputs, variables = prod(network.output_shape), prod(network.inputs or (1,))
         if network.inputs is None:
-            bounds.append(Bound(prod(network.output_shape), "the coordinates of the output"))
+            bounds.append(Bound(outputs, "the coordinates of the output"))
+        elif (space := _space(variables, network.input_degrees)) is not None:
+            bounds.append(_all_of(outputs, space, variables))
         return min(bounds, key=lambda bound: bound.value)
     if len(network.layers) == 1 and (inner := _residual(network.layers[0])):
         return capacity_bound(Network(inner, *network.input_shape), seed)
     known = network.as_network()
     found = (
-        symmetry_bound(network, seed),
+        symmetry_bound(network, seed, partial(_rotations, network)),
         _monomials(network),
         _pieces(network),
-        _layers(network, seed) if len(network.layers) > 1 else None,
+        layers_bound(network, seed) if len(network.layers) > 1 else None,
         network_bound(known) if known else None,
     )
     return min((bound for bound in found if bound), key=lambda bound: bound.value)
+
+
+def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:
+    """The tangent vectors of rotations of the pairs of rows of K and Q that positions turn."""
+    tangents = []
+    for place in network.places:
+        if isinstance(layer := place.layer, Attention) and layer.rotary:
+            for head, k in product(range(layer.heads), range(0, layer.rank, 2)):
+                moved = {name: np.zeros(shape) for name, shape in network.shapes.items()}
+                for name in (place.names["K"], place.names["Q"]):
+                    moved[name][head, k] = -parameters[name][head, k + 1]
+                    moved[name][head, k + 1] = parameters[name][head, k]
+                tangents.append(np.concatenate([array.ravel() for array in moved.values()]) % p)
+    return np.array(tangents).reshape(-1, network.parameters)
 
 
 def _residual(layer: Layer) -> tuple[Layer, ...]:
@@ -84,13 +107,16 @@ def _residual(layer: Layer) -> tuple[Layer, ...]:
     return (replace(layer, skip=False),) if isinstance(layer, (Attention, Perceptron)) and layer.skip else ()
 
 
-def _layers(network: Network, seed: int) -> Bound:
-    """The bounds of all layers, less the groups between them."""
+def layers_bound(
+    network: Network, seed: int = 0, further: Callable[[Network], Bound | None] = lambda layer: None
+) -> Bound:
+    """The bounds of all layers, less the groups between them; ``further`` may know another of a layer."""
     shape, total, found = network.input_shape, 0, []
     for i, layer in enumerate(network.layers, 1):
         alone = Network((layer,), *shape)
         if alone.parameters:
-            bound = capacity_bound(alone, seed)
+            known = capacity_bound(alone, seed), further(Network(_residual(layer) or (layer,), *shape))
+            bound = min((one for one in known if one), key=lambda one: one.value)
             total += bound.value
             found.append(f"{bound.value} for layer {i} ({bound.reason})")
         shape = alone.output_shape
@@ -137,7 +163,7 @@ def sums_of_powers(n: int, s: int, r: int) -> int:
 def _monomials(network: Network) -> Bound | None:
     """The monomials in the entries of X of the degrees that may occur, for all outputs that may differ."""
     degrees = network.input_degrees
-    if degrees is None or len(degrees) > _MOST_DEGREES:
+    if degrees is None:
         return None
     rows, tokens = network.output_shape
     alone, ordered, pooled = True, False, False
@@ -152,9 +178,18 @@ def _monomials(network: Network) -> Bound | None:
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
     if ordered:
         outputs *= tokens
-    if min(variables, degrees[-1]) > _MOST_DEGREES:
+    space = _space(variables, degrees)
+    return None if space is None else _all_of(outputs, space, variables)
+
+
+def _space(variables: int, degrees: Sequence[int]) -> int | None:
+    """The number of monomials of these degrees, unless counting them takes long."""
+    if len(degrees) > _MOST_DEGREES or min(variables, degrees[-1]) > _MOST_DEGREES:
         return None
-    space = sum(comb(variables + k - 1, k) for k in degrees)
+    return sum(comb(variables + k - 1, k) for k in degrees)
+
+
+def _all_of(outputs: int, space: int, variables: int) -> Bound:
     return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
 
 

@@ -53,7 +53,7 @@ from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, Network, PolynomialMap, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
-from agattn.geometry.dimension.capacity import capacity_bound
+from agattn.geometry.dimension.capacity import capacity_bound, layers_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
@@ -162,13 +162,11 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     lower, bound = found.lower_bound, counted
     if lower < bound.value:
         bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
-    if lower < bound.value and architecture.degree is not None and architecture.parameters <= MAX_SEARCHED:
-        with suppress(TooLargeError):
-            orbits = linear_symmetries(architecture, seed).orbit_dimension
-            reason = (
-                "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
-            )
-            bound = min(bound, Bound(architecture.parameters - orbits, reason), key=itemgetter(0))
+    if lower < bound.value and (others := _by_all_symmetries(architecture, seed)):
+        bound = min(bound, others, key=itemgetter(0))
+    if lower < bound.value and isinstance(architecture, Network) and len(architecture.layers) > 1:
+        layers = layers_bound(architecture, seed, partial(_by_all_symmetries, seed=seed))
+        bound = min(bound, layers, key=itemgetter(0))
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,
@@ -183,6 +181,19 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         error=found.error,
         seconds=time.perf_counter() - start,
     )
+
+
+def _by_all_symmetries(architecture: Architecture, seed: int) -> Bound | None:
+    """The bound by all linear symmetries, if they can be searched for."""
+    if architecture.degree is None or architecture.parameters > MAX_SEARCHED:
+        return None
+    with suppress(TooLargeError):
+        orbits = linear_symmetries(architecture, seed).orbit_dimension
+        reason = (
+            "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
+        )
+        return Bound(architecture.parameters - orbits, reason)
+    return None
 
 
 def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:

@@ -17,7 +17,7 @@ is a proved upper bound on the dimension of the neuromanifold.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -81,12 +81,19 @@ def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
     return result
 
 
-def symmetry_bound(architecture: Architecture, seed: int = 0) -> Bound:
-    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed."""
+def symmetry_bound(
+    architecture: Architecture, seed: int = 0, further: Callable[[Parameters, int], Residues] | None = None
+) -> Bound:
+    """Parameters minus the rank of the symmetries' tangent vectors: proved, whatever the seed.
+
+    ``further`` gives at parameters modulo p tangent vectors of fibers that are known for other reasons.
+    """
     generator = np.random.default_rng(seed)
     p = random_prime(generator)
     parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     tangents = symmetry_tangents(architecture, parameters, p)
+    if further is not None:
+        tangents = np.concatenate([tangents, further(parameters, p)])
     space = RowSpace(tangents.shape[1], p)
     for start in range(0, len(tangents), _BLOCK):
         space.add(tangents[start : start + _BLOCK])
