@@ -25,6 +25,7 @@ False
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm, prod
@@ -41,22 +42,26 @@ from agattn.architectures import Architecture
 _Polynomial = dict[tuple[int, ...], int | Fraction]
 
 #: Products of terms in one evaluation, at first and at last: a tenth of a second, and seconds.
-MOST_PRODUCTS = (20_000, 500_000)
+MOST_PRODUCTS = (20_000, 200_000)
 
-# New symbols come in where a value has more terms than this: at every product; or, as that hides what K z is
-# where Q moves into K, at long ones alone; or nowhere but in the last sums of layers.
-_LONGER_THAN = (1, 16, None)
+# New symbols come in where a value has more terms than this, or if None in the last sums of layers alone. The
+# second is whether they stay away from values of degree 1 in the parameters that move: where K moves by Q,
+# nothing is seen of it once QX has new symbols.
+_WAYS = ((1, False), (1, True), (16, False), (None, False))
 
 
 def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
-    """Whether dφ(θ)·Bθ = 0 for all θ is proved by symbols, with new ones in each of three ways.
+    """Whether dφ(θ)·Bθ = 0 for all θ is proved by symbols, with new ones in one way or another.
 
     Args:
         architecture: any polynomial one.
         B: a square matrix, with rows and columns counted over the entries of all parameters.
     """
-    ways = itertools.product(MOST_PRODUCTS, _LONGER_THAN)
-    return any(_unchanged(architecture, B, _FirstOrder(longer_than, most)) for most, longer_than in ways)
+    moving = {index for place in B for index in place}
+    return any(
+        _unchanged(architecture, B, _FirstOrder(longer_than, moving if linear else set(), most))
+        for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
+    )
 
 
 def _unchanged(architecture: Architecture, B: Sparse, arithmetic: _FirstOrder) -> bool:
@@ -93,8 +98,8 @@ class _TooLongError(Exception):
 class _FirstOrder(RingArithmetic):
     """Arithmetic of pairs that brings in new symbols for long values, or for a layer's last sum alone."""
 
-    def __init__(self, longer_than: int | None, most: int) -> None:
-        self.longer_than, self.most = longer_than, most
+    def __init__(self, longer_than: int | None, kept: set[int], most: int) -> None:
+        self.longer_than, self.kept, self.most = longer_than, kept, most
         self.symbols: Iterator[int] = itertools.count()
 
     def matmul(self, a: Array, b: Array) -> Array:
@@ -116,6 +121,8 @@ class _FirstOrder(RingArithmetic):
             raise _TooLongError
         if longer_than is None or all(len(pair.value) <= longer_than for pair in pairs):
             return a
+        if self.kept and any(sum(s in self.kept for s in m) == 1 for pair in pairs for m in pair.value):
+            return a
         echelon = _Echelon(self)
         values = [echelon.combination(pair.value, extend=True) for pair in pairs]
         changes = [echelon.combination(pair.change, extend=False) for pair in pairs]
@@ -131,11 +138,16 @@ class _FirstOrder(RingArithmetic):
 
 
 class _Echelon:
-    """Polynomials in echelon form, each with a symbol of its own."""
+    """Polynomials in echelon form, each with what takes its place: a symbol times the monomial that it has.
+
+    Two that are multiples of one polynomial by monomials get the same symbol, so that vectors that are
+    multiples of one vector remain so.
+    """
 
     def __init__(self, arithmetic: _FirstOrder) -> None:
         self.arithmetic = arithmetic
-        self.rows: dict[tuple[int, ...], tuple[_Polynomial, int]] = {}
+        self.rows: dict[tuple[int, ...], tuple[_Polynomial, tuple[int, ...]]] = {}
+        self.symbols: dict[frozenset[tuple[tuple[int, ...], int | Fraction]], int] = {}
 
     def combination(self, f: _Polynomial, extend: bool) -> _Polynomial | None:
         """f in the symbols of the rows; a new row for what is left of it, or ``None``."""
@@ -145,16 +157,27 @@ class _Echelon:
             if leading not in self.rows:
                 if not extend:
                     return None
-                symbol = next(self.arithmetic.symbols)
-                self.rows[leading], found[symbol,] = (f, symbol), 1
+                new = self._replacement(f)
+                self.rows[leading] = f, new
+                found[new] = found.get(new, 0) + 1
                 break
-            row, symbol = self.rows[leading]
+            row, new = self.rows[leading]
             if not self.arithmetic.spend(len(row)):
                 raise _TooLongError
             factor = _exact(Fraction(f[leading]) / row[leading])
-            found[symbol,] = factor
+            found[new] = found.get(new, 0) + factor
             f = _sum(f, row, -factor)
         return found
+
+    def _replacement(self, f: _Polynomial) -> tuple[int, ...]:
+        """The monomial that takes the place of a polynomial: its greatest common one times a symbol."""
+        common = Counter(next(iter(f)))
+        for monomial in f:
+            common &= Counter(monomial)
+        rest = frozenset((tuple(sorted((Counter(m) - common).elements())), x) for m, x in f.items())
+        if rest not in self.symbols:
+            self.symbols[rest] = next(self.arithmetic.symbols)
+        return tuple(sorted((*common.elements(), self.symbols[rest])))
 
 
 class _Pair:
