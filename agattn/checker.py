@@ -1157,6 +1157,16 @@ class Deep:
     e_l = d_l, e_i = min(d_0, ..., d_i, 2a_{i+1} + e_{i+1}), Σ D_i + Σ e_{i−1}e_i − Σ_{0<i<l} e_i² − l, where
     D_i = α(2e − α), e = e_{i−1}, α = min(a_i, e), or β(2e − β + 1)/2, β = min(2a_i, e), behind a layer with
     α = 1, where only symmetric parts matter.
+
+    Critical and singular points, where all d_i with i < l and all a_i are at least d = d_0: then (M, L) are
+    any matrices, and dim M ≤ l·d² + d_l·d − l, as M_i → μ_i M_i, L → λL with λ Π μ_i^(3^(l−i)) = 1 change no
+    function. If M_i = k qᵀ, i < l, then M_j + K with skew-symmetric K, j > i, has the same function; and
+    (v qᵀ, h kᵀ) has that of M_l = k qᵀ, L = h vᵀ, for which (m qᵀ, −h mᵀ) is in the kernel of the
+    differential if v = k. So these are critical, if no M_i is skew-symmetric. The images of the differential
+    at all weights of one function f are in the tangent space of the closure M̄ at f. They span at general
+    weights of a kind at least what they span at one, and dim T_f M̄ is at special ones at least what it is
+    at general ones: where they have more than dim M dimensions at one point, M̄ is singular at all of its
+    kind, as the matrices of rank ≤ 1 are an irreducible variety.
     """
 
     def __init__(self, found: dict[str, Any]) -> None:
@@ -1309,11 +1319,127 @@ class Deep:
             "differential, and dim M is no larger, by the count of docs/dimension.md"
         )
 
+    def points(self, found: Any, names: str) -> tuple[list[Matrix], list[dict[str, Any]]]:
+        """Inputs, and weights (M, L) with what is stated of them; the network must be wide enough for all."""
+        record = fields(found, "inputs points")
+        wide = min(*self.dims[:-1], *self.ranks) == self.dims[0] >= 2
+        require(wide, "not all matrices M_1, ..., M_l, L are virtual weights")
+        self.size = sum(self.dims[0] ** 2 - 1 for _ in self.ranks) + self.dims[0] * self.dims[-1]
+        inputs = [self.matrix(X, self.dims[0], 2) for X in array(record["inputs"])]
+        return inputs, [fields(entry, names) for entry in array(record["points"])]
+
+    def pair(self, value: Mapping[str, Any]) -> tuple[list[Matrix], Matrix]:
+        """M_1, ..., M_l and L."""
+        d, matrices = self.dims[0], array(value["M"])
+        form(len(matrices) == self.l, "there are more M_i than layers, or fewer")
+        return [self.matrix(m, d, d) for m in matrices], self.matrix(value["L"], self.dims[-1], d)
+
+    def derivatives(self, M: list[Matrix], L: Matrix, inputs: list[Matrix]) -> Matrix:
+        """The derivatives of φ at some inputs, modulo a prime: a row for each entry of the M_i and L.
+
+        X XᵀMX has the derivative Ẋ·XᵀMX + X(Ẋᵀ·MX + XᵀM·Ẋ), and by the entry (i, j) of M, XXᵀe_i·e_jᵀX.
+        """
+
+        def times(A: Matrix, B: Matrix) -> Matrix:
+            return multiplied({0: A}, {0: B}, PRIME)[0]
+
+        def turned(A: Matrix) -> Matrix:
+            return [list(column) for column in zip(*A, strict=True)]
+
+        blocks: list[Matrix] = []
+        for X in inputs:
+            states = []
+            for m in M:
+                right = times(m, X)
+                states.append((X, times(X, turned(X)), turned(times(turned(m), X)), right))
+                X = times(X, times(turned(X), right))
+            rows = []
+            for n, (at, square, *_) in enumerate(states):
+                for i, j in product(range(len(at)), repeat=2):
+                    D = [[row[i] * x % PRIME for x in at[j]] for row in square]
+                    for Z, _, left, right in states[n + 1 :]:
+                        one, other = times(turned(D), right), times(left, D)
+                        both = [[*map(int.__add__, *pair)] for pair in zip(one, other, strict=True)]
+                        tail = times(Z, both)
+                        head = times(D, times(turned(Z), right))
+                        D = [[*map(int.__add__, *pair)] for pair in zip(head, tail, strict=True)]
+                    rows.append([x for line in times(L, D) for x in line])
+            for c, i in product(range(len(L)), range(len(X))):
+                rows.append([x * (c == e) for e in range(len(L)) for x in X[i]])
+            blocks.append(rows)
+        return [[x for row in rows for x in row] for rows in zip(*blocks, strict=True)]
+
+    def critical(self, found: dict[str, Any]) -> str:
+        """See where the differential has a smaller rank than dim M, and that it is where the theorem says."""
+        inputs, points = self.points(found["critical"], "M L rank")
+        kinds = []
+        for point in points:
+            M, L = self.pair(point)
+            require(nonzero(L) and not any(map(skew, M)), "L is 0, or an M_i is skew-symmetric")
+            columns = [list(column) for column in zip(*M[-1], strict=True)]
+            pair = dense_rank(M[-1]) == dense_rank(L) == dense_rank(columns + L) == 1
+            kinds.append(pair or any(dense_rank(m) == 1 for m in M[:-1]))
+            low = rank_modulo(self.derivatives(M, L, inputs), PRIME)
+            require(low == integer(point["rank"]), f"a differential has rank {low}")
+            require(kinds[-1] or low == self.size, f"a differential has rank {low}, not {self.size}")
+        require(0 < sum(kinds) < len(kinds), "critical points and others are not both there")
+        return (
+            f"of {len(kinds)} weights {sum(kinds)} are critical, just those with rk M_i = 1, i < l, or M_l = "
+            f"k qᵀ, L = h kᵀ; at the others the rank is {self.size}, and nowhere is it larger. That it is so "
+            "at all weights without skew-symmetric M_i is Theorem 2 of docs/deep-singularities.md, and not "
+            "checked here"
+        )
+
+    def singular(self, found: dict[str, Any]) -> str:
+        """See that there are too many tangent vectors where an M_i, i < l, or M_l and L have rank 1."""
+        inputs, points = self.points(found["singular"], "M L others tangent")
+        require(len(points) == self.l, "there is not one point for each layer")
+        for i, point in enumerate(points):
+            M, L = self.pair(point)
+            last = i == self.l - 1
+            require(dense_rank(M[i]) == 1 and (not last or dense_rank(L) == 1), "a rank is not 1")
+            rows = self.derivatives(M, L, inputs)
+            for value in array(point["others"]):
+                N, other = self.pair(fields(value, "M L"))
+                same = M[: i + (not last)] == N[: i + (not last)] and (
+                    symmetrized(L, M[i]) == symmetrized(other, N[i]) if last
+                    else other == L and [*map(halved, M[i + 1 :])] == [*map(halved, N[i + 1 :])]
+                )  # fmt: skip
+                require(same, "two weights are not seen to have the same function")
+                rows += self.derivatives(N, other, inputs)
+            low = rank_modulo(rows, PRIME)
+            require(low == integer(point["tangent"]), f"tangent vectors span {low} dimensions")
+            require(low > self.size, f"tangent vectors span {low} dimensions, no more than {self.size}")
+        spans = ", ".join(str(integer(point["tangent"])) for point in points)
+        return (
+            f"tangent vectors span {spans} dimensions, dim M ≤ {self.size}, so M̄ is singular where rk M_i ≤ "
+            "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1. That it is smooth at all other weights without "
+            "skew-symmetric M_i is Theorem 4 of docs/deep-singularities.md, and not checked here"
+        )
+
+
+def halved(matrix: Matrix) -> Matrix:
+    """Twice the symmetric part."""
+    return [
+        [x + y for x, y in zip(*rows, strict=True)]
+        for rows in zip(matrix, zip(*matrix, strict=True), strict=True)
+    ]
+
+
+def symmetrized(L: Matrix, M: Matrix) -> list[int]:
+    """The coefficients of L X Xᵀ M X: those of (L_c u)(uᵀ M_b) for the rows L_c and columns M_b."""
+    size = range(len(M))
+    return [
+        row[i] * M[j][b] + row[j] * M[i][b] for row in L for b in size for i in size for j in range(i + 1)
+    ]
+
 
 DEEP_CLAIMS = {
     "agattn.deep-zeros": "zeros",
     "agattn.deep-not-closed": "limit",
     "agattn.deep-boundary": "boundary",
+    "agattn.deep-critical": "critical",
+    "agattn.deep-singular": "singular",
 }
 
 
@@ -1334,7 +1460,9 @@ def _deep(found: dict[str, Any]) -> dict[str, Any]:
                     "of docs/deep-limits.md, and not checked here"
                 )
             else:
-                said = network.outside(found) if name == "agattn.deep-not-closed" else network.boundary(found)
+                see = {"limit": network.outside, "boundary": network.boundary}
+                see |= {"critical": network.critical, "singular": network.singular}
+                said = see[DEEP_CLAIMS[name]](found)
             results.append({"id": name, "valid": True, "reason": f"confirmed: {said}."})
         flaw = "" if results else "nothing is certified"
     except Flaw as error:
@@ -1392,7 +1520,9 @@ def check(document: Any) -> dict[str, Any]:
         if document["format"] == HEADS:
             return _not_closed(fields(dict(document), "format about d d_out a h y heads obstruction"))
         if document["format"] == DEEP:
-            return _deep(fields(dict(document), "format about dims ranks", "zeros limit boundary"))
+            return _deep(
+                fields(dict(document), "format about dims ranks", "zeros limit boundary critical singular")
+            )
         return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
     except UnreadableError:
         raise

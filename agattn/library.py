@@ -623,8 +623,8 @@ def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = 
     """Integers that prove verdicts to anyone: a JSON document that :func:`check` verifies.
 
     Args:
-        layer: one layer; or a network, of which zeros and limits are certified, or for one layer of several
-            heads ``agattn.heads-not-closed``; t ≥ 2.
+        layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or
+            for one layer of several heads ``agattn.heads-not-closed``; t ≥ 2.
         claims: their ids; none for all.
 
     Raises:
@@ -634,7 +634,8 @@ def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = 
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
     Certificate of M(2,1,2), t ≥ 2: 3 claims, 3 certified (3 confirmed, 0 refuted)
     >>> ag.certificate(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
-    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary
+    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary, deep-critical,
+    deep-singular
     """
     from agattn.verification.certificate import Certificate, make_certificate, make_heads_certificate
 

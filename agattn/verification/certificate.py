@@ -48,10 +48,12 @@ from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Shown, Status, Verdict
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
 from agattn.geometry.singularities.learning_coefficients import points
 from agattn.geometry.singularities.limits import LimitMap, LimitSet, ZeroKind, limits, zero_kinds
 from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.singularities.several_heads import closedness
+from agattn.geometry.singularities.virtual_points import special_points
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
@@ -200,11 +202,11 @@ def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
 def make_deep_certificate(
     network: DeepNetwork, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
 ) -> dict[str, Any]:
-    """A certificate of what is claimed about zeros and limits of a deep network, for all t ≥ 2.
+    """A certificate of what is claimed about zeros, limits and points of a deep network, for all t ≥ 2.
 
     Args:
         network: a lightning network of two or more layers with one head in each, and no skip connections.
-        claims: ids of claims, of which those about zeros and limits count; all of these if there are none.
+        claims: ids of claims, of which those that have certificates count; all of these if there are none.
         verdicts: those that were found already: they must agree.
 
     Raises:
@@ -234,12 +236,39 @@ def make_deep_certificate(
     two = replace(network, t=2)
     if "agattn.deep-zeros" in decided:
         document["zeros"] = [_zero(two, kind, generator) for kind in zero_kinds(two)]
-    if decided != ["agattn.deep-zeros"]:
+    if {"agattn.deep-not-closed", "agattn.deep-boundary"} & {*decided}:
         found = limits(network)
         document["limit"] = _limit(two, found)
         if "agattn.deep-boundary" in decided:
             document["boundary"] = _boundary(two, found, generator)
+    for name in ("critical", "singular"):
+        if f"agattn.deep-{name}" in decided:
+            document[name] = _points(two, name == "singular", generator)
     return _accepted(document, str(network))
+
+
+def _points(network: DeepNetwork, singular: bool, generator: np.random.Generator) -> dict[str, Any]:
+    """Points of some kinds with the rank of the differential, or with more tangent vectors than dim M."""
+    l, d_out = network.layers, network.dims[-1]
+    names = [f"rk M_{i} = 1" for i in range(1, l)] + [f"rk M_{l} = rk L = 1"]
+    if not singular:
+        names = ["generic", *names, f"M_{l} = k qᵀ, L = h kᵀ"]
+    found = {point.name: point for point in special_points(network)}
+    p = random_prime(generator)
+    inputs = generator.integers(-9, 10, (found["generic"].dimension // d_out + 4, *network.input_shape))
+    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
+    cotangents = np.repeat(units, len(inputs), axis=0)
+    points = []
+    for name in names:
+        space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
+        for at in found[name].preimages():
+            space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
+            others.append({"M": [_matrix(m.tolist()) for m in at.M], "L": _matrix(at.L.tolist())})
+            if not singular or space.rank > at.dimension:
+                break
+        more = {"others": others[1:], "tangent": space.rank} if singular else {"rank": space.rank}
+        points.append(others[0] | more)
+    return {"inputs": [_matrix(X.tolist()) for X in inputs], "points": points}
 
 
 def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, checker
 from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.residues import RowSpace
 from agattn.errors import InputError
 from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
 from agattn.geometry.singularities.kinds import virtual
 from agattn.geometry.singularities.limits import LimitMap, vanishes
 from agattn.verification.certificate import Certificate, dump, make_certificate
@@ -41,7 +43,11 @@ def small():
 )
 def test_what_is_certified(network, dimension):
     result = checker.check(certificate(network))
-    assert result["valid"] and [claim["id"] for claim in result["claims"]] == list(checker.DEEP_CLAIMS)
+    ids = [claim["id"] for claim in result["claims"]]
+    assert (
+        result["valid"]
+        and ids == list(checker.DEEP_CLAIMS)[: 5 if network.dims[0] == 3 == network.dims[1] else 3]
+    )
     assert f"dimension {dimension} = dim M − 1" in result["claims"][2]["reason"]
     assert all("docs/d" in claim["reason"] for claim in result["claims"])  # what is not checked is named
 
@@ -65,7 +71,7 @@ def test_a_closed_network_has_zeros_only():
     [
         (DeepNetwork((3, 1, 2), (2, 2), t=3), ["agattn.deep-boundary"], "it assumes d_0, d_1, a_1, a_2 ≥ 2"),
         (DeepNetwork((3, 3, 3), (2, 2), t=3, heads=2), [], "it assumes one head"),
-        (SMALL, ["equation-12"], "only agattn.deep-zeros, agattn.deep-not-closed, agattn.deep-boundary have"),
+        (SMALL, ["equation-12"], "agattn.deep-critical, agattn.deep-singular have"),
     ],
 )
 def test_what_is_not(network, claims, words):
@@ -155,7 +161,7 @@ def states_what_is_true(document):
 def test_no_damaged_certificate_states_what_is_false(small):
     assert states_what_is_true(small)
     rng, refused = random.Random(1), 0
-    document = copy.deepcopy(small)
+    document = {key: value for key, value in copy.deepcopy(small).items() if key != "critical"}
     document["zeros"] = small["zeros"][:1] + small["zeros"][8:9]
     places = list(numbers(document))
     stated = [
@@ -221,4 +227,97 @@ def test_a_wrong_statement_is_refused(small):
     assert refused(lambda d: d.update(dims=[2, 0, 1]), "not possible")
     assert refused(lambda d: d.update(dims=[200, 200, 1]), "too large")
     assert refused(lambda d: d.update(extra=1), "unknown key")
-    assert refused(lambda d: [d.pop(key) for key in ("zeros", "limit", "boundary")], "nothing is certified")
+    found = [key for key in checker.DEEP_CLAIMS.values() if key in small]
+    assert refused(lambda d: [d.pop(key) for key in found], "nothing is certified")
+
+
+@pytest.fixture(scope="module")
+def points():
+    """Of critical and singular points of the smallest network that has both claims."""
+    network = DeepNetwork((3, 3, 1), (3, 3), t=2)
+    ids = ["agattn.deep-critical", "agattn.deep-singular"]
+    return json.loads(json.dumps(make_certificate(network, ids)))
+
+
+def test_points_are_certified(points):
+    result = checker.check(points)
+    assert result["valid"] and [claim["id"] for claim in result["claims"]] == list(checker.DEEP_CLAIMS)[3:]
+    critical, singular = (claim["reason"] for claim in result["claims"])
+    assert "of 4 weights 2 are critical" in critical and "the rank is 19" in critical
+    assert "dim M ≤ 19, so M̄ is singular" in singular and "Theorem 4" in singular
+
+
+def states_true_points(document):
+    """Whether the ranks that a document states are those of the library, at its weights and inputs."""
+    d, d_out = document["dims"][0], document["dims"][-1]
+    p = 1000003
+
+    def dense(entries, rows, columns):
+        found = np.zeros((rows, columns), dtype=int)
+        for i, j, x in entries:
+            found[i - 1, j - 1] = x
+        return found
+
+    for key, stated in [(k, s) for k, s in (("critical", "rank"), ("singular", "tangent")) if k in document]:
+        X = np.array([dense(x, d, 2) for x in document[key]["inputs"]])
+        units = np.repeat(np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2), len(X), axis=0)
+        for record in document[key]["points"]:
+            rows = [
+                virtual_jacobian(
+                    [dense(m, d, d) for m in at["M"]], dense(at["L"], d_out, d), (X % p) * 1.0, units, p
+                ).T
+                for at in [record, *record.get("others", [])]
+            ]
+            if RowSpace(rows[0].shape[1], p).add(np.concatenate(rows)) != record[stated]:
+                return False
+    return True
+
+
+@pytest.mark.parametrize(("key", "tried", "least"), [("critical", 140, 100), ("singular", 30, 20)])
+def test_no_damaged_certificate_of_points_states_what_is_false(points, small, key, tried, least):
+    source = points if key == "singular" else small  # the smaller, the faster
+    document = {name: copy.deepcopy(source[name]) for name in ("format", "about", "dims", "ranks", key)}
+    assert states_true_points(document)
+    rng, refused, places = random.Random(2), 0, list(numbers(document))
+    stated = [place for place in places if "inputs" not in place]
+    for n in range(tried):
+        damaged = copy.deepcopy(document)
+        *way, last = rng.choice(stated if n % 8 else places)
+        inner = damaged
+        for step in way:
+            inner = inner[step]
+        inner[last] += rng.choice([-2, -1, 1, 2])
+        if outcome(damaged):
+            assert states_true_points(damaged), (way, last)
+        else:
+            refused += 1
+    assert refused >= least
+
+
+def test_wrong_points_are_refused(points):
+    def refused(key, change, words):
+        document = {name: copy.deepcopy(points[name]) for name in ("format", "about", "dims", "ranks", key)}
+        change(document)
+        try:
+            result = checker.check(document)
+        except checker.UnreadableError as error:
+            return words in str(error)
+        return not result["valid"] and words in result["flaw"]
+
+    generic = points["critical"]["points"][0]
+    skew = [[1, 2, 1], [2, 1, -1]]
+    other = {"M": generic["M"], "L": generic["L"]}
+    for key, change, words in [
+        ("critical", lambda p: p["points"][0].update(rank=18), "has rank 19"),
+        ("critical", lambda p: p.update(inputs=[]), "has rank 0"),
+        ("critical", lambda p: p.update(points=[generic]), "not both there"),
+        ("critical", lambda p: p["points"][0]["M"].__setitem__(1, skew), "skew-symmetric"),
+        ("singular", lambda p: p["points"].pop(), "for each layer"),
+        ("singular", lambda p: p["points"][0].update(others=[]), "span 16 dimensions"),
+        ("singular", lambda p: p["points"].reverse(), "a rank is not 1"),
+        ("singular", lambda p: p["points"][0].update(others=[other]), "the same function"),
+        ("singular", lambda p: p["points"][1].update(others=[other]), "the same function"),
+        ("singular", lambda p: p["points"][0]["M"].pop(), "than layers"),
+    ]:
+        assert refused(key, lambda d, key=key, change=change: change(d[key]), words), words
+    assert refused("singular", lambda d: d.update(ranks=[3, 2]), "not all matrices")
