@@ -1,5 +1,6 @@
 """One layer of several heads: closed or not, limits outside, and special weights."""
 
+import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -15,7 +16,7 @@ from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.singularities.several_heads import closedness, head_kinds
-from agattn.geometry.variety.coordinates import coefficients, coordinates
+from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
 
 SMALL = list(product(range(1, 5), range(1, 4), range(1, 5), range(1, 4)))  # d, d', a, h
 OUTSIDE = {1: (3, 2, 1, 3), 2: (4, 1, 1, 3), 3: (5, 1, 3, 2)}  # by the number of the theorem
@@ -148,7 +149,7 @@ def most_roots(A, B):
 @given(st.sampled_from([2, 3]), st.data())
 @settings(max_examples=40, deadline=None)
 def test_two_singular_matrices_suffice(d, data):
-    """The lemma of Theorem 4 over ℝ: some q gives two singular members, whatever A and B are."""
+    """Theorem 4 for h = 2, a = d − 1, over ℝ: some q gives two singular members, whatever A and B are."""
     entries = st.lists(st.lists(st.integers(-1, 1), min_size=d, max_size=d), min_size=d, max_size=d)
     A, B = (np.array(data.draw(entries), dtype=object) for _ in "AB")
     assert most_roots(A, B) >= 2
@@ -237,3 +238,43 @@ def test_heads_of_every_layer_and_other_networks():
     assert list(head_kinds(DeepNetwork((2, 2), (1,), t=2))) == []
     with pytest.raises(InputError, match="no lightning network"):
         next(head_kinds(DeepNetwork((2, 2), (1,), t=2, heads=2, normalization="softmax")))
+
+
+# By engines -------------------------------------------------------------------------------------------------
+
+
+def are_sums_of_heads(installation, shape, targets, tmp_path):
+    """Whether complex heads add up to each of them: the equations for K, Q and V have not the unit ideal."""
+    d, d_out, a, h = shape
+    single, is_singular = SingleLayer(d, d_out, a), installation.engine.name == "singular"
+    shapes = {f"{x}{n}": (d_out if x == "v" else a, d) for n in range(1, h + 1) for x in "kqv"}
+    arrays = generic_matrices(shapes)
+    heads = zip(arrays[::3], arrays[1::3], arrays[2::3], strict=True)
+    total = sum(coefficients(single, K.T @ Q, V) for K, Q, V in heads)
+    variables = total[0].ring.variables
+    listed = ",".join(v.singular() if is_singular else v.macaulay2() for v in variables)
+    script = f"ring r=0,({listed}),dp;ideal i,g;" if is_singular else f"R=QQ[{listed}];"
+    for y in targets:
+        equations = [x - y.get(name, 0) for name, x in zip(coordinates(single), total, strict=True)]
+        joined = ",".join(x.singular() if is_singular else x.macaulay2() for x in equations)
+        script += (
+            f'i={joined};g=slimgb(i);if(g[1]==1){{"none";}}else{{"some";}};'
+            if is_singular
+            else f'print if 1_R % ideal({joined}) == 0 then "none" else "some";'
+        )
+    path = tmp_path / "heads"
+    path.write_text(script + ("quit;\n" if is_singular else "exit 0\n"), encoding="utf-8")
+    command = [installation.path, *installation.engine.arguments, path]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert set(ended.stdout.split()) <= {"none", "some"}, ended.stdout
+    return [word == "some" for word in ended.stdout.split()]
+
+
+def test_no_complex_heads_add_up_to_the_limit(engine_installation, tmp_path):
+    shapes = [(2, 2, 1, 2), (3, 1, 1, 2)]
+    for shape in shapes if engine_installation.engine.name == "singular" else shapes[:1]:
+        limit = closedness(layer(*shape)).limit
+        y = {}
+        for part in limit.arc.expansion().values():  # at ε = 1 it is a sum
+            y = {name: y.get(name, 0) + part.get(name, 0) for name in y | part}
+        assert are_sums_of_heads(engine_installation, shape, [limit.y, y], tmp_path) == [False, True]
