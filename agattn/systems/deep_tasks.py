@@ -357,8 +357,8 @@ def limit_ranks(network: DeepNetwork, data: Mapping[str, Any], seed: int = 0) ->
     return LimitDimension(RowSpace(J.shape[1], p).add(J), columns - fiber.upper_bound)
 
 
-# Engines evaluate networks so often, at polynomials: some seconds.
-MAX_EVALUATIONS = 4000
+# Engines evaluate networks at polynomials, which takes a minute for about so many products of two of them.
+MAX_PRODUCTS = 10**5
 
 
 def _limit_entries(network: DeepNetwork) -> int:
@@ -367,8 +367,9 @@ def _limit_entries(network: DeepNetwork) -> int:
 
 
 def _inputs(network: DeepNetwork) -> int:
-    """How many inputs give a few more values than there are entries; (M, L) has fewer."""
-    return (_limit_entries(network) + 4) // (network.dims[-1] * network.t) + 1
+    """How many inputs determine the ranks: one more tells the d_l t numbers of L u rᵀ, or d_0 of them."""
+    told = min(network.dims[0], network.dims[-1] * network.t)
+    return (_limit_entries(network) + 4) // told + 1
 
 
 def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -378,16 +379,17 @@ def _limit_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any
     return _limit_and_point(network, given["seed"]) | {"tokens": tuple(matrix(x.tolist()) for x in X)}
 
 
-def _too_many_evaluations(network: DeepNetwork) -> str:
+def _too_many_products(network: DeepNetwork) -> str:
     evaluations = 2 * _limit_entries(network) * _inputs(network)
-    described = f"{network} evaluates it {evaluations} times; the limit is {MAX_EVALUATIONS}"
-    return described if evaluations > MAX_EVALUATIONS else ""
+    products = evaluations * network.t**2 * 4 ** min(network.layers - 2, 50)
+    described = f"{network} takes about {products:.0e} products; the limit is {MAX_PRODUCTS:.0e}"
+    return described if products > MAX_PRODUCTS else ""
 
 
 DEEP_LIMIT = Task(
     "deep-limit", "the dimension of the limits of functions", DeepNetwork,
     lambda network, seed: limit_ranks(network, _limit_data(network, {"seed": seed}), seed),
-    infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_evaluations(network),
+    infeasible=lambda network: _no_limit(network, "deep-limit") or _too_many_products(network),
     summary="dimension of the limits of the functions of a deep network that no weights reach",
     title="The dimension of limits of functions, for the network {M}",
     reference="section 3.3, virtual weights",
@@ -395,7 +397,7 @@ DEEP_LIMIT = Task(
         Result("limit-rank", "rank of the differential of the limits: their dimension, at least"),
         Result("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
     ),
-    data=_limit_data, too_large=_too_many_evaluations, takes=("seed",),
+    data=_limit_data, too_large=_too_many_products, takes=("seed",),
     read=lambda answer: LimitDimension(answer.integers["limit-rank"], answer.integers["network-rank"]),
     parts=(Source("ranks of differentials", ENGINE), Source("points and inputs", "native")),
 )  # fmt: skip

@@ -51,6 +51,7 @@ LINES = {
         "2 emit slice -d n -o n",
         "2 emit virtual-fiber --dims n,n,n --ranks n,n",
         "2 emit virtual-fiber --dims 2,2 --ranks 2 -t n",
+        "2 emit deep-limit --dims 2,2,2 --ranks 2,2 -t n",
     ],
     "run": ["2 run implicit-ideal -d n -o n", "2 run hilbert-function -d 2 -o 1 --max-degree n"],
     "report": ["2 report -d n -o n --out FOLDER", "2 report --dims n,n --ranks n --out FOLDER"],

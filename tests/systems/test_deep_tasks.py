@@ -140,7 +140,15 @@ def test_limits_have_one_dimension_less(engine_installation):
 
 @pytest.mark.parametrize(
     "network",
-    [wide(2, 2, 2), wide(2, 1, 3), wide(3, 1, 2), wide(3, 2, 3), wide(4, 1, 2), wide(2, 1, 2, layers=3)],
+    [
+        wide(2, 2, 2),
+        wide(2, 1, 3),
+        wide(3, 1, 2),
+        wide(3, 2, 3),
+        wide(4, 1, 2),
+        wide(2, 1, 6),
+        wide(2, 1, 2, layers=3),
+    ],
     ids=str,
 )
 def test_limits_of_larger_networks(singular, network):
