@@ -2,9 +2,10 @@
 
     python benchmarks/dimension.py            # needs: pip install "agattn[benchmarks]"
 
-Three tables: the sizes of HMK's Figure 3 against the straightforward estimator, in float32 and in float64;
-growth with width and depth; and the same matrix handed to FLINT. Times are wall-clock seconds, the best of a
-few runs; on a shared machine they are upper bounds. JAX compiles in the first run of each size.
+Four tables: the sizes of HMK's Figure 3 against the straightforward estimator, in float32 and in float64;
+growth with width and depth; the same matrix handed to FLINT; and models, among them a block of a transformer.
+Times are wall-clock seconds, the best of a few runs; on a shared machine they are upper bounds. JAX compiles
+in the first run of each size.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from collections.abc import Callable
+from functools import partial
 
 import flint
 import numpy as np
 
-from agattn import DeepNetwork
+from agattn import Attention, DeepNetwork, Network, Perceptron, Power
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import draw_parameters
@@ -108,6 +110,38 @@ def growth(networks: list[DeepNetwork], repeats: int) -> None:
         )
 
 
+def models(sizes: tuple[int, ...], repeats: int) -> None:
+    """The Jacobian of networks of attention by themselves and as models: the same code pulls both back."""
+    print("\nModels                                     parameters   dim  evidence    total")
+    for d in sizes:
+        net = DeepNetwork((d, d, d), (d // 4, d // 4), 3)
+        model = Network([Attention(d, d // 4), Attention(d, d // 4), Power(1)], d, 3)
+        p = random_prime(np.random.default_rng(0))
+        seconds = []
+        for one in (net, model):
+            generator = np.random.default_rng(0)
+            draw = partial(random_residues, generator, p=p)
+            weights = draw_parameters(one, draw)
+            X, c = draw((net.parameters, d, 3)), draw((net.parameters, 1, d, 3))
+            arithmetic = ModularArithmetic(p)
+            seconds.append(best_of(repeats, partial(jacobian, one, weights, X, arithmetic, c))[0])
+        print(f"{net!s:42} {net.parameters:10}  Jacobian {seconds[0]:.3f} s, as a model {seconds[1]:.3f} s")
+        block = Network(
+            [
+                Attention(d, 4, d // 4, 4, "causal", rotary=True, skip=True),
+                Perceptron([4 * d, d], 2, skip=True),
+            ],
+            d,
+            4,
+        )
+        spent, found = best_of(1, partial(dimension, block))
+        print(
+            f"{f'block of a transformer, d = {d}, t = 4':42} {block.parameters:10} {found.dimension:5}  "
+            f"{found.evidence!s:8} {spent:7.3f} s",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -126,6 +160,7 @@ def main() -> None:
     growth(
         [DeepNetwork((12,) * (l + 1), (4,) * l, 3) for l in ((1, 2) if quick else (1, 2, 3, 4, 6))], repeats
     )
+    models((4,) if quick else (8, 16), repeats)
     if not quick:
         growth([DeepNetwork((32,) * 5, (8,) * 4, 3)], 1)
 

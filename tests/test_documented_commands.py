@@ -80,7 +80,7 @@ def is_complete(words):
     """Whether a command line is one: in running text a command may be named without a layer."""
     if words[0] in NEEDS_A_FILE:
         return len(words) > 1
-    return "-d" in words or "--dims" in words or "--list" in words or words[0] not in NEEDS_A_LAYER
+    return {"-d", "--dims", "--model"} & {*words} or "--list" in words or words[0] not in NEEDS_A_LAYER
 
 
 def shown():
