@@ -175,11 +175,13 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
         }
         for axis, name in zip("xyz", scene.names, strict=True)
     }  # fmt: skip
-    height = round(2.07 * float(np.tan(np.radians(scene.elevation))), 2)
+    near = np.cos(np.radians(scene.elevation)) / np.cos(np.radians(20))
+    height = 2.06 * near * np.tan(np.radians(scene.elevation))
+    eye = {"x": 1.25 * near, "y": -1.65 * near, "z": height}
     layout = {
         "scene": {
             **axes, "aspectmode": "cube", "dragmode": "orbit",
-            "camera": {"eye": {"x": 1.25, "y": -1.65, "z": height}},
+            "camera": {"eye": {axis: round(float(x), 2) for axis, x in eye.items()}},
         },
         "margin": {"l": 0, "r": 0, "t": 8, "b": 0},
         "legend": {"orientation": "h", "x": 0, "y": 0, "yanchor": "top"},
