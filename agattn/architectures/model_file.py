@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from importlib import util
@@ -65,13 +65,25 @@ def read_toml(text: str, where: str) -> Network:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} is not TOML: {error}") from None
     with _named(where):
-        _check_keys("the file", table, {"input", "layer"}, ("input", "layer"))
-        given = table["input"]
-        if not isinstance(given, dict):
-            raise InputError(f"input is {_shown(given)}; it must be a table [input] with dim = 3")
-        _check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
-        layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
-        return Network(tuple(layers), **given)
+        return from_table(table)
+
+
+def from_table(table: Mapping[str, Any]) -> Network:
+    """The network that ``as_json`` of one describes, or a model file that was read.
+
+    Raises:
+        InputError: if a key or a type is unknown, or the layers do not fit together.
+
+    >>> from_table({"input": {"dim": 2}, "layer": [{"type": "linear", "out": 3}]}).output_shape
+    (3, 1)
+    """
+    _check_keys("the model", table, {"input", "layer"}, ("input", "layer"))
+    given = table["input"]
+    if not isinstance(given, dict):
+        raise InputError(f"input is {_shown(given)}; it must be a table [input] with dim = 3")
+    _check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
+    layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
+    return Network(tuple(layers), **given)
 
 
 def _tables(where: str, value: Any) -> list[Any]:
@@ -105,7 +117,9 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
         return layer(**given)
 
 
-def _check_keys(where: str, table: dict[str, Any], known: Collection[str], needed: Collection[str]) -> None:
+def _check_keys(
+    where: str, table: Mapping[str, Any], known: Collection[str], needed: Collection[str]
+) -> None:
     for key in table:
         if key not in known:
             listed = f"; there are {', '.join(sorted(known))}"

@@ -97,6 +97,8 @@ def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 def _name(entry: Entry) -> str:
     """The architecture in a few letters; a layer's t where it is not 2, as every t ≥ 2 gives the same M."""
     name: str = entry.architecture.name
+    if entry.architecture.kind == "model":  # which has its inputs in its name
+        return name
     tokens = f", t = {entry.architecture.t}"
     return name if name.endswith(tokens) or tokens == ", t = 2" else name + tokens
 
@@ -269,18 +271,20 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
             result[key] for key in ("paper", "predicted", "lower_bound", "upper_bound")
         )
         name, value, evidence = _name(entry), str(result["dimension"]), Word(result["evidence"])
-        interval, reason, holds = (
-            f"{lower} to {upper}",
-            result["upper_bound_reason"],
-            paper["hypotheses_hold"],
-        )
-        hypotheses = "hold" if holds else f"fail: {'; '.join(paper['failing'])}"
-        formulas = str(predicted), str(paper["value"]), hypotheses
-        rows.append((name, str(result["parameters"]), value, evidence, *formulas, f"{upper}: {reason}"))
-        points.setdefault(result["evidence"], []).append((predicted, result["dimension"]))
+        interval, reason = f"{lower} to {upper}", result["upper_bound_reason"]
         if result["evidence"] != "proved":
             chance = f"{result['error_probability']:.1e}" if result["evidence"] == "modular" else ""
             observed.append((name, value, evidence, interval, chance))
+        if paper is None:  # of a model, for which there is no formula
+            formulas: tuple[str, ...] = ("", "", "")
+        else:
+            holds = paper["hypotheses_hold"]
+            hypotheses = "hold" if holds else f"fail: {'; '.join(paper['failing'])}"
+            formulas = str(predicted), str(paper["value"]), hypotheses
+        rows.append((name, str(result["parameters"]), value, evidence, *formulas, f"{upper}: {reason}"))
+        if paper is None:
+            continue
+        points.setdefault(result["evidence"], []).append((predicted, result["dimension"]))
         given = (paper["value"] if holds else lower, predicted)
         for failing, formula in zip(missed.values(), given, strict=True):
             if not lower <= formula <= upper:

@@ -27,6 +27,7 @@ from math import prod
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.model_file import from_table
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.engine import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
@@ -43,7 +44,7 @@ _LAYERS_PER_JOB = 100  # that a grid of as many jobs as it may have can have on 
 _MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
-_KINDS = ("layers", "networks")
+_KINDS = ("layers", "networks", "models")
 _SETTINGS = ASKS["verify"]  # the other questions have some of them
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = "[0-9]{1,18}"
@@ -108,7 +109,9 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     wanted: list[str] = settings.pop("claims", [])
     blocks = {kind: _blocks(table, kind) for kind in _KINDS}
     if not any(blocks.values()):
-        raise InputError("the grid names no architecture; add [layers] or [[networks]]")
+        raise InputError("the grid names no architecture; add [layers], [[networks]] or [[models]]")
+    if ask != "dimension" and blocks["models"]:
+        raise InputError(f'ask = "{ask}" is not for [[models]]; ask = "dimension" is')
     if ask == "dimension" and blocks["layers"]:
         raise InputError(
             'ask = "dimension" is for [[networks]]; '
@@ -116,12 +119,12 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
         )
     if ask == "strata" and blocks["networks"]:
         raise InputError('ask = "strata" is for [layers]; networks of several layers have none')
-    claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in _KINDS}
+    claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in _KINDS[:2]} | {"models": ()}
     settings["engine"] = settings.get("engine", "auto") if ask == "verify" else "native"
 
     limit = _Limit(force)
     found: dict[Job, None] = {}
-    for kind, of_block in (("layers", _layers), ("networks", _networks)):
+    for kind, of_block in (("layers", _layers), ("networks", _networks), ("models", _models)):
         for name, block in blocks[kind]:
             architectures = of_block(name, block, limit)
             if not architectures:
@@ -347,6 +350,16 @@ def _networks(name: str, block: Table, limit: _Limit) -> list[Architecture]:
                 f"{where}: {error}; what does not fit together belongs into separate [[networks]]"
             ) from None
     return found
+
+
+def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:
+    """One model, written as in a file of its own."""
+    limit.check(name, 1)
+    try:
+        model = from_table(block)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return [model.as_network() or model]
 
 
 _READERS: dict[str, Callable[[str, object, _Limit], Sequence[Any]]] = {

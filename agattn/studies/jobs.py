@@ -25,7 +25,8 @@ from typing import Any
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
+from agattn.architectures.model_file import from_table
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
@@ -40,7 +41,7 @@ ASKS = {
     "strata": (),
 }
 #: What some questions are asked about; the others about every architecture.
-ABOUT: dict[str, type[Any]] = {"dimension": DeepNetwork, "strata": SingleLayer}
+ABOUT: dict[str, tuple[type[Any], ...]] = {"dimension": (DeepNetwork, Network), "strata": (SingleLayer,)}
 Versions = Mapping[str, str]
 Line = dict[str, Any]
 
@@ -49,7 +50,7 @@ Line = dict[str, Any]
 class Job:
     """One question about one architecture, answered by the command of the name ``ask``.
 
-    ``"dimension"`` is asked about networks, ``"strata"`` about layers with t ≥ 2.
+    ``"dimension"`` is asked about networks and models, ``"strata"`` about layers with t ≥ 2.
     """
 
     architecture: Architecture
@@ -97,10 +98,12 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
     >>> architecture_of(SingleLayer(3, 2).as_json())
     SingleLayer(d=3, d_out=2, a=3, t=2)
     """
+    if "layer" in document:
+        return from_table(document)
     try:
         return DeepNetwork(**document) if "dims" in document else SingleLayer(**document)
     except TypeError:
-        raise InputError(f"{canonical(document)[:200]} is neither a layer nor a network") from None
+        raise InputError(f"{canonical(document)[:200]} is no layer, network or model") from None
 
 
 def versions_for(engine: str) -> dict[str, str]:

@@ -92,9 +92,9 @@ def test_the_schema_has_the_keys_and_defaults_of_the_layers():
     ("text", "message"),
     [
         ("x", "m.toml is not TOML: "),
-        ("", "m.toml: the file has no input"),
-        ("[input]\ndim = 2", "m.toml: the file has no layer"),
-        ("[inputs]\ndim = 2", "the file has an unknown key 'inputs'; did you mean 'input'?"),
+        ("", "m.toml: the model has no input"),
+        ("[input]\ndim = 2", "m.toml: the model has no layer"),
+        ("[inputs]\ndim = 2", "the model has an unknown key 'inputs'; did you mean 'input'?"),
         ("input = 3\nlayer = []", r"input is 3; it must be a table \[input\] with dim = 3"),
         ("[input]\nlayer = 3\n[[layer]]\ntype = 'sum'", r"\[input\] has an unknown key 'layer'"),
         ("[input]\n[[layer]]\ntype = 'sum'", r"\[input\] has no dim"),

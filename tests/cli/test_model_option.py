@@ -5,6 +5,8 @@ import json
 import pytest
 from command_line import call, document
 
+from agattn.records import check
+
 SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
 LAYER = '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 2\n'
 DEEP = "[input]\ndim = 3\ntokens = 3\n" + 2 * '[[layer]]\ntype = "attention"\nout = 3\nrank = 2\n'
@@ -50,6 +52,22 @@ def test_learning_coefficients(models):
     found = document("rlct", "--model", "sums.toml", "weights.json")
     assert found["architecture"]["input"] == {"dim": 3, "tokens": 1}
     assert found["bracket"]["rank"] == 3 and found["bracket"]["evidence"] == "proved"
+
+
+def test_a_study_of_models(models):
+    text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
+    (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
+    ended = call("study", "grid.toml", "--no-cache", "--workers", "0", "-O", "results.jsonl")
+    assert ended.status == 0, ended
+    line = json.loads((models / "results.jsonl").read_text())
+    check("study", line)
+    assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
+    assert call("report", "--study", "results.jsonl", "--out", "report").status == 0
+    assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
+    (models / "grid.toml").write_text(f"[[models]]\n{text}")
+    assert 'ask = "verify" is not for [[models]]' in call("study", "grid.toml").err
+    (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text.replace("degree", "degre")}')
+    assert "models: layer 1 (perceptron) has an unknown key 'degre'" in call("study", "grid.toml").err
 
 
 @pytest.mark.parametrize(
