@@ -28,14 +28,17 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jinja2
 from markupsafe import Markup
 
 from agattn.display import table
 from agattn.display.mathml import FONT, mathml
 from agattn.display.table import Cell, Lines, Math, Table, Word, text_markdown
 from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,8 @@ def html(document: Document) -> str:
 @lru_cache(maxsize=1)
 def environment() -> jinja2.Environment:
     """The templates of this room, with what they need."""
+    import jinja2
+
     found = jinja2.Environment(
         loader=jinja2.PackageLoader("agattn.reports"),
         undefined=jinja2.StrictUndefined,
