@@ -122,7 +122,7 @@ def test_no_value_makes_more_than_a_message(value):
     [
         ("d = ", "the grid is not TOML: Invalid value (at end of document); agattn study --example"),
         ("x = " + "[" * 5000, "nested too deeply"),
-        ("", "the grid names no architecture; add [layers] or [[networks]]"),
+        ("", "the grid names no architecture; add [layers], [[networks]] or [[models]]"),
         ("sed = 1\n" + LAYER, "the grid has an unknown key 'sed'; did you mean 'seed'?"),
         ("zzz = 1\n" + LAYER, "the grid has an unknown key 'zzz'; there are ask, claims,"),
         ('ask = "fiber"\n' + LAYER, "ask is 'fiber'; choose among verify, dimension, strata"),
