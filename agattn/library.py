@@ -283,7 +283,8 @@ def symmetries(
     >>> found
     M(3,1,2; 2,2), t = 2: 13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of
     dimension 10 (proved)
-    >>> print(*found.new, sep="\n")
+    >>> for generator in found.new:
+    ...     print(generator)
     K_2[1,·] → Q_2[2,·], K_2[2,·] → −Q_2[1,·]
     Q_2[1,·] → K_2[2,·], Q_2[2,·] → −K_2[1,·]
     """

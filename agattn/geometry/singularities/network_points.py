@@ -342,7 +342,8 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     Args:
         at: integer weights.
         is_critical: whether they are proved to be: where d_0 ≥ 3, t ≥ 2 and all (M, L) are virtual weights, M̄
-            is singular there (Theorem 3). All else is :func:`settled`.
+            is singular there (Theorem 3). All else is in
+            :func:`~agattn.geometry.singularities.virtual_points.settled`.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
     >>> for kind in kinds(network)[:2]:
