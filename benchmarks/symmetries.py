@@ -54,6 +54,23 @@ def random_network(seed: int) -> DeepNetwork:
     )
 
 
+def predicted(network: DeepNetwork) -> int:
+    """How many generators are new by the three propositions of docs/symmetries.md."""
+    total, parallel, beta = 0, False, network.value_rank
+    heads, ranks = network.heads_by_layer, network.ranks
+    for i in range(network.layers):
+        d, d_out, h, a = network.dims[i], network.dims[i + 1], heads[i], ranks[i]
+        alone = i > 0 and not network.skip and heads[i - 1] == 1
+        line = alone and (beta == 1 or (beta is None and network.dims[i - 1] == 1))
+        behind = i > 0 and not network.skip and parallel
+        parallel = network.t == 1 or d == 1 or behind or line or (alone and ranks[i - 1] == 1)
+        total += h * a * (a - 1) * parallel
+        total += h * (2 * a + (beta or d_out)) * d * (d - 1) // 2 * line
+        if beta is not None:
+            total += h * (d_out * (d == 1) + d * (d_out == 1)) * beta * (beta - 1) // 2
+    return total
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", type=int, default=0, help="How many random networks.")
@@ -71,6 +88,7 @@ def main() -> None:
         expected = sum(symmetry.size**2 for symmetry in network.symmetries)
         kinds["all known symmetries found, independent" if known == expected else "known ones dependent"] += 1
         kinds["nothing new" if not found.new else "new generators"] += 1
+        kinds["as many new as predicted" if len(found.new) == predicted(network) else "others"] += 1
         kinds[str(found.evidence)] += 1
         moved = Counter(
             "".join(sorted({part[0] for part in g.moves.split() if part[1:2] == "_"})) for g in found.new

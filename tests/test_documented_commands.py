@@ -35,17 +35,8 @@ PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 NEEDS_ENGINES = {"run", "doctor"}
 NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study"}
 NEEDS_A_LAYER = {
-    "emit",
-    "run",
-    "strata",
-    "verify",
-    "ideal",
-    "report",
-    "dimension",
-    "rlct",
-    "singularities",
-    "symmetries",
-}
+    "emit", "run", "strata", "verify", "ideal", "report", "dimension", "rlct", "singularities", "symmetries",
+}  # fmt: skip
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
 # tests/studies/test_audit.py compares what this one writes with the page.
