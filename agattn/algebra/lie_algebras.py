@@ -124,6 +124,8 @@ def structure(basis: Sequence[Sparse]) -> Structure:
     Raises:
         DisagreementError: if the bracket of two of the matrices is not in their span.
     """
+    if not basis:
+        return Structure(0, 0, 0, 0, ())
     n, span = len(basis), Span(basis)
     ad = np.zeros((n, n, n), dtype=object)  # [x_a, x_b] = Σ_c ad[a, b, c] x_c
     for (a, A), (b, B) in itertools.combinations(enumerate(basis), 2):

@@ -101,8 +101,10 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
 @show.register(LinearSymmetries)
 def _symmetries(found: LinearSymmetries, console: Console) -> None:
     families, *new = tables(found)
-    console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
-    families.print(console, rule=True)
+    console.print(f"[bold]{found}[/bold]", soft_wrap=True)
+    if families.rows:
+        console.print()
+        families.print(console, rule=True)
     if new:
         console.print("\nNew, as θ' = Bθ:")
         for generator in found.new:

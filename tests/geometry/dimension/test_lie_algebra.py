@@ -16,7 +16,8 @@ from agattn.algebra.echelon import kernel_basis
 from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
-from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, SingleLayer, Symmetry
+from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, PolynomialMap, SingleLayer, Symmetry
+from agattn.display.text import text
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import lie_algebra
@@ -154,6 +155,29 @@ def test_dimension_by_symmetries_that_were_found():
     # Alexander and Hirschowitz: one less than the 15 which the linear symmetries leave.
     defect = dimension(Perceptron(3, 5, 4))
     assert (defect.lower_bound, defect.upper_bound, defect.evidence) == (14, 15, Evidence.MODULAR)
+
+
+def test_maps_of_varieties():
+    """Classical symmetries: the form of a Gram matrix, SL(2) of Plücker's coordinates, and none at all."""
+
+    def gram(W):
+        return W @ W.T
+
+    def minors(U):
+        return [U[0, i] * U[1, j] - U[0, j] * U[1, i] for i in range(4) for j in range(i)]
+
+    def cubes(u, v):  # sums of two cubes of linear forms: roots of unity and a swap, which are discrete
+        return [u[0] ** 3 + v[0] ** 3, u[0] ** 2 * u[1] + v[0] ** 2 * v[1], u[1] ** 3 + v[1] ** 3,
+                u[0] * u[1] ** 2 + v[0] * v[1] ** 2]  # fmt: skip
+
+    orthogonal = linear_symmetries(PolynomialMap(gram, {"W": (3, 3)}))
+    assert orthogonal.dimension == 3 == orthogonal.structure.derived and orthogonal.structure.simple is None
+    plane = linear_symmetries(PolynomialMap(minors, {"U": (2, 4)}))
+    assert str(plane.structure) == "sl(2)" and plane.orbit_dimension == 3  # 8 - 3 = 5: the cone over Gr(2,4)
+    none = linear_symmetries(PolynomialMap(cubes, {"u": 2, "v": 2}))
+    assert (none.dimension, none.at_most, none.orbit_dimension, none.evidence) == (0, 0, 0, Evidence.PROVED)
+    assert str(none).startswith("cubes") and ": 0 linear symmetries; orbits of dimension 0" in str(none)
+    assert str(none.structure) == "0" and "At most 0" in text(none)
 
 
 def test_parameters_without_effect():
