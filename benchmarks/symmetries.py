@@ -18,7 +18,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from agattn import DeepNetwork, SingleLayer
+from agattn import Attention, DeepNetwork, Network, Perceptron, SingleLayer, Skip
+from agattn.architectures import Architecture
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries, linear_symmetries
 
 SIZES = (
@@ -30,8 +31,17 @@ SIZES = (
     DeepNetwork((10, 10, 10), (2, 2), t=3),
 )
 
+BLOCK = Network(
+    [
+        Attention(16, rank=4, heads=4, value_rank=4, mask="causal", rotary=True, skip=True),
+        Skip([Perceptron([64, 16], degree=2)]),
+    ],
+    dim=16,
+    tokens=4,
+)
 
-def timed(network: SingleLayer | DeepNetwork, seed: int = 0) -> tuple[LinearSymmetries, float]:
+
+def timed(network: Architecture, seed: int = 0) -> tuple[LinearSymmetries, float]:
     start = time.process_time()
     found = linear_symmetries(network, seed, force=True)
     _ = found.structure
@@ -75,8 +85,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--networks", type=int, default=0, help="How many random networks.")
     parser.add_argument("--sizes", type=int, default=len(SIZES), help="How many of the fixed sizes.")
+    parser.add_argument("--block", action="store_true", help="A block of a transformer as well: a minute.")
     given = parser.parse_args()
-    for network in SIZES[: given.sizes]:
+    for network in (*SIZES[: given.sizes], *[BLOCK] * given.block):
         found, seconds = timed(network)
         n = found.architecture.parameters
         print(f"{found}: {n} parameters, {found.systems} systems, {seconds:.2f} s", flush=True)
