@@ -265,7 +265,7 @@ def symmetries(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> LinearSymmetries:
-    """All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
+    r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
     Args:
         architecture: a lightning layer or network, or anything polynomial with the members of

@@ -1,15 +1,19 @@
-"""The audit and the atlas as pages of Markdown, from templates."""
+"""The audit and the two atlases as pages of Markdown, from templates."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.geometry.singularities.network_points import PointFacts, Singularities
+from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
 from agattn.reports.document import environment
-from agattn.studies.atlas import Survey, smallest
+from agattn.studies.atlas import PointsGroup, Survey, smallest
 from agattn.studies.audit import Audit, cells, words
 from agattn.studies.lines import Entry
 
@@ -78,6 +82,49 @@ def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed:
 def family_section(survey: Survey) -> str:
     """The section of one family: counts, reasons, and the smallest exceptions."""
     return _rendered("atlas.md.j2", whole=False, surveys=[survey])
+
+
+def points_page(groups: Sequence[PointsGroup], command: str) -> str:
+    """The atlas of critical and singular points: what it shows in all, then each group of networks."""
+    points = [point for group in groups for point in group.points]
+    judged = [(point, _virtual(point)) for point in groups[0].points]
+    theorem = [
+        (point, at, said) for point, at in judged if at is not None and (said := at.statement()) is not None
+    ]
+    others = [
+        (at, said, point.kind.network.t) for point, at, said in theorem if point.is_critical != said.critical
+    ]
+    return _rendered(
+        "points.md.j2", whole=True, command=command, groups=groups,
+        networks=sum(len(group.found) for group in groups), points=points,
+        counts=Counter(point.singular for point in points),
+        proved=sum(p.singular == "singular" and p.evidence is Evidence.PROVED for p in points),
+        applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
+        met=len(theorem) - len(others),
+        met_by_virtual=sum(facts(at, t).is_critical == said.critical for at, said, t in others),
+        named=_named,
+    )  # fmt: skip
+
+
+def _virtual(point: PointFacts) -> VirtualPoint | None:
+    """The virtual weights of a point, where there are such."""
+    if point.kind.virtual is None:
+        return None
+    M, L = point.kind.virtual
+    return VirtualPoint(point.name, tuple(M), L)
+
+
+def points_section(group: PointsGroup) -> str:
+    """The section of one group of networks: a row for each, and the kinds that are undecided."""
+    return _rendered("points.md.j2", whole=False, groups=[group], named=_named)
+
+
+def _named(found: Singularities, words: str) -> list[str]:
+    """The names of the kinds with f ≠ 0 of which this was found."""
+    points = (point for point in found.kinds if not point.is_zero)
+    if words == "critical":
+        return [point.name for point in points if point.is_critical]
+    return [point.name for point in points if point.singular == words]
 
 
 def _met(entry: Entry) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 
 from agattn.architectures import DeepNetwork
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
+from agattn.geometry.singularities.network_points import PointFacts, Singularities, singularities
 from agattn.studies.jobs import Job
 from agattn.studies.lines import Entry
 from agattn.studies.study import answers
@@ -154,6 +155,63 @@ def standard_families(
     kinds += [(depth, 2, h, True) for h in heads for depth in depths]
     kinds += [(depth, 1, 1, False) for depth in depths]
     return [family(depth, max_width, t, h, skip, limit, seed) for depth, t, h, skip in kinds]
+
+
+#: The networks of the atlas of singular points, by what is common to them.
+POINTS = {
+    "Wide networks, two tokens or more": (
+        DeepNetwork((2, 2, 1), (2, 2), 2),
+        DeepNetwork((2, 2, 2), (2, 2), 2),
+        DeepNetwork((2, 2, 2, 1), (2, 2, 2), 2),
+        DeepNetwork((3, 3, 1), (3, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 3), 3),
+        DeepNetwork((3, 4, 2), (3, 3), 2),
+        DeepNetwork((3, 3, 3, 1), (3, 3, 3), 2),
+    ),
+    "Ranks below the width": (
+        DeepNetwork((2, 2, 2), (1, 2), 2),
+        DeepNetwork((3, 3, 2), (2, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 2), 2),
+        DeepNetwork((3, 3, 2), (2, 2), 3),
+        DeepNetwork((3, 3, 2), (1, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 1), 2),
+    ),
+    "Bottlenecks": (
+        DeepNetwork((3, 1, 3), (3, 1), 3),
+        DeepNetwork((3, 2, 2), (2, 2), 2),
+        DeepNetwork((3, 2, 3), (3, 2), 3),
+        DeepNetwork((4, 2, 1), (4, 2), 2),
+    ),
+    "One token": (
+        DeepNetwork((2, 2, 1), (2, 2), 1),
+        DeepNetwork((2, 2, 2), (2, 2), 1),
+        DeepNetwork((3, 3, 1), (3, 3), 1),
+    ),
+    "Several heads": (DeepNetwork((2, 1), (1,), 2, heads=2), DeepNetwork((3, 1), (2,), 2, heads=2)),
+    "Skip connections": (
+        DeepNetwork((2, 2), (2,), 2, skip=True),
+        DeepNetwork((2, 2, 2), (2, 2), 2, skip=True),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PointsGroup:
+    """The kinds of points of some networks."""
+
+    title: str
+    found: tuple[Singularities, ...]
+
+    @property
+    def points(self) -> list[PointFacts]:
+        """All kinds with f ≠ 0."""
+        return [point for each in self.found for point in each.kinds if not point.is_zero]
+
+
+def points_group(title: str, seed: int = 0) -> PointsGroup:
+    """Ask about the kinds of points of every network of one of the groups of :data:`POINTS`."""
+    return PointsGroup(title, tuple(singularities(network, seed=seed) for network in POINTS[title]))
 
 
 def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:

@@ -78,6 +78,26 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
         assert family_section(survey(part)).strip() in page
 
 
+def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
+    from agattn import DeepNetwork
+    from agattn.geometry.singularities.network_points import singularities
+    from agattn.reports.pages import points_page, points_section
+    from agattn.studies.atlas import PointsGroup, points_group
+
+    page = (ROOT / "docs" / "deep-atlas.md").read_text(encoding="utf-8")
+    assert points_section(points_group("Skip connections")).strip() in page
+    [row] = [line for line in page.splitlines() if line.startswith("| M(2,2,1; 2,2), t = 2 ")]
+    small = PointsGroup("Small", (singularities(DeepNetwork((2, 2, 1), (2, 2), t=2)),))
+    own = points_page([small], "agattn atlas --points")
+    assert row in own and "of 18 kinds without skew" in own and "agree with it at 18." in own
+
+
+@pytest.mark.parametrize(("words", "named"), [("--limit 3", "--limit"), ("--json", "agattn singularities")])
+def test_the_atlas_of_points_refuses_what_it_does_not_need(words, named):
+    status, _, err = call("atlas", "--points", *words.split())
+    assert status == 2 and named in err
+
+
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_figures_are_the_same_files_every_time(tmp_path, suffix):
     pytest.importorskip("matplotlib")

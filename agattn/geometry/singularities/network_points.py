@@ -341,8 +341,9 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
 
     Args:
         at: integer weights.
-        is_critical: whether they are proved to be: where d_0 ≥ 3, t ≥ 2 and all (M, L) are virtual weights, M̄
-            is singular there (Theorem 3). All else is in
+        is_critical: whether they, and all others with the same (M, L), are proved to be. Where all (M, L) are
+            virtual weights, d_0 ≥ 3 and t ≥ 2, M̄ is singular there (Theorem 3); used if a_i ≥ d_{i−1}, so
+            that some weights move (M, L) in all directions. All else is in
             :func:`~agattn.geometry.singularities.virtual_points.settled`.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
@@ -355,10 +356,12 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     assert network is not None
     if (given := virtual(network, _arrays(at))) is None:
         return None
-    if is_critical and is_wide(network) and network.dims[0] >= 3 and network.t >= 2:
+    if (found := settled(network, *given)) is not None:
+        return "singular" if found[0] else "smooth", found[1]
+    full = all(a >= d for a, d in zip(network.ranks, network.dims, strict=False))
+    if is_critical and full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2:
         return "singular", "purity"
-    found = settled(network, *given)
-    return found and ("singular" if found[0] else "smooth", found[1])
+    return None
 
 
 def _preimages(
