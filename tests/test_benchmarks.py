@@ -41,6 +41,11 @@ def test_symmetries():
     assert "2 all known symmetries found, independent" in said and "2 as many new as predicted" in said
 
 
+def test_random_models():
+    said = benchmark("random_models.py", "8", "--seed", "3")
+    assert said.startswith("8 models: {") and "disagree" not in said and "'proved': " in said
+
+
 def test_ranks_can_be_called():
     assert "--large" in benchmark("rank.py", "--help")
 
