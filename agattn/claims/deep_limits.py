@@ -42,7 +42,7 @@ MOST_LAYERS = 16
 
 
 def _no_zeros(network: DeepNetwork) -> str:
-    if not is_covered(network):
+    if not is_covered(network) or network.t < 2:
         return "the zeros of other networks are not known"
     l = network.layers  # the paper's l
     return f"{l} layers, more than {MOST_LAYERS}, have many kinds of zeros" if l > MOST_LAYERS else ""
