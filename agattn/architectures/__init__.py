@@ -1,11 +1,20 @@
 """What can be studied: the layer, networks of attention or of any layers, and the protocol of them all."""
 
-from agattn.architectures.composition import Network
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from agattn.architectures.layer import OneTokenLayer, SingleLayer
-from agattn.architectures.layers import Attention, Convolution, Linear, Perceptron, Power, Skip, Sum
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.polynomial_map import PolynomialMap
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, draw_parameters, positive_integer
+
+if TYPE_CHECKING:
+    from agattn.architectures.composition import Network
+    from agattn.architectures.layers import Attention, Convolution, Linear, Perceptron, Power, Skip, Sum
+    from agattn.architectures.polynomial_map import PolynomialMap
+
+_LATER = {"Network": "composition", "PolynomialMap": "polynomial_map"} | dict.fromkeys(
+    ("Attention", "Convolution", "Linear", "Perceptron", "Power", "Skip", "Sum"), "layers"
+)
 
 __all__ = [
     "Acted",
@@ -26,3 +35,10 @@ __all__ = [
     "draw_parameters",
     "positive_integer",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is not of attention alone when it is first asked for."""
+    if name in _LATER:
+        return getattr(import_module(f"agattn.architectures.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

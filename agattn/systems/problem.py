@@ -11,11 +11,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer
-from agattn.geometry.strata.strata import Stratum
+
+if TYPE_CHECKING:
+    from agattn.geometry.strata.strata import Stratum
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 

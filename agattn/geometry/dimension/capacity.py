@@ -41,6 +41,7 @@ import numpy as np
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import (
+    Architecture,
     Attention,
     Convolution,
     Linear,
@@ -63,7 +64,7 @@ _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
 _MOST_DEGREES = 1000
 
 
-def capacity_bound(network: Network | PolynomialMap, seed: int = 0) -> Bound:
+def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
     """The least of the known bounds; the seed changes only, and rarely, how good it is."""
     if isinstance(network, PolynomialMap):
         bounds = [Bound(network.parameters, "the parameters")]
@@ -73,6 +74,8 @@ def capacity_bound(network: Network | PolynomialMap, seed: int = 0) -> Bound:
         elif (space := _space(variables, network.input_degrees)) is not None:
             bounds.append(_all_of(outputs, space, variables))
         return min(bounds, key=lambda bound: bound.value)
+    if not isinstance(network, Network):
+        return symmetry_bound(network, seed)
     if len(network.layers) == 1 and (inner := _residual(network.layers[0])):
         return capacity_bound(Network(inner, *network.input_shape), seed)
     known = network.as_network()
@@ -80,7 +83,7 @@ def capacity_bound(network: Network | PolynomialMap, seed: int = 0) -> Bound:
         symmetry_bound(network, seed, partial(_rotations, network)),
         _monomials(network),
         _pieces(network),
-        layers_bound(network, seed) if len(network.layers) > 1 else None,
+        layers_bound(network, seed),
         network_bound(known) if known else None,
     )
     return min((bound for bound in found if bound), key=lambda bound: bound.value)
@@ -108,9 +111,14 @@ def _residual(layer: Layer) -> tuple[Layer, ...]:
 
 
 def layers_bound(
-    network: Network, seed: int = 0, further: Callable[[Network], Bound | None] = lambda layer: None
-) -> Bound:
-    """The bounds of all layers, less the groups between them; ``further`` may know another of a layer."""
+    network: Architecture, seed: int = 0, further: Callable[[Network], Bound | None] = lambda layer: None
+) -> Bound | None:
+    """The bounds of all layers, less the groups between them; ``further`` may know another of a layer.
+
+    ``None`` for what has not several layers.
+    """
+    if not isinstance(network, Network) or len(network.layers) < 2:
+        return None
     shape, total, found = network.input_shape, 0, []
     for i, layer in enumerate(network.layers, 1):
         alone = Network((layer,), *shape)

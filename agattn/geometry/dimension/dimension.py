@@ -50,13 +50,11 @@ from agattn.algebra.arithmetic import (
 )
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, Network, PolynomialMap, draw_parameters
+from agattn.architectures import Architecture, draw_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
-from agattn.geometry.dimension.capacity import capacity_bound, layers_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
@@ -149,10 +147,10 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         )
     if network:
         counted = network_bound(network)
-    elif isinstance(architecture, (Network, PolynomialMap)):
-        counted = capacity_bound(architecture, seed)
     else:
-        counted = symmetry_bound(architecture, seed)
+        from agattn.geometry.dimension import capacity
+
+        counted = capacity.capacity_bound(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
@@ -164,9 +162,10 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
     if lower < bound.value and (others := _by_all_symmetries(architecture, seed)):
         bound = min(bound, others, key=itemgetter(0))
-    if lower < bound.value and isinstance(architecture, Network) and len(architecture.layers) > 1:
-        layers = layers_bound(architecture, seed, partial(_by_all_symmetries, seed=seed))
-        bound = min(bound, layers, key=itemgetter(0))
+    if lower < bound.value and not network:
+        further = partial(_by_all_symmetries, seed=seed)
+        if layers := capacity.layers_bound(architecture, seed, further):
+            bound = min(bound, layers, key=itemgetter(0))
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,
@@ -188,6 +187,8 @@ def _by_all_symmetries(architecture: Architecture, seed: int) -> Bound | None:
     if architecture.degree is None or architecture.parameters > MAX_SEARCHED:
         return None
     with suppress(TooLargeError):
+        from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
         orbits = linear_symmetries(architecture, seed).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
