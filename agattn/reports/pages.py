@@ -10,6 +10,7 @@ from typing import Any
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.geometry.singularities.limits import LimitSet
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
 from agattn.reports.document import environment
@@ -102,8 +103,22 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         applies=len(theorem), skew=[point for point, at in judged if at is None or at.statement() is None],
         met=len(theorem) - len(others),
         met_by_virtual=sum(facts(at, t).is_critical == said.critical for at, said, t in others),
-        named=_named,
+        named=_named, rank_one=_rank_one,
     )  # fmt: skip
+
+
+def _rank_one(group: PointsGroup) -> list[list[object]]:
+    """Of networks with limits: their dimension, then ranks and tangent vectors at heads of rank one."""
+    rows: list[list[object]] = []
+    for found in group.found:
+        if isinstance(found.limits, LimitSet):
+            l = found.network.layers  # the paper's l
+            rows.append([found.network, found.dimension.dimension, found.limits.dimension])
+            for names in ([f"rk M_{i} = 1" for i in range(1, l)], [f"rk M_{l} = rk L = 1"]):
+                points = [point for name in names for point in found.kinds if point.name == name]
+                rows[-1].append(", ".join(str(point.differential_rank) for point in points) or "–")
+                rows[-1].append(", ".join(str(point.tangent_lower) for point in points) or "–")
+    return rows
 
 
 def _virtual(point: PointFacts) -> VirtualPoint | None:
@@ -116,7 +131,7 @@ def _virtual(point: PointFacts) -> VirtualPoint | None:
 
 def points_section(group: PointsGroup) -> str:
     """The section of one group of networks: a row for each, and the kinds that are undecided."""
-    return _rendered("points.md.j2", whole=False, groups=[group], named=_named)
+    return _rendered("points.md.j2", whole=False, groups=[group], named=_named, rank_one=_rank_one)
 
 
 def _named(found: Singularities, words: str) -> list[str]:

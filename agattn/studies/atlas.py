@@ -162,12 +162,15 @@ POINTS = {
     "Wide networks, two tokens or more": (
         DeepNetwork((2, 2, 1), (2, 2), 2),
         DeepNetwork((2, 2, 2), (2, 2), 2),
+        DeepNetwork((2, 2, 2), (2, 2), 3),
         DeepNetwork((2, 2, 2, 1), (2, 2, 2), 2),
         DeepNetwork((3, 3, 1), (3, 3), 2),
         DeepNetwork((3, 3, 2), (3, 3), 2),
         DeepNetwork((3, 3, 2), (3, 3), 3),
         DeepNetwork((3, 4, 2), (3, 3), 2),
+        DeepNetwork((4, 4, 1), (4, 4), 2),
         DeepNetwork((3, 3, 3, 1), (3, 3, 3), 2),
+        DeepNetwork((3, 3, 3, 2), (3, 3, 3), 3),
     ),
     "Ranks below the width": (
         DeepNetwork((2, 2, 2), (1, 2), 2),
