@@ -87,7 +87,7 @@ LINES = {
         "2 emit virtual-fiber --dims 2*1000 --ranks 2*1000 -t 3",
         "2 singularities --dims 1*20 --ranks 1*20",
         "2 singularities --dims 1*20000 --ranks 1*20000",
-        "0 symmetries --dims 1*20 --ranks 1*20",
+        "2 symmetries --dims 1*20 --ranks 1*20",
         "2 symmetries --dims 1*20000 --ranks 1*20000",
         "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
     ],

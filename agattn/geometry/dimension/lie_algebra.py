@@ -68,6 +68,8 @@ from agattn.geometry.dimension.symmetries import symmetry_matrices
 MAX_PARAMETERS = 600
 #: The most tokens: every entry of XᵀAX is multiplied out.
 MAX_TOKENS = 30
+#: Degrees in weights and inputs together: that of nine layers of attention is 49,203.
+MAX_DEGREE = 50_000
 #: The most unknowns of one system.
 MAX_UNKNOWNS = 6000
 #: The brackets of larger Lie algebras are not computed.
@@ -230,7 +232,7 @@ def linear_symmetries(
     Raises:
         InputError: if the architecture is no polynomial.
         TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters or :data:`MAX_TOKENS` tokens, or
-            a system has more than :data:`MAX_UNKNOWNS` unknowns.
+            a degree above :data:`MAX_DEGREE`, or a system has more than :data:`MAX_UNKNOWNS` unknowns.
         DisagreementError: if it declares a symmetry that is none.
     """
     if architecture.degree is None:
@@ -239,7 +241,11 @@ def linear_symmetries(
             " architectures, such as lightning attention"
         )
     n, t = architecture.parameters, architecture.t
-    for size, limit, what in ((n, MAX_PARAMETERS, "parameters"), (t, MAX_TOKENS, "tokens")):
+    for size, limit, what in (
+        (n, MAX_PARAMETERS, "parameters"),
+        (t, MAX_TOKENS, "tokens"),
+        (architecture.degree, MAX_DEGREE, "as its degree"),
+    ):
         if size > limit and not force:
             raise TooLargeError(
                 f"{architecture} has {size} {what}; linear symmetries are found for at most {limit}."
