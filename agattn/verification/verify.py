@@ -16,10 +16,11 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.claims import claims_about
@@ -42,6 +43,10 @@ from agattn.systems.task import Task
 
 # After an interrupt engines are killed within moments; not even a stuck file system may hold the user longer.
 KILLED_WITHIN = 5.0
+# How often, in seconds, the main thread looks up: a signal just before it waits would not wake it.
+LOOKS_UP = 0.2
+
+T = TypeVar("T")
 
 WORKERS = 2
 
@@ -244,7 +249,7 @@ class _Work:
             for _ in range(min(WORKERS, len(tasks))):
                 threading.Thread(target=work, daemon=True).start()
             for _ in tasks:
-                task, result = done.get()
+                task, result = _next(done)
                 if isinstance(result, BaseException):
                     raise result
                 results[task] = result
@@ -383,3 +388,10 @@ class _Work:
             name = str(installation)
             return Finding(value, evidence, (name,), task.sources(name), done.seconds)
         return "; ".join(dict.fromkeys(reasons))  # over both fields, usually the same
+
+
+def _next(queue: SimpleQueue[T]) -> T:
+    """The next thing in a queue; an interrupt is noticed whenever it comes."""
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=LOOKS_UP)
