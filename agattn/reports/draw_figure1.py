@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agattn.reports.drawing import empty
+from agattn.reports.drawing import empty, page, save
 from agattn.reports.surface import Array, grid_triangles
 
 if TYPE_CHECKING:
@@ -65,6 +67,49 @@ class Scene:
         """The points shown of a singular locus that is no line: all in M, every third of the others."""
         shown = [(True, self.curve[0]), (False, self.curve[1][::3])]
         return [(in_m, points) for in_m, points in shown if len(points)]
+
+
+class SurfaceFigure(ABC):
+    """A figure that is a scene: to be drawn, to be turned on a page, and to be said in words."""
+
+    @property
+    @abstractmethod
+    def scene(self) -> Scene:
+        """What is drawn."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is drawn, in a line."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The figure in words, for those who cannot see it."""
+
+    @property
+    @abstractmethod
+    def found_by(self) -> str:
+        """Who found what is drawn, and how it is known."""
+
+    def page(self) -> str:
+        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+
+        Raises:
+            InputError: if plotly is missing.
+        """
+        figure = plotly_figure(self.scene)
+        note = f"Drag to turn, scroll to zoom. {self.found_by}"
+        return page(self.title, self.words, note, figure["data"], figure["layout"])
+
+    def save(self, path: Path) -> None:
+        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
+
+        Raises:
+            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
+                file cannot be written.
+        """
+        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
 
 
 def draw(scene: Scene) -> Figure:

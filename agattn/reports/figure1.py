@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,7 @@ from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
-from agattn.reports.draw_figure1 import Scene, draw, plotly_figure
-from agattn.reports.drawing import page, save
+from agattn.reports.draw_figure1 import Scene, SurfaceFigure, draw
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
@@ -48,7 +46,7 @@ MAX_AUTO_COORDINATES = 18
 
 
 @dataclass(frozen=True)
-class Figure1:
+class Figure1(SurfaceFigure):
     """A surface in a slice of M̄, and which of its points are in M.
 
     Attributes:
@@ -169,26 +167,15 @@ class Figure1:
             text += f" The surface pinches at {points}."
         return f"{text} {self.in_closure}".strip()
 
-    def page(self) -> str:
-        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+    @property
+    def title(self) -> str:
+        """What is drawn, in a line."""
+        return f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
 
-        Raises:
-            InputError: if plotly is missing.
-        """
-        title = f"{pretty(str(self.section.equation))} = 0, a slice of {self.layer.name}"
-        found = f"Equation and singular points by {self.source}; evidence: {self.evidence}."
-        figure = plotly_figure(self.scene)
-        note = f"Drag to turn, scroll to zoom. {found}"
-        return page(title, self.words, note, figure["data"], figure["layout"])
-
-    def save(self, path: Path) -> None:
-        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
-
-        Raises:
-            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
-                file cannot be written.
-        """
-        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
+    @property
+    def found_by(self) -> str:
+        """Who found what is drawn, and how it is known."""
+        return f"Equation and singular points by {self.source}; evidence: {self.evidence}."
 
     def _repr_html_(self) -> str:
         """The picture, and what it shows in words; only the words where matplotlib is missing."""

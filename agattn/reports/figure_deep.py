@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agattn.evidence import Evidence
 from agattn.geometry.sections.head_slice import DRAWN, HeadSlice, head_slice
-from agattn.reports.draw_figure1 import Scene, Words, draw, plotly_figure
-from agattn.reports.drawing import page, save
+from agattn.reports.draw_figure1 import Scene, SurfaceFigure, Words
 from agattn.reports.figure1 import pretty
 from agattn.reports.surface import Array, grid_triangles
 
@@ -28,7 +26,7 @@ _SKEW = (0, 0.25, 0.5, 1, 2, 4, 10)
 
 
 @dataclass(frozen=True)
-class FigureDeep:
+class FigureDeep(SurfaceFigure):
     """The slice, to be drawn and to be said.
 
     Attributes:
@@ -77,25 +75,15 @@ class FigureDeep:
             "and no weights compute them."
         )
 
-    def page(self) -> str:
-        """One HTML page with the surface to turn; it holds plotly.js and asks the network for nothing.
+    @property
+    def title(self) -> str:
+        """What is drawn, in a line."""
+        return f"A slice of {self.slice.network}, and limits that are not in it"
 
-        Raises:
-            InputError: if plotly is missing.
-        """
-        title = f"A slice of {self.slice.network}, and limits that are not in it"
-        figure = plotly_figure(self.scene)
-        note = f"Drag to turn, scroll to zoom. Equation, weights and limits: {self.evidence}."
-        return page(title, self.words, note, figure["data"], figure["layout"])
-
-    def save(self, path: Path) -> None:
-        """Write it to a .png, .svg or .pdf file, or as an interactive .html page that needs no network.
-
-        Raises:
-            InputError: if the suffix is another one, the folder does not exist, a library is missing, or the
-                file cannot be written.
-        """
-        save(self.page() if path.suffix == ".html" else draw(self.scene), path)
+    @property
+    def found_by(self) -> str:
+        """How it is known."""
+        return f"Equation, weights and limits: {self.evidence}."
 
     def as_json(self) -> dict[str, Any]:
         """Everything the figure states, JSON-ready."""
