@@ -94,6 +94,12 @@ class Weights:
         shapes = self.architecture.shapes.items()
         return {n: a.reshape(*a.shape[:-1], *s) for a, (n, s) in zip(pieces, shapes, strict=True)}
 
+    def exact(self, vector: Vector | None = None) -> dict[str, Array]:
+        """The arrays of the weights, or of another vector of parameters, with exact entries."""
+        flat = np.empty(len(self.vector), dtype=object)
+        flat[:] = self.vector if vector is None else vector
+        return self.arrays(flat)
+
     def residues(self, p: int, vectors: Sequence[Vector] = ()) -> tuple[Residues, Residues]:
         """The weights and some vectors modulo a prime.
 

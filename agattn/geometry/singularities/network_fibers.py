@@ -98,7 +98,7 @@ class NetworkComponent:
         """The component with exact numbers as text, and of each vector the arrays that are not 0."""
         vectors = [
             {"name": part.name, "layer": part.layer, "vectors": [
-                {name: _text(a) for name, a in _arrays(self.weights, v).items() if a.any()}
+                {name: _text(a) for name, a in self.weights.exact(v).items() if a.any()}
                 for v in part.vectors
             ]}
             for part in self.directions
@@ -106,7 +106,7 @@ class NetworkComponent:
         return {
             "name": self.name, "parametrization": self.parametrization, "dimension": self.dimension,
             "through": self.through, "free": list(self.free), "directions": vectors,
-            "weights": {name: _text(a) for name, a in _arrays(self.weights).items()},
+            "weights": {name: _text(a) for name, a in self.weights.exact().items()},
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -216,7 +216,7 @@ class NetworkFiber(Shown):
         flat: Array = np.array(chosen.weights.vector, dtype=object)
         for step, vector in zip(steps, vectors, strict=False):
             flat = flat + Fraction(step) * np.array(vector, dtype=object)
-        moved = _arrays(chosen.weights, tuple(flat))
+        moved = chosen.weights.exact(tuple(flat))
         for name, given in arrays.items():
             if name not in chosen.free:
                 listed = ", ".join(chosen.free) or "none"
@@ -244,7 +244,7 @@ class NetworkFiber(Shown):
                 else:
                     rows = np.moveaxis(part, acted.axis, 0)
                     rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
-        return _arrays(Weights(network, moved))
+        return Weights(network, moved).exact()
 
     def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
         """Whether other weights of the network have the same function.
@@ -271,7 +271,7 @@ def weights_of(network: DeepNetwork, given: Any) -> Weights:
         InputError: if weights are missing or do not fit, or an A_i has a rank above a_i.
     """
     if isinstance(given, Weights):
-        given = _arrays(given)
+        given = given.exact()
     if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
     if not isinstance(given, Mapping):
@@ -383,7 +383,7 @@ class _Layers:
         network = at.architecture
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
-        arrays = _arrays(at)
+        arrays = at.exact()
         self.l = network.layers
         self.K, self.Q, self.V = (
             [_exact(arrays[f"{x}_{i}"][0], x) for i in range(1, self.l + 1)] for x in "KQV"
@@ -483,7 +483,7 @@ class _Layers:
             last = _lift(self.before[l - 1], x)
             if _rank(np.array([x, v])) == 1 or last is None:
                 continue
-            arrays = _arrays(self.at) | {f"V_{l}": np.multiply.outer(h, last)[None]}
+            arrays = self.at.exact() | {f"V_{l}": np.multiply.outer(h, last)[None]}
             for j in range(m, l + 1):
                 del arrays[f"K_{j}"], arrays[f"Q_{j}"]
                 one, other = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
@@ -516,7 +516,7 @@ class _Layers:
         self, name: str, parts: Mapping[int, tuple[Array, Array, list[Vector]]], value: int | None = None
     ) -> NetworkComponent:
         """Weights where some layers' K and Q lie in linear spaces or V_i is 0, and all else is free."""
-        arrays = _arrays(self.at)
+        arrays = self.at.exact()
         fixed = set() if value is None else {f"V_{value}"}
         if value is not None:
             arrays[f"V_{value}"] = arrays[f"V_{value}"] * 0
@@ -623,13 +623,6 @@ def _exact(values: Any, name: str) -> Array:
     exact = np.empty(len(flat), dtype=object)
     exact[:] = flat
     return exact.reshape(array.shape)
-
-
-def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Array]:
-    """Weights, or a vector of such, as arrays by name."""
-    flat = np.empty(len(at.vector), dtype=object)
-    flat[:] = at.vector if vector is None else vector
-    return at.arrays(flat)
 
 
 def _text(array: Array) -> Any:

@@ -85,7 +85,8 @@ class PointFacts(Shown):
         is_zero: whether f = 0.
         differential_rank: the rank of dφ at the weights; where several factorizations KᵀQ were tried, the
             largest.
-        fiber: bounds on the local dimension of the fiber at the weights, in K, Q and V.
+        fiber: bounds on the local dimension of the fiber at the weights, in K, Q and V; the lower one is
+            proved, the upper one where ``rank_evidence`` is proved or it is the parameters minus the rank.
         dimension: of M̄.
         tangent_lower: a lower bound on the dimension of the Zariski tangent space of M̄ at f.
         singular: what follows.
@@ -332,7 +333,7 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     )
     return PointFacts(
         kind, is_zero, differential, (fiber, fiber_at_most), dim, found, conclusion, argument, evidence,
-        Evidence.PROVED if exact else Evidence.MODULAR, tuple(_arrays(point) for point in preimages),
+        Evidence.PROVED if exact else Evidence.MODULAR, tuple(point.exact() for point in preimages),
     )  # fmt: skip
 
 
@@ -354,7 +355,7 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     """
     network = at.architecture.as_network()
     assert network is not None
-    if (given := virtual(network, _arrays(at))) is None:
+    if (given := virtual(network, at.exact())) is None:
         return None
     if (found := settled(network, *given)) is not None:
         return "singular" if found[0] else "smooth", found[1]
@@ -383,16 +384,12 @@ def _preimages(
     return preimages, found
 
 
-def _arrays(at: Weights) -> dict[str, Array]:
-    return at.arrays(np.array(at.vector, dtype=object))
-
-
 def _is_zero(at: Weights, tangents: _Tangents) -> tuple[bool, Evidence]:
     """Whether f = 0: no if it has another value modulo a prime; yes by what the virtual weights say."""
     network = tangents.network
     if tangents.values(at.residues(tangents.p)[0][None]).any():
         return False, Evidence.PROVED
-    given = virtual(network, _arrays(at))
+    given = virtual(network, at.exact())
     return True, Evidence.PROVED if given and vanishes(*given, network.t) else Evidence.MODULAR
 
 
@@ -403,7 +400,7 @@ def _invisible(at: Weights) -> list[Vector]:
     are parallel, and see the symmetric part of M_j alone. At one token this is so for all j. If Q_i = 0 or
     V_i = 0, everything else may change.
     """
-    network, weights = at.architecture.as_network(), _arrays(at)
+    network, weights = at.architecture.as_network(), at.exact()
     assert network is not None
     if (given := virtual(network, weights)) is None:
         return []
@@ -446,8 +443,9 @@ class _Tangents:
     def __init__(self, network: DeepNetwork, at_most: int, seed: int) -> None:
         self.network, self.seed = network, seed
         generator = np.random.default_rng(seed)
-        zero = Weights(network, {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()})
-        self.p = zero.prime(generator)
+        zeros = {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()}
+        self.zero = Weights(network, zeros)
+        self.p = self.zero.prime(generator)
         rows = 4 * at_most + 20
         self.X = random_residues(generator, (rows, *network.input_shape), self.p)
         self.cotangents = random_residues(generator, (rows, 1, *network.output_shape), self.p)
@@ -472,10 +470,9 @@ class _Tangents:
 
     def values(self, weights: Residues) -> Residues:
         """The functions of some weights, (n, parameters), as rows."""
-        at = Weights(self.network, {n: np.zeros(s, dtype=int) for n, s in self.network.shapes.items()})
         rows = []
         for flat in weights:
-            arrays = at.arrays(flat)
+            arrays = self.zero.arrays(flat)
             copies = {n: np.broadcast_to(a, (len(self.X), *a.shape)) for n, a in arrays.items()}
             out = np.asarray(self.network.evaluate(self.arithmetic, copies, self.X))
             terms = self.arithmetic.times(out, self.cotangents[:, 0])
