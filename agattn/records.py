@@ -734,7 +734,10 @@ class Singularities(Record):
         rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
         critical: Key[bool, "Whether it is smaller than the dimension."]
         fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
-        fiber_dimension_at_most: Key[Count, "It is no larger than this."]
+        fiber_dimension_at_most: Key[
+            Count,
+            "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
+        ]
         tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
         singular: Key[
             Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
