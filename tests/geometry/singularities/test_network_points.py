@@ -11,7 +11,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.singularities.kinds import kinds
-from agattn.geometry.singularities.network_points import _Tangents, facts, singularities
+from agattn.geometry.singularities.network_points import _Tangents, by_theorem, facts, singularities
 from agattn.verification.strata_table import strata_table
 
 WIDE = DeepNetwork((3, 3, 2), (3, 3), t=3)
@@ -179,6 +179,15 @@ def test_several_heads_and_skips_are_asked_of_their_matrices():
 def test_a_kernel_that_symmetries_explain_proves_the_rank(wide):
     assert {point.rank_evidence.value for point in wide.kinds if point.differential_rank == 22} == {"proved"}
     assert wide["rk M_1 = 1"].rank_evidence.value == "proved"
+
+
+def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
+    """Theorem 3 speaks where none of the others does, and of points that are proved critical alone."""
+    for network, expected in ((WIDE, ("singular", "purity")), (DeepNetwork((2, 2, 1), (2, 2), t=2), None)):
+        [kind] = [kind for kind in kinds(network) if kind.name == "M_1 = M_2 skew of rank 2"]
+        at = Weights(network, kind.preimages[0])
+        assert by_theorem(at, is_critical=True) == expected
+        assert by_theorem(at, is_critical=False) is None
 
 
 def test_functions_of_different_weights_are_no_preimages():
