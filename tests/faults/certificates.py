@@ -41,6 +41,11 @@ def places(value, path=()):
             yield from places(value[key], (*path, key))
 
 
+def numbers(document):
+    """The paths of all integers in a document."""
+    return [path for path in places(document) if isinstance(at(document, path), int)]
+
+
 def put(document, path, value):
     """Put a value at a path, or drop what is there."""
     *above, last = path

@@ -20,6 +20,7 @@ from agattn.geometry.singularities.kinds import virtual
 from agattn.geometry.singularities.limits import LimitMap, vanishes
 from agattn.verification.certificate import Certificate, dump, make_certificate
 from tests.command_line import call
+from tests.faults.certificates import numbers
 
 SMALL = DeepNetwork((2, 2, 1), (2, 2), t=3)
 
@@ -104,13 +105,13 @@ def test_the_count_is_that_of_the_library(dims, data):
 # Damage -----------------------------------------------------------------------------------------------------
 
 
-def numbers(value, path=()):
-    """The places of all integers in a document."""
-    if isinstance(value, int):
-        yield path
-    elif isinstance(value, (dict, list)):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from numbers(inner, (*path, key))
+def is_refused(document, words):
+    """Whether a document is unreadable or not valid, for a reason with these words."""
+    try:
+        result = checker.check(document)
+    except checker.UnreadableError as error:
+        return words in str(error)
+    return not result["valid"] and words in result["flaw"]
 
 
 def outcome(document):
@@ -163,7 +164,7 @@ def test_no_damaged_certificate_states_what_is_false(small):
     rng, refused = random.Random(1), 0
     document = {key: value for key, value in copy.deepcopy(small).items() if key != "critical"}
     document["zeros"] = small["zeros"][:1] + small["zeros"][8:9]
-    places = list(numbers(document))
+    places = numbers(document)
     stated = [
         place for place in places if place[0] in ("dims", "ranks") or {*place} & {"value", "kappa", "delta"}
     ]
@@ -186,11 +187,7 @@ def test_a_wrong_statement_is_refused(small):
     def refused(change, words):
         document = copy.deepcopy(small)
         change(document)
-        try:
-            result = checker.check(document)
-        except checker.UnreadableError as error:
-            return words in str(error)
-        return not result["valid"] and words in result["flaw"]
+        return is_refused(document, words)
 
     def zero_claimed(document):  # generic weights as if φ were 0
         del document["zeros"][0]["X"], document["zeros"][0]["value"]
@@ -278,7 +275,7 @@ def test_no_damaged_certificate_of_points_states_what_is_false(points, small, ke
     source = points if key == "singular" else small  # the smaller, the faster
     document = {name: copy.deepcopy(source[name]) for name in ("format", "about", "dims", "ranks", key)}
     assert states_true_points(document)
-    rng, refused, places = random.Random(2), 0, list(numbers(document))
+    rng, refused, places = random.Random(2), 0, numbers(document)
     stated = [place for place in places if "inputs" not in place]
     for n in range(tried):
         damaged = copy.deepcopy(document)
@@ -298,11 +295,7 @@ def test_wrong_points_are_refused(points):
     def refused(key, change, words):
         document = {name: copy.deepcopy(points[name]) for name in ("format", "about", "dims", "ranks", key)}
         change(document)
-        try:
-            result = checker.check(document)
-        except checker.UnreadableError as error:
-            return words in str(error)
-        return not result["valid"] and words in result["flaw"]
+        return is_refused(document, words)
 
     generic = points["critical"]["points"][0]
     skew = [[1, 2, 1], [2, 1, -1]]

@@ -15,6 +15,7 @@ from agattn.errors import InputError
 from agattn.geometry.singularities.learning_coefficients import parameters, points, weights_coefficient
 from agattn.verification.certificate import make_learning_certificate
 from tests.command_line import call
+from tests.faults.certificates import numbers
 
 
 @pytest.mark.parametrize("softmax", [False, True])
@@ -28,15 +29,6 @@ def test_every_point_is_certified(sizes: tuple[int, int, int], softmax: bool) ->
     assert {tuple(record["ranks"][:5]) for record in document["points"]} == set(found)
     for record in document["points"]:
         assert Fraction(*record["lambda"]) == found[tuple(record["ranks"][:5])]
-
-
-def numbers(value, path=()):
-    """The places of all integers in a document."""
-    if isinstance(value, int):
-        yield path
-    elif isinstance(value, (dict, list)):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from numbers(inner, (*path, key))
 
 
 def at_zero(matrix):
