@@ -1,0 +1,283 @@
+r"""The coefficients of any polynomial architecture, as polynomials in its parameters.
+
+The function X ↦ φ_θ(X) is known by the coefficients of its output entries in the entries x_{i,j} of X, each
+of which is a polynomial in θ. So the neuromanifold is the image of θ ↦ (f_1(θ), ..., f_N(θ)), where the f_k
+are a basis of the span of all coefficients, constants aside: the other coefficients are fixed linear
+combinations of these.
+
+>>> import agattn as ag
+>>> f = coefficient_map(ag.Network([ag.Perceptron([2, 1], degree=2)], dim=2))
+>>> for where, polynomial in zip(f.coordinates, f.polynomials):
+...     print(f"{where}: {polynomial}")
+coefficient of x_(1,1)^2: w_(1,1,1,1)^2*w_(1,2,1,1) + w_(1,1,2,1)^2*w_(1,2,1,2)
+coefficient of x_(1,1)*x_(2,1): 2*w_(1,1,1,1)*w_(1,1,1,2)*w_(1,2,1,1) + 2*w_(1,1,2,1)*w_(1,1,2,2)*w_(1,2,1,2)
+coefficient of x_(2,1)^2: w_(1,1,1,2)^2*w_(1,2,1,1) + w_(1,1,2,2)^2*w_(1,2,1,2)
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.arithmetic import Array, RingArithmetic, Size
+from agattn.algebra.echelon import independent_columns, rational_matrix
+from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
+from agattn.algebra.rank import proved_rank
+from agattn.architectures import Architecture
+from agattn.architectures.protocol import draw_parameters
+from agattn.errors import InputError, TooLargeError
+
+#: The most terms that are expanded: ten seconds.
+MOST_TERMS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """Which coefficient of φ_θ(X) a coordinate is.
+
+    Attributes:
+        row, column: of the entry of the output, counted from 1.
+        exponents: of the monomial, one for each entry of X, row by row; none for a map without X, whose
+            outputs are the coordinates.
+        shape: of the output, and of X.
+    """
+
+    row: int
+    column: int
+    exponents: Exponents
+    shape: tuple[tuple[int, int], tuple[int, int]]
+
+    @property
+    def monomial(self) -> str:
+        """The monomial of X, such as ``"x_(1,1)^2*x_(2,1)"``; ``"1"`` for a constant term."""
+        d, t = self.shape[1]
+        variables = (Variable("x", (i + 1, j + 1)) for i in range(d) for j in range(t))
+        powers = zip(variables, self.exponents, strict=True)
+        return "*".join(f"{v.macaulay2()}{f'^{e}' if e > 1 else ''}" for v, e in powers if e) or "1"
+
+    def __str__(self) -> str:
+        (rows, columns), _ = self.shape
+        place = [str(self.row)] * (rows > 1) + [str(self.column)] * (columns > 1)
+        entry = f"output {','.join(place)}" if place else ""
+        if not self.exponents:
+            return entry or "output"
+        return f"coefficient of {self.monomial}{f' in {entry}' if entry else ''}"
+
+
+@dataclass(frozen=True)
+class CoefficientMap:
+    """θ ↦ y: the coordinates of a neuromanifold as polynomials in the parameters.
+
+    Attributes:
+        architecture: whose they are.
+        ring: ℚ[θ], with a variable for each parameter, in their order.
+        coordinates: what each coordinate is.
+        polynomials: the coordinates as polynomials; independent over ℚ where the map has inputs, and without
+            constant terms then.
+        dependent: the number of further coefficients, which are linear combinations of these and constants.
+    """
+
+    architecture: Architecture
+    ring: PolynomialRing
+    coordinates: tuple[Coefficient, ...]
+    polynomials: tuple[Polynomial, ...]
+    dependent: int
+
+    @property
+    def target(self) -> PolynomialRing:
+        """ℚ[y_1, ..., y_N], the polynomials on the ambient space."""
+        return PolynomialRing([Variable("y", (k,)) for k in range(1, len(self.polynomials) + 1)])
+
+    def values(self, parameters: Mapping[str, Any]) -> list[Any]:
+        """The coordinates at exact parameters, arrays of ints and Fractions by name."""
+        flat = [x for name in self.architecture.shapes for x in np.asarray(parameters[name], object).flat]
+        return [polynomial(*flat) for polynomial in self.polynomials]
+
+
+def parameter_variables(architecture: Architecture) -> list[Variable]:
+    """A variable for each entry of the parameters, in their order, that every engine can read.
+
+    ``K_2`` of shape (1, 3) becomes k_(2,1,1), k_(2,1,2), k_(2,1,3). Names that are more than a letter and
+    numbers, or that would meet others, get another letter.
+
+    >>> import agattn as ag
+    >>> parameter_variables(ag.PolynomialMap(lambda gate, y: gate * y, {"gate": (), "y": ()}))
+    [Variable(letter='a', indices=()), Variable(letter='b', indices=())]
+    """
+    lettered: dict[str, str] = {}
+    numbered: dict[str, list[tuple[int, ...]]] = {}
+    for name, shape in architecture.shapes.items():
+        letter, *numbers = name.lower().split("_")
+        plain = letter in set(string.ascii_lowercase) - set("ijxy") and name.isascii()
+        if not plain or not all(number.isdecimal() for number in numbers):
+            letter, numbers = name, []
+        lettered[name] = letter
+        prefix = tuple(map(int, numbers))
+        numbered[name] = [(*prefix, *(i + 1 for i in index)) for index in np.ndindex(shape)]
+    meeting = {}
+    for name, letter in lettered.items():
+        same = [indices for other in lettered if lettered[other] == letter for indices in numbered[other]]
+        if len(letter) > 1 or len(set(same)) < len(same) or len(set(map(len, same))) > 1:
+            meeting[name] = tuple(np.ndindex(architecture.shapes[name]))
+    free = iter(c for c in "abcdefghklmnopqrstuvwz" if c not in lettered.values() or c in meeting)
+    for name, indices in meeting.items():
+        if not (letter := next(free, "")):
+            raise InputError(f"{architecture} has too many parameters to give each a letter; use one array")
+        lettered[name], numbered[name] = letter, [tuple(i + 1 for i in index) for index in indices]
+    return [Variable(lettered[name], indices) for name in lettered for indices in numbered[name]]
+
+
+class _Counting(RingArithmetic):
+    """Bounds on numbers of terms: every number that is not 0 counts as one."""
+
+    def constant(self, numbers: Array) -> Array:
+        """1 for each number that is not 0."""
+        return np.frompyfunc(lambda x: Size(0.0 if x else -math.inf), 1, 1)(numbers)
+
+
+def number_of_terms(architecture: Architecture) -> float:
+    """A bound on the number of terms of φ_θ(X) in θ and X, before like terms are collected."""
+
+    def ones(shape: tuple[int, ...]) -> Array:
+        return np.full(shape, Size(0.0), dtype=object)
+
+    theta, X = draw_parameters(architecture, ones), ones((1, *architecture.input_shape))
+    out = architecture.evaluate(_Counting(), theta, X)
+    total = Size(-math.inf) + sum((Size.of(x) for x in np.asarray(out).flat), Size(-math.inf))
+    return float(2.0 ** min(total.coefficients, 1000.0))
+
+
+def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> CoefficientMap:
+    """The coordinates of the neuromanifold of any polynomial architecture, expanded exactly.
+
+    Args:
+        architecture: any with inputs or without.
+        limit: on the number of terms, as :func:`number_of_terms` bounds it.
+
+    Raises:
+        InputError: if the architecture is no polynomial.
+        TooLargeError: if there may be more terms than ``limit``.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> f = coefficient_map(SingleLayer(2, 1, t=2))
+    >>> len(f.coordinates), f.dependent
+    (6, 10)
+    """
+    if architecture.degree is None:
+        raise InputError(f"{architecture} is no polynomial; leave out the normalization")
+    terms = number_of_terms(architecture)
+    if terms > limit:
+        raise TooLargeError(f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}")
+    ring = PolynomialRing(parameter_variables(architecture))
+    found = _coefficients(architecture, ring)
+    kept = list(found)
+    if inputs := _has_inputs(architecture):
+        kept = _independent(found)
+    shape = architecture.output_shape, architecture.input_shape
+    return CoefficientMap(
+        architecture,
+        ring,
+        tuple(Coefficient(row, column, exponents, shape) for row, column, exponents in kept),
+        tuple(ring.from_terms(found[key]) for key in kept),
+        len(found) - len(kept) if inputs else 0,
+    )
+
+
+def _has_inputs(architecture: Architecture) -> bool:
+    return getattr(architecture, "inputs", True) is not None
+
+
+_Terms = dict[Exponents, Any]
+_Key = tuple[int, int, Exponents]
+
+
+def _coefficients(architecture: Architecture, ring: PolynomialRing) -> dict[_Key, _Terms]:
+    """All coefficients that depend on θ, without their constants; of a map without X all outputs."""
+    d, t = architecture.input_shape
+    entries = [Variable("x", (i + 1, j + 1)) for i in range(d) for j in range(t)]
+    inputs, n = _has_inputs(architecture), len(ring)
+    everything = PolynomialRing([*ring.variables, *entries] if inputs else ring.variables)
+    gens = iter(everything.gens)
+
+    def named(shape: tuple[int, ...]) -> Array:
+        return _array([next(gens) for _ in range(math.prod(shape))], shape)
+
+    theta = draw_parameters(architecture, named)
+    X = named((1, d, t)) if inputs else np.zeros((1, d, t), dtype=object)
+    out = np.asarray(architecture.evaluate(RingArithmetic(), theta, X))[0]
+    found: dict[_Key, _Terms] = {}
+    for row, column in np.ndindex(out.shape):
+        value = out[row, column]
+        polynomial = value if isinstance(value, Polynomial) else everything.one() * value
+        parts: defaultdict[Exponents, _Terms] = defaultdict(dict)
+        if not inputs:
+            parts[()] = {}
+        for exponents, x in polynomial.terms.items():
+            if not inputs or any(exponents[:n]):
+                parts[exponents[n:]][exponents[:n]] = x
+        found |= {(row + 1, column + 1, key): parts[key] for key in sorted(parts, reverse=True)}
+    return found
+
+
+def _array(entries: Sequence[Any], shape: tuple[int, ...]) -> Array:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array.reshape(shape)
+
+
+def _independent(found: Mapping[_Key, _Terms]) -> list[_Key]:
+    """A basis of the span, of coefficients with as few terms as possible, in their order."""
+    first: dict[frozenset[tuple[Exponents, Any]], _Key] = {}
+    for key in sorted(found, key=lambda key: len(found[key])):
+        terms = found[key]
+        leading = terms[max(terms)]
+        first.setdefault(frozenset((m, x / leading) for m, x in terms.items()), key)
+    chosen: set[_Key] = set()
+    for block in _blocks({key: found[key] for key in first.values()}):
+        columns = {m: k for k, m in enumerate({m: None for key in block for m in found[key]})}
+        rows = [[0] * len(columns) for _ in block]
+        for row, key in zip(rows, block, strict=True):
+            scale = math.lcm(*(x.denominator for x in found[key].values()))
+            for m, x in found[key].items():
+                row[columns[m]] = int(x * scale)
+        matrix = flint.fmpz_mat(rows)
+        places = independent_columns(matrix.transpose())
+        if len(places) < len(block) and len(places) != proved_rank(matrix):
+            places = _by_elimination(rows)
+        chosen.update(block[place] for place in places)
+    return [key for key in found if key in chosen]
+
+
+def _blocks(found: Mapping[_Key, _Terms]) -> Iterator[list[_Key]]:
+    """The coefficients in groups that share no monomials, each in the order in which they are given."""
+    having: defaultdict[Exponents, list[_Key]] = defaultdict(list)
+    for key, terms in found.items():
+        for m in terms:
+            having[m].append(key)
+    left = dict.fromkeys(found)
+    while left:
+        waiting, group = [next(iter(left))], set()
+        while waiting:
+            if (key := waiting.pop()) in left:
+                del left[key]
+                group.add(key)
+                waiting += [other for m in found[key] for other in having.pop(m, ())]
+        yield [key for key in found if key in group] if len(group) > 1 else list(group)
+
+
+def _by_elimination(rows: Iterable[Sequence[int]]) -> list[int]:
+    """Rows that are no combinations of those before them, over ℚ: for the case of an unlucky prime."""
+    kept: list[Sequence[int]] = []
+    places = []
+    for place, row in enumerate(rows):
+        if flint.fmpq_mat(rational_matrix([*kept, row], len(row))).rank() > len(kept):
+            kept.append(row)
+            places.append(place)
+    return places
