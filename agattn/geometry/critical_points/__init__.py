@@ -1,0 +1,1 @@
+"""The squared loss on a neuromanifold, and its critical points."""

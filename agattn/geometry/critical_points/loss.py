@@ -1,0 +1,326 @@
+r"""The squared loss as a quadratic function of the coordinates of a layer, over ℚ.
+
+The output (c, τ) at the tokens X is linear in the coordinates y of
+:mod:`agattn.geometry.variety.coordinates`,
+
+.. math:: φ(X)_{cτ} = \sum_{b,\,i ≤ k} y_{c,b,i,k}\, f_{b,i,k}(X, τ), \qquad
+          f_{b,i,k}(X, τ) = x_{bτ} (X Xᵀ)_{ik},
+
+with the same features f for every c. So the loss Σ ‖φ(X) − Y‖² of data is L(y) = yᵀGy − 2 bᵀy + c with
+G = I ⊗ W, where W, the Gram matrix of the features, has d C(d+1, 2) rows: a loss does not mix outputs. The
+other metrics here are of the same kind; their losses are distances (y − u)ᵀG(y − u) to a target u.
+
+>>> from agattn.architectures import SingleLayer
+>>> layer = SingleLayer(2, 1)
+>>> distance = loss(layer, "bombieri-weyl", target=[1, 0, 0, 0, 2, 0])
+>>> [int(2 * row[i]) for i, row in enumerate(distance.gram)]
+[2, 1, 2, 2, 1, 2]
+>>> distance.value([0] * 6), distance.value([1, 0, 0, 0, 2, 1])
+(Fraction(3, 1), Fraction(1, 1))
+>>> loss(layer, samples=2).rank, loss(layer).rank
+(4, 6)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import factorial, prod
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.echelon import fraction
+from agattn.algebra.entries import read_number
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError, TooLargeError, nearest
+from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
+
+METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
+
+#: Random tokens and targets are integers up to this.
+_LARGEST = 9
+#: G is kept as a whole; its products take the square of this.
+MAX_COORDINATES = 400
+
+Row = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """L(y) = yᵀGy − 2 bᵀy + c on the coordinates y of a layer.
+
+    Attributes:
+        layer: the layer.
+        gram: G, N × N, symmetric and positive semidefinite, I ⊗ W with d' equal blocks.
+        linear: b, of length N; it lies in the image of G.
+        constant: c.
+        metric: one of :data:`METRICS`, or ``"data"``.
+        samples: the number of samples, where the loss is one of data.
+    """
+
+    layer: SingleLayer
+    gram: tuple[Row, ...]
+    linear: Row
+    constant: Fraction
+    metric: str
+    samples: int | None = None
+
+    def gradient(self, y: Sequence[Any]) -> list[Any]:
+        """2(Gy − b), for coordinates y from any ring over ℚ.
+
+        >>> loss(SingleLayer(1, 1), "coefficients", target=[3]).gradient([5])
+        [Fraction(4, 1)]
+        """
+        return [2 * (part - b) for part, b in zip(self._times(y), self.linear, strict=True)]
+
+    def value(self, y: Sequence[Any]) -> Any:
+        """L(y), for coordinates y from any ring over ℚ: numbers, or polynomials in whatever."""
+        parts = zip(self._times(y), self.linear, y, strict=True)
+        return sum((part - 2 * b) * entry for part, b, entry in parts) + self.constant
+
+    def _times(self, y: Sequence[Any]) -> list[Any]:
+        if len(y) != len(self.linear):
+            raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {len(self.linear)}")
+        zero = 0 * y[0]
+        return [sum((g * x for g, x in zip(row, y, strict=True) if g), zero) for row in self.gram]
+
+    def in_coordinates(self, characteristic: int = 0) -> Polynomial:
+        """L as a polynomial in the coordinates.
+
+        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_coordinates())
+        y_(1,1,1,1)^2 - 6*y_(1,1,1,1) + 9
+        """
+        return self._polynomial(PolynomialRing(coordinate_ring(self.layer).variables, characteristic).gens)
+
+    def in_weights(self, characteristic: int = 0) -> Polynomial:
+        """L as a polynomial in the entries a_(i,b) of A and v_(c,i) of V.
+
+        >>> print(loss(SingleLayer(1, 1), "coefficients", target=[3]).in_weights())
+        a_(1,1)^2*v_(1,1)^2 - 6*a_(1,1)*v_(1,1) + 9
+        """
+        return self._polynomial(parametrization(self.layer, characteristic))
+
+    def _polynomial(self, y: Sequence[Polynomial]) -> Polynomial:
+        value = self.value(y)
+        assert isinstance(value, Polynomial)
+        return value
+
+    @property
+    def block(self) -> tuple[Row, ...]:
+        """W, with G = I ⊗ W."""
+        size = len(self.linear) // self.layer.d_out
+        return tuple(row[:size] for row in self.gram[:size])
+
+    @property
+    def rank(self) -> int:
+        """The rank of W; the loss is a distance where that is d C(d+1, 2), the number of its rows."""
+        return int(_matrix(self.block).rank())
+
+
+def loss(
+    layer: SingleLayer, metric: str = "generic", target: Sequence[Any] | None = None, seed: int = 0,
+    samples: int | None = None,
+) -> Loss:  # fmt: skip
+    """The loss of random data, or the squared distance to a target in a metric of the coordinates.
+
+    Args:
+        layer: the layer; t tokens matter for data and Gaussian tokens.
+        metric: ``"generic"``: samples with random integers as tokens and outputs, enough to be generic unless
+            ``samples`` says how many; ``"gaussian"``: E‖φ(X) − φ_u(X)‖² for tokens of independent standard
+            Gaussians; ``"bombieri-weyl"``: the invariant norm of the quadratic forms y_{c,b} (at t = 1 of the
+            cubic forms); ``"coefficients"``: Σ y².
+        target: u, the N coordinates of the target; random integers if not given. For ``"generic"`` outputs
+            are then those of u.
+        seed: of the random integers.
+        samples: the number of samples, for ``"generic"``.
+
+    Raises:
+        InputError: for an unknown metric, a target of the wrong length, or a number of samples below 1 or for
+            another metric than ``"generic"``.
+        TooLargeError: beyond :data:`MAX_COORDINATES` coordinates.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> gaussian = loss(SingleLayer(1, 1, t=3), "gaussian", target=[0])
+    >>> gaussian.value([1])  # 3 E (x_1 (x_1² + x_2² + x_3²))² = 3 (15 + 2·2·3 + 2·3 + 2·1)
+    Fraction(105, 1)
+    """
+    if metric not in METRICS:
+        raise InputError(
+            f"{metric!r} is no metric; use one of {', '.join(METRICS)}{nearest(metric, METRICS)}"
+        )
+    if samples is not None and metric != "generic":
+        raise InputError(f"a number of samples is for random data; the metric {metric} has none")
+    if samples is not None and samples < 1:
+        raise InputError(f"the number of samples is {samples}; it must be at least 1")
+    _check_size(layer)
+    random = np.random.default_rng(seed)
+    u = _target(layer, target)
+    if metric != "generic":
+        block = _gaussian(layer) if metric == "gaussian" else _diagonal(layer, metric)
+        u = u or [Fraction(int(x)) for x in random.integers(-_LARGEST, _LARGEST + 1, len(coordinates(layer)))]
+        return _distance(layer, block, u, metric)
+    while True:
+        number = samples or _generic_number(layer)
+        X = random.integers(-_LARGEST, _LARGEST + 1, (number, layer.d, layer.t))
+        Y = random.integers(-_LARGEST, _LARGEST + 1, (number, layer.d_out, layer.t))
+        found = loss_of_data(layer, X, Y)
+        if samples or found.rank == len(found.block):
+            break
+    if u:
+        return _distance(layer, found.block, u, metric, number)
+    return Loss(layer, found.gram, found.linear, found.constant, metric, number)
+
+
+def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
+    """Σ ‖φ(X) − Y‖² over samples: X is n × d × t and Y is n × d' × t, exact numbers or floats as they are.
+
+    Any number of tokens will do, unless the layer is one of one token.
+
+    Raises:
+        InputError: if shapes do not fit, there are no samples, or a number is not finite.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> L = loss_of_data(SingleLayer(2, 1), X=[[[1, 0], [0, 1]]], Y=[[[1, 2]]])
+    >>> L.value([1, 0, 0, 0, 0, 1]), L.rank
+    (Fraction(1, 1), 2)
+    """
+    _check_size(layer)
+    tokens, outputs = _samples(X, "X", layer.d), _samples(Y, "Y", layer.d_out)
+    x, y = (" × ".join(map(str, array.shape)) for array in (tokens, outputs))
+    if tokens.shape[::2] != outputs.shape[::2]:
+        raise InputError(f"X is {x} and Y is {y}; they must be n × d × t and n × d' × t")
+    if not layer.has_orbits and tokens.shape[2] != 1:
+        raise InputError(f"X is {x}, which has {tokens.shape[2]} tokens; {layer.name} was given with t = 1")
+    F = _features(layer, tokens)
+    targets = outputs.swapaxes(1, 2).reshape(-1, layer.d_out)
+    rows, values = ([[flint.fmpq(x) for x in row] for row in m.tolist()] for m in (F, targets))
+    features, goals = flint.fmpq_mat(rows), flint.fmpq_mat(values)
+    products = (features.transpose() * goals).transpose().entries()
+    total = sum((x * x for x in goals.entries()), flint.fmpq(0))
+    return Loss(
+        layer, _blocks(layer, _rows(features.transpose() * features)), tuple(map(fraction, products)),
+        fraction(total), "data", len(tokens),
+    )  # fmt: skip
+
+
+def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
+    """An array n × ``size`` × t of exact numbers, from sequences or an array; one matrix is a sample."""
+    ragged = f"{name} is ragged; it must be an array n × {size} × t"
+    try:
+        array = np.asarray(given, dtype=object)
+    except ValueError as error:
+        raise InputError(ragged) from error
+    if any(isinstance(value, (list, tuple)) for value in array.flat):
+        raise InputError(ragged)
+    array = array[None] if array.ndim == 2 else array
+    if array.ndim != 3 or array.shape[1] != size or not array.size:
+        shape = " × ".join(map(str, array.shape)) or "a number"
+        raise InputError(f"{name} is {shape}; it must be n × {size} × t with at least one sample")
+    exact = np.empty(array.shape, dtype=object)
+    for place, value in np.ndenumerate(array):
+        try:
+            exact[place] = read_number(value)[0]
+        except InputError as error:
+            at = ", ".join(str(i + 1) for i in place)
+            raise InputError(f"{name} at ({at}): {error}") from None
+    return exact
+
+
+def _features(layer: SingleLayer, X: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The features f, one row for each sample and token and one column for each coordinate of an output."""
+    squares = np.matmul(X, X.swapaxes(1, 2))  # X Xᵀ for each sample
+    columns = [X[:, b - 1, :] * squares[:, i - 1, k - 1, None] for _, b, i, k in _one_output(layer)]
+    return np.stack(columns, axis=-1).reshape(-1, len(columns))
+
+
+def _one_output(layer: SingleLayer) -> tuple[tuple[int, ...], ...]:
+    names = coordinates(layer)
+    return names[: len(names) // layer.d_out]
+
+
+def _generic_number(layer: SingleLayer) -> int:
+    """How many samples are generic: W has full rank, and no point of P(M̄) is a zero of all their losses."""
+    return max(-(-len(_one_output(layer)) // layer.t), layer.expected_dimension)
+
+
+def _gaussian(layer: SingleLayer) -> list[list[Fraction]]:
+    """The expectation of f fᵀ, summed over τ: f is a sum over tokens j, which is τ or one of t − 1 others."""
+    t, names = layer.t, _one_output(layer)
+    pairs = Counter({(0, 0): 1, (0, 1): t - 1, (1, 0): t - 1, (1, 1): t - 1, (1, 2): (t - 1) * (t - 2)})
+
+    def moment(left: tuple[int, ...], right: tuple[int, ...]) -> Fraction:
+        (_, b, i, k), (_, b2, i2, k2) = left, right
+        value = 0
+        for (j, j2), number in pairs.items():
+            powers = Counter([(b, 0), (b2, 0), (i, j), (k, j), (i2, j2), (k2, j2)])
+            value += number * prod(map(_standard_moment, powers.values()))
+        return Fraction(t * value)
+
+    return [[moment(left, right) for right in names] for left in names]
+
+
+def _standard_moment(n: int) -> int:
+    """E xⁿ for a standard Gaussian: 0 for odd n, else (n − 1)!!."""
+    return 0 if n % 2 else factorial(n) // (2 ** (n // 2) * factorial(n // 2))
+
+
+def _diagonal(layer: SingleLayer, metric: str) -> list[list[Fraction]]:
+    """W for Σ y², or divided by multinomial coefficients of the forms in each group of letters."""
+
+    def weight(index: tuple[int, ...]) -> Fraction:
+        if metric == "coefficients":
+            return Fraction(1)
+        form = index[2:] if layer.has_orbits else index[1:]
+        arrangements = factorial(len(form)) // prod(map(factorial, Counter(form).values()))
+        return Fraction(1, arrangements)
+
+    names = _one_output(layer)
+    return [[weight(a) if a == b else Fraction(0) for b in names] for a in names]
+
+
+def _distance(
+    layer: SingleLayer, block: Sequence[Sequence[Fraction]], u: Sequence[Fraction], metric: str,
+    samples: int | None = None,
+) -> Loss:  # fmt: skip
+    gram = _blocks(layer, block)
+    linear = tuple(sum((g * x for g, x in zip(row, u, strict=True)), Fraction(0)) for row in gram)
+    constant = sum((b * x for b, x in zip(linear, u, strict=True)), Fraction(0))
+    return Loss(layer, gram, linear, constant, metric, samples)
+
+
+def _blocks(layer: SingleLayer, block: Sequence[Sequence[Fraction]]) -> tuple[Row, ...]:
+    """I ⊗ W."""
+    zeros = [Fraction(0)] * len(block)
+    return tuple(
+        tuple(x for other in range(layer.d_out) for x in (row if other == c else zeros))
+        for c, row in product(range(layer.d_out), block)
+    )
+
+
+def _target(layer: SingleLayer, target: Sequence[Any] | None) -> list[Fraction]:
+    if target is None:
+        return []
+    if len(target) != (size := len(coordinates(layer))):
+        raise InputError(f"the target has {len(target)} coordinates; {layer.name} has {size}")
+    return [fraction(read_number(x)[0]) for x in target]
+
+
+def _check_size(layer: SingleLayer) -> None:
+    if layer.ambient_dimension > MAX_COORDINATES:
+        raise TooLargeError(
+            f"{layer} has {layer.ambient_dimension} coordinates; the limit of losses is {MAX_COORDINATES}"
+        )
+
+
+def _matrix(rows: Sequence[Row]) -> Any:
+    return flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in rows])
+
+
+def _rows(matrix: Any) -> list[list[Fraction]]:
+    return [[fraction(x) for x in row] for row in matrix.tolist()]

@@ -1,0 +1,104 @@
+"""The squared loss, against residuals of the layer itself and against quadrature."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn.algebra.polynomial import Polynomial
+from agattn.architectures import SingleLayer
+from agattn.architectures.lightning import phi
+from agattn.errors import InputError, TooLargeError
+from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data
+from agattn.geometry.variety.coefficient_norm import norm_squared
+from agattn.geometry.variety.coordinates import coefficients
+
+sizes = st.tuples(st.integers(1, 3), st.integers(1, 2), st.integers(1, 3))
+
+
+@settings(max_examples=15, deadline=None)
+@given(sizes, st.integers(0, 10**6), st.integers(1, 3))
+def test_the_loss_of_data_is_the_sum_of_squared_residuals(size, seed, n):
+    layer = SingleLayer(size[0], size[1], t=size[2])
+    random = np.random.default_rng(seed)
+    X, Y = (random.integers(-3, 4, (n, rows, layer.t)) for rows in (layer.d, layer.d_out))
+    A, V = random.integers(-3, 4, (layer.d, layer.d)), random.integers(-3, 4, (layer.d_out, layer.d))
+    L = loss_of_data(layer, X, Y)
+    residuals = sum(((phi(A, V, x) - y) ** 2).sum() for x, y in zip(X, Y, strict=True))
+    y = [int(x) for x in coefficients(layer, A, V)]
+    assert L.value(y) == residuals
+    weights = [int(x) for x in (*A.ravel(), *V.ravel())]
+    assert L.in_weights()(*weights) == L.in_coordinates()(*y) == residuals
+    assert L.in_coordinates(101)(*y) == residuals % 101
+
+
+@pytest.mark.parametrize("metric", ["generic", "gaussian", "bombieri-weyl", "coefficients"])
+def test_the_gradient_is_that_of_the_polynomial(metric):
+    L = loss(SingleLayer(2, 2), metric)
+    f = L.in_coordinates()
+    y = [Fraction(i, 3) for i in range(12)]
+    assert isinstance(f, Polynomial)
+    assert L.gradient(y) == [f.derivative(g)(*y) for g in f.ring.gens]
+    assert L.gradient(y)[:2] == loss(SingleLayer(2, 2), metric).gradient(y)[:2]  # the seed decides
+
+
+def test_gaussian_tokens_against_quadrature():
+    """Four nodes for each entry of X integrate polynomials of degree 7 exactly."""
+    layer = SingleLayer(2, 1)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(4)
+    rng = np.random.default_rng(3)
+    A, V = rng.integers(-2, 3, (2, 2)).astype(float), rng.integers(-2, 3, (1, 2)).astype(float)
+    expected = 0.0
+    for place in product(range(4), repeat=4):
+        X = nodes[list(place)].reshape(2, 2)
+        expected += float(weights[list(place)].prod()) * float((phi(A, V, X) ** 2).sum())
+    expected /= (2 * np.pi) ** 2
+    value = loss(layer, "gaussian", target=[0] * 6).value([Fraction(x) for x in coefficients(layer, A, V)])
+    assert float(value) == pytest.approx(expected)
+
+
+def test_bombieri_weyl_is_the_invariant_norm():
+    A, V = np.array([[1.0, 2.0], [3.0, -4.0]]), np.array([[5.0, 7.0], [1.0, 1.0]])
+    distance = loss(SingleLayer(2, 2), "bombieri-weyl", target=[0] * 12)
+    assert distance.value([int(y) for y in coefficients(SingleLayer(2, 2), A, V)]) == norm_squared(A, V)
+
+
+def test_samples_and_targets():
+    layer = SingleLayer(2, 2)
+    assert [loss(layer, samples=n).rank for n in (1, 2, 3)] == [2, 4, 6]
+    u = [*range(12)]
+    for metric in ("generic", "gaussian"):
+        assert loss(layer, metric, target=u).value(u) == 0
+        assert loss(layer, metric, target=u).gradient(u) == [0] * 12
+    assert loss(layer).rank == 6 and loss(layer).samples == 7
+    assert loss(layer, seed=1).linear != loss(layer).linear
+    assert isinstance(loss(SingleLayer(2, 1, t=1), "gaussian"), Loss)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: loss(m, "gausian"), "'gausian' is no metric.*did you mean 'gaussian'"),
+        (lambda m: loss(m, target=[1, 2]), "the target has 2 coordinates; M\\(2,1,2\\) has 6"),
+        (lambda m: loss(m, samples=0), "the number of samples is 0; it must be at least 1"),
+        (lambda m: loss(m, "gaussian", samples=3), "the metric gaussian has none"),
+        (lambda m: loss_of_data(m, [[1, 2]], [[1, 2]]), "X is 1 × 1 × 2; it must be n × 2 × t"),
+        (lambda m: loss_of_data(m, np.zeros((0, 2, 2)), []), "at least one sample"),
+        (lambda m: loss_of_data(m, [[[1, 2], [3]]], [[1]]), "X is ragged"),
+        (lambda m: loss_of_data(m, [[1, 2], [3, float("nan")]], [[1, 2]]), "X at \\(1, 2, 2\\): nan is not"),
+        (lambda m: loss_of_data(m, [[1, 2], [3, 4]], [[1]]), "X is 1 × 2 × 2 and Y is 1 × 1 × 1"),
+        (lambda m: loss_of_data(SingleLayer(2, 1, t=1), [[1, 2], [3, 4]], [[1, 2]]), "has 2 tokens"),
+        (lambda m: loss(m).value([1]), "1 coordinates were given; M\\(2,1,2\\) has 6"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(InputError, match=message):
+        call(SingleLayer(2, 1))
+
+
+def test_losses_of_large_layers_are_refused():
+    with pytest.raises(TooLargeError, match="the limit of losses"):
+        loss(SingleLayer(9, 9))
