@@ -168,7 +168,7 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     >>> from agattn.architectures import SingleLayer
     >>> f = coefficient_map(SingleLayer(2, 1, t=2))
     >>> len(f.coordinates), f.dependent
-    (6, 10)
+    (6, 14)
     """
     if architecture.degree is None:
         raise InputError(f"{architecture} is no polynomial; leave out the normalization")
