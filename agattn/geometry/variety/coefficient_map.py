@@ -117,14 +117,14 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
         letter, *numbers = name.lower().split("_")
         plain = letter in set(string.ascii_lowercase) - set("ijxy") and name.isascii()
         if not plain or not all(number.isdecimal() for number in numbers):
-            letter, numbers = name, []
+            letter, numbers = "", []  # another one below
         lettered[name] = letter
         prefix = tuple(map(int, numbers))
         numbered[name] = [(*prefix, *(i + 1 for i in index)) for index in np.ndindex(shape)]
     meeting = {}
     for name, letter in lettered.items():
         same = [indices for other in lettered if lettered[other] == letter for indices in numbered[other]]
-        if len(letter) > 1 or len(set(same)) < len(same) or len(set(map(len, same))) > 1:
+        if not letter or len(set(same)) < len(same) or len(set(map(len, same))) > 1:
             meeting[name] = tuple(np.ndindex(architecture.shapes[name]))
     free = iter(c for c in "abcdefghklmnopqrstuvwz" if c not in lettered.values() or c in meeting)
     for name, indices in meeting.items():
