@@ -203,28 +203,6 @@ def test_rotary_positions_matter_by_distance_alone():
 
 
 @pytest.mark.parametrize(
-    ("layers", "shape", "value"),
-    [
-        # Alexander and Hirschowitz: min(sn, C(n+r-1, r)), with four defects; quadrics of rank at most s.
-        *[([ag.Perceptron([s, 1], r)], (n, 1), value) for n, s, r, value in [
-            (3, 5, 4, 14), (4, 9, 4, 34), (5, 7, 3, 34), (3, 4, 3, 10), (3, 4, 4, 12), (2, 3, 5, 6),
-            (3, 2, 2, 5), (4, 3, 2, 9), (3, 6, 4, 15),
-        ]],
-        # Matrices of rank at most the least width.
-        ([ag.Linear(2), ag.Linear(3), ag.Linear(4)], (4, 1), 12),
-        ([ag.Linear(5), ag.Linear(4), ag.Linear(2)], (3, 2), 6),
-        # Convolutions: the lengths of the filters, less a factor between any two.
-        ([ag.Convolution(3, 2), ag.Convolution(2, 3), ag.Convolution(4, 1)], (1, 9), 7),
-        ([ag.Convolution(3, 2, stride=2), ag.Convolution(2, 3)], (9, 1), 4),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_dimensions_that_are_known(layers, shape, value):
-    found = dimension(ag.Network(layers, *shape))
-    assert (found.dimension, found.evidence) == (value, Evidence.PROVED)
-
-
-@pytest.mark.parametrize(
     "network",
     [
         ag.DeepNetwork((3, 2, 3), (2, 1), t=2),
