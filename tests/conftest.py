@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import agattn
-from agattn.engines.engine import ENGINES
+from agattn.engines.engine import ENGINES, MSOLVE
 from agattn.engines.locate import candidates
 from agattn.errors import EngineNotFoundError
 
@@ -36,7 +36,7 @@ def _installed(engine):
 
 
 # Every installation is tested, so that older versions are too where there are some.
-_FOUND = {name: _installed(engine) for name, engine in ENGINES.items()}
+_FOUND = {name: _installed(engine) for name, engine in {**ENGINES, "msolve": MSOLVE}.items()}
 
 
 def _parameters(name):
@@ -64,6 +64,11 @@ def singular(request):
     return _require("singular", request.param)
 
 
+@pytest.fixture(params=_parameters("msolve"), scope="session")
+def msolve_installation(request):
+    return _require("msolve", request.param)
+
+
 @pytest.fixture(params=[*_parameters("macaulay2"), *_parameters("singular")])
 def engine_installation(request):
     name = request.param.engine.name if request.param else request.node.callspec.id.rsplit("-", 1)[0]
@@ -73,7 +78,7 @@ def engine_installation(request):
 @pytest.fixture
 def both_engines():
     """The preferred installations of both engines, in the order in which reports name them."""
-    return [_require(name, found[0] if found else None) for name, found in _FOUND.items()]
+    return [_require(name, found[0] if found else None) for name, found in _FOUND.items() if name in ENGINES]
 
 
 class FakeEngines:

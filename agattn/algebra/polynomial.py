@@ -145,6 +145,11 @@ class Polynomial:
         return {tuple(map(int, e)): exact(c) for e, c in self._poly.to_dict().items()}
 
     @property
+    def leading_exponents(self) -> Exponents:
+        """The exponent vector of the leading monomial (degrevlex); of a polynomial that is not 0."""
+        return tuple(map(int, self._poly.monoms()[0]))
+
+    @property
     def constant(self) -> Coefficient:
         """The constant term: a Fraction over ℚ, an int in [0, p) over 𝔽_p."""
         value = self._poly[(0,) * len(self.ring)]

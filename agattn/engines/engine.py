@@ -53,6 +53,18 @@ SINGULAR = Engine(
     error_marks=("   ? ",),
 )
 
+MSOLVE = Engine(
+    name="msolve",
+    title="msolve",
+    executable="msolve",
+    variable="AGATTN_MSOLVE",
+    suffix="sh",
+    arguments=(),
+    one_line="",
+    out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *_LOADER),
+    error_marks=(),
+)
+
 ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR)}
 
 

@@ -125,7 +125,7 @@ def run(
         )
         if saved is not None:
             _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
-        _check_end(ended, installation, limits)
+        check_end(ended, installation, limits)
         answer = read(ended.output, problem)
         check_answer(answer)
     except EngineError as error:
@@ -163,8 +163,14 @@ def _save(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
-    """Raise what the way a program ended calls for; a clean end is left to the reader of its output."""
+def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
+    """Raise what the way a program ended calls for; a clean end is left to the reader of its output.
+
+    Raises:
+        EngineMemoryError: if it ran out of memory.
+        EngineCrashedError: if it ended with another error.
+        TranscriptError: if it printed an error and went on.
+    """
     engine = installation.engine
     printed = (ended.output + ended.errors).lower()
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):

@@ -1,0 +1,207 @@
+"""msolve: what it prints about small systems is read exactly, and checked; damaged output is refused."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agattn.algebra.monomial_ideals import hilbert_series
+from agattn.algebra.polynomial import PolynomialRing
+from agattn.engines import msolve
+from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
+from agattn.engines.run import Limits
+from agattn.errors import EngineCrashedError, EngineTimeoutError, InputError, TranscriptError
+from agattn.evidence import Evidence
+
+R = PolynomialRing(["x", "y", "z"])
+x, y, z = R.gens
+THIRD = Fraction(1, 3)
+
+
+def holds(box, point):
+    """Whether a box contains a point with coordinates in ℚ."""
+    return all(low <= value <= high for (low, high), value in zip(box, point, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("system", "degree", "points", "real"),
+    [
+        # Known by hand; with multiplicities, other orders of the variables, a variable added, rationals.
+        ([x - 1, y - 2, z - x * y], 1, 1, [(1, 2, 2)]),
+        ([x**2, y**2, z - 5], 4, 1, [(0, 0, 5)]),
+        ([x**2 - 1, y**2 - 4, 3 * z + 1], 4, 4, [(a, b, -THIRD) for a in (-1, 1) for b in (-2, 2)]),
+        ([x**2 - 4, y - 3, z], 2, 2, [(-2, 3, 0), (2, 3, 0)]),
+        ([x**2 + 1, y**2 + 1, z], 4, 4, []),
+        ([(x - 1) ** 2 * (x - 2), y - x, z - x**2], 3, 2, [(1, 1, 1), (2, 2, 4)]),
+        ([10**30 * x - 1, y - 10**40, z], 1, 1, [(Fraction(1, 10**30), 10**40, 0)]),
+    ],
+)  # fmt: skip
+def test_solutions_known_by_hand(msolve_installation, system, degree, points, real):
+    found = solve(system, installation=msolve_installation)
+    assert (found.dimension, found.degree, found.points) == (0, degree, points)
+    assert found.parametrization.satisfies(system)
+    assert len(found.boxes) == len(real)
+    assert all(any(holds(box, point) for box in found.boxes) for point in real)
+    assert found.evidence is Evidence.MODULAR
+
+
+def test_boxes_are_as_sharp_as_asked_and_disjoint(msolve_installation):
+    system = [x**2 - 2, (y - x) * (y - x - Fraction(1, 2**70)), z - y**2]
+    for precision in (8, 300):
+        boxes = solve(system, precision=precision, installation=msolve_installation).boxes
+        assert len(boxes) == 4
+        for box in boxes:
+            (a, b), _, _ = box
+            assert 0 < a**2 <= 2 <= b**2 or 0 < b**2 <= 2 <= a**2
+            assert all(high - low <= 4 * max(1, abs(low)) / Fraction(2**precision) for low, high in box)
+        for one, other in itertools.combinations(boxes, 2):
+            assert any(b < c or d < a for (a, b), (c, d) in zip(one, other, strict=True))
+
+
+def test_no_solutions_and_infinitely_many(msolve_installation):
+    none = solve([x, x + 1], installation=msolve_installation)
+    assert (none.dimension, none.degree, none.points, none.boxes) == (-1, 0, 0, ())
+    # A plane, with multiplicity 2, and a line.
+    many = solve([x**2 * y, x**2 * z], installation=msolve_installation)
+    assert (many.dimension, many.degree, many.points, many.parametrization) == (2, 2, None, None)
+    everything = solve([R.zero()], installation=msolve_installation)
+    assert (everything.dimension, everything.degree) == (3, 1)
+
+
+@given(st.data())
+def test_the_groebner_basis_of_points_has_their_ideal(msolve_installation, data):
+    """Of the ideal of k points modulo p: degree k, the products of linear forms reduce to 0."""
+    p = 32003
+    ring = PolynomialRing(["x", "y"], p)
+    u, v = ring.gens
+    xs = data.draw(st.lists(st.integers(0, p - 1), min_size=1, max_size=3, unique=True))
+    ys = data.draw(st.lists(st.integers(0, p - 1), min_size=1, max_size=3, unique=True))
+    f, g = ring.one(), ring.one()
+    for a in xs:
+        f *= u - a
+    for b in ys:
+        g *= v - b
+    basis = groebner_basis([f + g * (u + 3 * v), g], installation=msolve_installation)
+    assert (basis.dimension, basis.degree) == (0, len(xs) * len(ys))
+    assert all(h(a, b) == 0 for h in basis.polynomials for a in xs for b in ys)
+
+
+def test_a_basis_over_the_rationals_and_an_elimination_ideal(msolve_installation):
+    twisted = [x - z**2 / 2, y - z**3]
+    basis = groebner_basis(twisted, installation=msolve_installation)
+    assert (basis.dimension, basis.degree, basis.ring) == (1, 3, R)
+    ring = PolynomialRing(["z", "x", "y"])
+    w, a, b = ring.gens
+    for prime in (None, 32003, 2**31 - 1):
+        found = groebner_basis(
+            [a - w**2 / 2, b - w**3], eliminate=1, prime=prime, installation=msolve_installation
+        )
+        small = PolynomialRing(["x", "y"], prime or 0)
+        u, v = small.gens
+        assert found.ring == small
+        [f] = found.polynomials
+        assert f * 8 == f.terms[(3, 0)] * (8 * u**3 - v**2)
+        assert (found.dimension, found.degree) == (1, 3)
+    assert groebner_basis([x, x + 1], installation=msolve_installation).dimension == -1
+    nothing = groebner_basis([R.zero()], installation=msolve_installation)
+    assert (nothing.polynomials, nothing.dimension, nothing.degree) == ((), 3, 1)
+
+
+def test_coefficients_that_msolve_would_read_wrong_are_written_as_residues(msolve_installation):
+    """Modulo p msolve takes 3/2 for 3, and cuts long numbers off."""
+    basis = groebner_basis([Fraction(3, 2) * x - 10**30], prime=101, installation=msolve_installation)
+    [f] = basis.polynomials
+    assert f(10**30 * 2 * pow(3, -1, 101) % 101, 0, 0) == 0
+    assert write_system([Fraction(3, 2) * x - 10**30]).splitlines() == ["x1,x2,x3", "0", f"3/2*x1-{10**30}"]
+
+
+def test_what_cannot_be_asked(msolve_installation):
+    modular = PolynomialRing(["x"], 7).gens
+    for ask, reason in [
+        (lambda: solve([]), "no polynomials"),
+        (lambda: solve(modular), "over QQ"),
+        (lambda: solve([x, *PolynomialRing(["x"]).gens]), "different rings"),
+        (lambda: groebner_basis([x / 7], prime=7), "no residue modulo 7"),
+        (lambda: groebner_basis([x], prime=2**31 + 11), "primes up to 2147483647"),
+        (lambda: groebner_basis([PolynomialRing([]).one()]), "no variables"),
+    ]:
+        with pytest.raises(InputError, match=reason):
+            ask()
+
+
+def test_limits_and_crashes(msolve_installation, fakes):
+    variables = PolynomialRing([f"x_{i}" for i in range(9)]).gens
+    squares = [u**2 for u in variables]
+    hard = [
+        sum(pow(k + 2, i + 3, 97) * f for k, f in enumerate(squares)) + u - i for i, u in enumerate(variables)
+    ]
+    with pytest.raises(EngineTimeoutError, match="time limit"):
+        solve(hard, limits=Limits(0.3), installation=msolve_installation)
+    fakes.write("msolve", "echo no >&2; exit 7")
+    with pytest.raises(EngineCrashedError, match="exit status 7: no"):
+        solve([x])
+
+
+PRINTED = """[0, [0,
+2,
+4,
+['x1', 'x2'],
+[0, 1],
+[1,
+[[4, [1, 0, -3, 0, 1]],
+[3, [0, -6, 0, 4]],
+[
+[[3, [6, 0, -4, 0]],
+1]
+]]]],[1,
+[[[-5308871539 / 2^33, -679535556991 / 2^40], [-455436079300427 / 2^48, -227718039650213 / 2^47]],
+[[-13898806131 / 2^33, -1779047184767 / 2^40], [-43490275647443 / 2^46, -21745137823721 / 2^45]],
+[[1779047184767 / 2^40, 13898806131 / 2^33], [21745137823721 / 2^45, 43490275647443 / 2^46]],
+[[679535556991 / 2^40, 5308871539 / 2^33], [227718039650213 / 2^47, 455436079300427 / 2^48]]]
+]]:
+"""
+
+
+def test_damaged_solutions_are_refused(fakes):
+    """Every change of one letter, and every end cut off, is refused, or says the same."""
+    two = PolynomialRing(["x", "y"])
+    u, v = two.gens
+    system = [u**2 + v**2 - 3, u * v - 1]
+    fakes.write_python("msolve", "print(open(sys.argv[0] + '.out').read())")
+    whole = None
+    refused = 0
+    texts = [PRINTED, *(PRINTED[:n] for n in range(0, len(PRINTED) - 3, 7))]
+    texts += [
+        PRINTED[:n] + other + PRINTED[n + 1 :] for n in range(0, len(PRINTED) - 1, 3) for other in "9[,"
+    ]
+    for text in texts:
+        try:
+            dimension, degree, parametrization, boxes = read_solutions(text, two)
+            if not parametrization.satisfies(system, 2**61 - 1):
+                raise TranscriptError("no solutions")
+            msolve._check_same(parametrization.boxes(20), boxes)
+        except TranscriptError:
+            refused += 1
+            continue
+        answer = (dimension, degree, parametrization)
+        whole = whole or answer
+        assert answer[2].w == whole[2].w and answer[2].numerators == whole[2].numerators
+    assert refused > len(texts) / 3
+
+
+def test_hilbert_series_against_counting():
+    ideals = [
+        [(2, 0, 0), (1, 1, 0), (0, 3, 1)],
+        [(1, 1, 1)],
+        [(3, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 1)],
+        [],
+    ]
+    for ideal in ideals:
+        series = hilbert_series(ideal, 3)
+        for n, value in enumerate(series.values(6)):
+            monomials = [(i, j, n - i - j) for i in range(n + 1) for j in range(n - i + 1)]
+            assert value == sum(
+                not any(all(a <= b for a, b in zip(g, m, strict=True)) for g in ideal) for m in monomials
+            )
