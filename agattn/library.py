@@ -446,19 +446,21 @@ def _weights(layer: SingleLayer, given: Any) -> Weights:
 
 
 def fiber(
-    architecture: SingleLayer | DeepNetwork, weights: Any, *, tolerance: float = 1e-9, seed: int = 0
+    architecture: Architecture, weights: Any, *, tolerance: float = 1e-9, seed: int = 0
 ) -> Fiber | NetworkFiber:
-    """All weights that compute the same function as these; of a network, those that are known.
+    """All weights that compute the same function as these; of all but one layer, those that are known.
 
     Args:
-        architecture: one layer, or a lightning network.
+        architecture: one layer, a lightning network, or anything polynomial.
         weights: of a layer from :func:`weights`, or a mapping with V and A, or K, Q and V; of a network a
-            mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i, taken as the exact numbers.
+            mapping with K_1, Q_1, V_1, K_2, ..., or A_i in place of K_i and Q_i; of anything else an array
+            for each parameter. They are taken as the exact numbers that are written.
         tolerance: of a layer: relative, below which singular values count as zero in floating point.
-        seed: of a network: of all random choices. It never changes what is proved, only what is found.
+        seed: but for a layer: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
         InputError: for a layer with t = 1, a normalized network, or weights of another architecture.
+        TooLargeError: if there are more than 3000 weights.
 
     >>> import agattn as ag
     >>> through = ag.fiber(ag.SingleLayer(2, 1, a=1), {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]})
@@ -467,14 +469,17 @@ def fiber(
     >>> head = {"A_1": [[1, 2], [2, 4]], "V_1": [[1, 0], [0, 1]], "A_2": [[1, 1], [0, 1]], "V_2": [[1, 3]]}
     >>> ag.fiber(ag.DeepNetwork((2, 2, 1), (2, 2), t=2), head)
     rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
+    >>> dead = {"W_1_1": [[1, 2, 0], [1, 1, 5], [3, 1, 1]], "W_1_2": [[1, 0, -1]]}
+    >>> ag.fiber(ag.Network([ag.Perceptron([3, 1], degree=3)], dim=3), dead)
+    symmetries: 5 of 12 dimensions (proved), 3 by the symmetries; given: 2 found
     """
     from agattn.geometry.identifiability import fibers
 
-    if isinstance(architecture, DeepNetwork):
+    known = _architecture(architecture, "fiber")
+    if not isinstance(one := known, SingleLayer):
         from agattn.geometry.singularities.network_fibers import network_fiber
 
-        return network_fiber(architecture, weights, seed)
-    one = _layer(architecture, "fiber", "fibers", "for other architectures use ag.learning_coefficient")
+        return network_fiber(known.as_network() or known, weights, seed)
     if not one.has_orbits:
         raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
     return fibers.fiber(_weights(one, weights), tolerance)

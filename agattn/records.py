@@ -420,7 +420,7 @@ class Fiber(Record):
 
 
 class NetworkFiber(Record):
-    """Of the weights of a network, with --dims and --ranks: what is known of its fiber."""
+    """Of the weights of a network or a model: what is known of its fiber."""
 
     class Component(Record):
         class Directions(Record):
@@ -440,11 +440,16 @@ class NetworkFiber(Record):
         directions: Key[list[Directions], "What may be added to its point, jointly."]
         weights: Key[dict[str, Any], "A point of it: arrays by name, with one axis for heads, as text."]
 
+    class Symmetry(Record):
+        name: Key[str, "That of known symmetries, or `new` for linear ones that were found."]
+        dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
+
     class Comparison(Record):
         equal: Key[bool, "Whether both compute the same function."]
-        evidence: Key[Literal["proved", "modular"], "Of equal functions modular, of others proved."]
+        evidence: Key[Literal["proved", "modular"], "That functions are not equal is proved."]
+        error_probability: Key[Probability, "Of modular evidence; else 0."]
 
-    architecture: Key[Network, "The network."]
+    architecture: Key[Architecture, "The network or the model."]
     case: Key[
         Literal["symmetries", "rank-one head", "zero", "one token"],
         "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
@@ -454,6 +459,7 @@ class NetworkFiber(Record):
     upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
     parameters: Key[Positive, "The number of weights."]
     orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
+    symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
     differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
     generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
     evidence: Key[Literal["proved", "modular"], "How the lower bound on the dimension is known."]

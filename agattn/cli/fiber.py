@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import DeepNetwork, positive_integer
+from agattn.architectures import Architecture, positive_integer
 from agattn.cli.options import (
     INPUT,
     file_option,
@@ -44,7 +44,8 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 
 
 @click.command(
-    epilog="Examples: agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json"
+    epilog="Examples: agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json; "
+    "agattn fiber --model model.toml weights.json --other others.json"
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=INPUT)
 @partial(network_or_checkpoint, instead=lambda given: given["dims"] is None is given["ranks"])
@@ -57,7 +58,7 @@ def _read_weights(files: tuple[Path, ...], a: int | None, which: dict[str, Any])
 @seed
 @json_flag
 def command(
-    files: tuple[Path, ...], architecture: DeepNetwork | None, a: int | None, other: Path | None,
+    files: tuple[Path, ...], architecture: Architecture | None, a: int | None, other: Path | None,
     layer: int | None, head: int | None, counts: dict[str, Any], tolerance: float, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Describe the fiber through the weights in FILE: everything that computes the same function (t ≥ 2).
@@ -68,13 +69,20 @@ def command(
 
     For a lightning network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in
     place of K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights.
-    Floating weights are taken as the numbers that they are.
+    With --model the same of any polynomial model, with an array for each of its parameters. Floating weights
+    are taken as the numbers that they are.
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "parts", "tolerance")
         _of_network(architecture, files, other, seed, as_json)
         return
-    leave_out("is for a network; give --dims and --ranks as well", "t", "skip", "value_rank", "seed")
+    leave_out(
+        "is for a network or a model; give --dims and --ranks, or --model, as well",
+        "t",
+        "skip",
+        "value_rank",
+        "seed",
+    )
     if (heads := click.get_current_context().params["heads"]) is not None:
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
@@ -122,19 +130,18 @@ def command(
 
 
 def _of_network(
-    network: DeepNetwork, files: tuple[Path, ...], other: Path | None, seed: int, as_json: bool
+    network: Architecture, files: tuple[Path, ...], other: Path | None, seed: int, as_json: bool
 ) -> None:
-    """What is known of the fiber through the weights of a network in files."""
+    """What is known of the fiber through the weights of a network or a model in files."""
     one_blas_thread()
     from agattn.geometry.singularities.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
 
     with progress("fiber"):
         found = network_fiber(network, WeightFile(files), seed)
-    equal = None if other is None else found.contains(WeightFile([other]), seed)
+    compared = None if other is None else found.compare(WeightFile([other]), seed)
     if as_json:
-        compared = None if equal is None else {"equal": equal, "evidence": "modular" if equal else "proved"}
-        print_json(found.as_json() | {"equivalent": compared})
+        print_json(found.as_json() | {"equivalent": compared and compared.as_json()})
         return
     click.echo(f"{network}, {found.parameters} weights: {found.case} ({found.evidence})")
     for c in found.components:
@@ -142,9 +149,10 @@ def _of_network(
         click.echo(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{here}")
     above = f"{found.parameters} weights less the rank {found.differential_rank} of the differential"
     bounds = "" if found.is_exact else f"from {found.dimension} to "
+    names = ", ".join(f"{name} {size}" for name, size in found.symmetries)
     click.echo(
         f"dimension at the weights {bounds}{found.upper_bound}: the symmetries have "
-        f"{found.orbit_dimension}, and it is at most {above}"
+        f"{found.orbit_dimension}{f' ({names})' if names else ''}, and it is at most {above}"
     )
-    if equal is not None:
-        click.echo(f"{other}: {'the same function (modular)' if equal else 'another function (proved)'}")
+    if compared is not None:
+        click.echo(f"{other}: {compared}")

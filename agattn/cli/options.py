@@ -75,11 +75,10 @@ def _attention(given: Architecture) -> Architecture:
     return given
 
 
-def _network(given: Architecture) -> Architecture:
-    network = given.as_network()
-    if network is None or not network.is_lightning:
-        raise InputError(f"{_command()} is about lightning networks of attention; {given} is none")
-    return network
+def _polynomial(given: Architecture) -> Architecture:
+    if given.degree is None:
+        raise InputError(f"{_command()} is about polynomial models; {given} is normalized")
+    return given.as_network() or given
 
 
 def _command() -> str:
@@ -116,8 +115,8 @@ _HEADS = {"heads": (*_NETWORK["heads"][:3], "Heads per layer, or H1,...,HL.  [de
 layer_network_or_checkpoint = partial(layer_or_network, described=_KNOWN | _HEADS)
 
 _LIGHTNING = {name: _KNOWN[name] for name in ("t", "dims", "ranks", "heads", "skip", "value_rank", "model")}
-#: The same for lightning networks and checkpoints.
-network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS, of_model=_network)
+#: The same for lightning networks, models and checkpoints.
+network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS, of_model=_polynomial)
 
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
 single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)

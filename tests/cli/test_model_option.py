@@ -9,6 +9,10 @@ from agattn.records import check
 
 SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
 LAYER = '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 2\n'
+SOFTMAX = (
+    '[input]\ndim = 3\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 2\nrank = 2\n'
+    'normalization = "softmax"\n[[layer]]\ntype = "power"\ndegree = 2\n'
+)
 DEEP = "[input]\ndim = 3\ntokens = 3\n" + 2 * '[[layer]]\ntype = "attention"\nout = 3\nrank = 2\n'
 
 
@@ -54,6 +58,22 @@ def test_learning_coefficients(models):
     assert found["bracket"]["rank"] == 3 and found["bracket"]["evidence"] == "proved"
 
 
+def test_a_fiber(models):
+    """Clebsch: five fourth powers in three variables fill 14 dimensions, so fibers have 6, not 5."""
+    one = {"W_1_1": [[1, 2, 3], [1, -1, 2], [0, 1, 5], [2, 1, 1], [1, 4, -2]], "W_1_2": [[1, 1, 2, 3, "1/2"]]}
+    half = [["1/2", 1, "3/2"], *one["W_1_1"][1:]]
+    others = {"scaled": {"W_1_1": half, "W_1_2": [[16, 1, 2, 3, "1/2"]]}, "half": {**one, "W_1_1": half}}
+    for name, weights in {"one": one, **others}.items():
+        (models / f"{name}.json").write_text(json.dumps(weights))
+    found = document("fiber", "--model", "sums.toml", "one.json", "--other", "scaled.json")
+    assert (found["dimension"], found["upper_bound"], found["evidence"]) == (6, 6, "proved")
+    assert found["symmetries"] == [{"name": "neuron", "dimension": 5}] and not found["generic"]
+    assert found["equivalent"] == {"equal": True, "evidence": "proved", "error_probability": 0}
+    said = call("fiber", "--model", "sums.toml", "one.json", "--other", "half.json")
+    assert "dimension at the weights 6: the symmetries have 5 (neuron 5)" in said.out
+    assert said.out.endswith("half.json: another function (proved)\n")
+
+
 def test_a_study_of_models(models):
     text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
@@ -81,12 +101,16 @@ def test_a_study_of_models(models):
         ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
         ("report --model sums.toml --out r", "agattn report is about layers and networks of attention"),
         ("singularities --model sums.toml", "known for networks of attention layers; 3×1"),
-        ("fiber --model sums.toml w.json", "agattn fiber is about lightning networks of attention; 3×1"),
+        ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
+        ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
+        ("fiber --model softmax.toml w.json", "agattn fiber is about polynomial models; 3×2"),
         ("emit implicit-ideal --model sums.toml", "implicit-ideal is about a layer; give -d and -o"),
         ("rlct --model sums.toml", "give a FILE with weights W_1_1 and W_1_2 of 3×1"),
     ],
 )  # fmt: skip
 def test_one_line_where_a_model_does_not_serve(models, arguments, said):
     (models / "w.json").write_text("{}")
+    (models / "nan.json").write_text(json.dumps({"W_1_1": [["nan", 0, 0]] * 5, "W_1_2": [[1] * 5]}))
+    (models / "softmax.toml").write_text(SOFTMAX)
     status, out, err = call(*arguments.split())
     assert (status, out) == (2, "") and said in err and err.count("\n") == 1

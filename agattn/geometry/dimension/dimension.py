@@ -145,27 +145,14 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             " --force tries anyway"
         )
-    if network:
-        counted = network_bound(network)
-    else:
-        from agattn.geometry.dimension import capacity
-
-        counted = capacity.capacity_bound(architecture, seed)
+    counted = _counted(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
             " balls; --force tries anyway"
         )
     found = rank(jacobian_rows(architecture, counted), seed=seed, points=points)
-    lower, bound = found.lower_bound, counted
-    if lower < bound.value:
-        bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
-    if lower < bound.value and (others := _by_all_symmetries(architecture, seed)):
-        bound = min(bound, others, key=itemgetter(0))
-    if lower < bound.value and not network:
-        further = partial(_by_all_symmetries, seed=seed)
-        if layers := capacity.layers_bound(architecture, seed, further):
-            bound = min(bound, layers, key=itemgetter(0))
+    lower, bound = found.lower_bound, _least_bound(architecture, counted, found.lower_bound, seed)
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,
@@ -180,6 +167,46 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         error=found.error,
         seconds=time.perf_counter() - start,
     )
+
+
+def _counted(architecture: Architecture, seed: int) -> Bound:
+    """The upper bound that is tried first."""
+    if network := architecture.as_network():
+        return network_bound(network)
+    from agattn.geometry.dimension import capacity
+
+    return capacity.capacity_bound(architecture, seed)
+
+
+def _least_bound(architecture: Architecture, counted: Bound, lower: int, seed: int) -> Bound:
+    """The least of the upper bounds, which are taken one after the other until ``lower`` is met."""
+    bound = counted
+    if lower < bound.value:
+        bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
+    if lower < bound.value and (others := _by_all_symmetries(architecture, seed)):
+        bound = min(bound, others, key=itemgetter(0))
+    if lower < bound.value and architecture.as_network() is None:
+        from agattn.geometry.dimension import capacity
+
+        further = partial(_by_all_symmetries, seed=seed)
+        if layers := capacity.layers_bound(architecture, seed, further):
+            bound = min(bound, layers, key=itemgetter(0))
+    return bound
+
+
+def upper_bound(architecture: Architecture, lower: int = 0, seed: int = 0) -> Bound:
+    """A proved upper bound on the dimension of the neuromanifold, so on the rank of dφ at all weights.
+
+    Args:
+        architecture: any.
+        lower: a proved lower bound; where it is met no better one is looked for.
+        seed: of all random choices.
+
+    >>> from agattn.architectures import Network, Perceptron
+    >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
+    14
+    """
+    return _least_bound(architecture, _counted(architecture, seed), lower, seed)
 
 
 def _by_all_symmetries(architecture: Architecture, seed: int) -> Bound | None:

@@ -287,10 +287,10 @@ def _orbit_dimension(architecture: Architecture, basis: Sequence[Sparse], genera
         return 0
     p = random_prime(generator)
     theta = generator.integers(0, p, architecture.parameters).tolist()
-    return nonzero_minor(np.array([_applied(B, theta, p) for B in basis], dtype=np.float64), p).rank
+    return nonzero_minor(np.array([applied(B, theta, p) for B in basis], dtype=np.float64), p).rank
 
 
-def _applied(B: Sparse, theta: Sequence[int], p: int) -> list[int]:
+def applied(B: Sparse, theta: Sequence[int], p: int) -> list[int]:
     """Bθ modulo a prime that divides no denominator."""
     moved = [0] * len(theta)
     for (i, j), x in B.items():
@@ -308,7 +308,7 @@ class _Point:
 
     def is_symmetry(self, B: Sparse) -> bool:
         """Whether Bθ is in the kernel of the gradient."""
-        moved = _applied(B, self.theta, self.p)
+        moved = applied(B, self.theta, self.p)
         return not sum(x * y for x, y in zip(self.gradient, moved, strict=True)) % self.p
 
 

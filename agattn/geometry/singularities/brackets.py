@@ -40,9 +40,16 @@ from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
+from agattn.geometry.dimension.dimension import upper_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
-from agattn.geometry.singularities.families import Weights, general_inputs, symbolic_inputs, widest_family
+from agattn.geometry.singularities.families import (
+    Weights,
+    general_inputs,
+    symbolic_inputs,
+    widest_family,
+    with_all_symmetries,
+)
 from agattn.geometry.singularities.newton import germ
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
@@ -125,8 +132,7 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
     at = Weights(architecture, weights)
-    bound = largest_rank(architecture, seed)
-    rank, orbit = at.differential_rank(bound.value, seed), at.orbit_dimension(seed=seed)
+    rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
     if rank == bound.value:
@@ -136,6 +142,9 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
         return Bracket(architecture, lower, lower, 1, rank, n - rank, Evidence.PROVED, 0.0, tuple(reasons))
     family = widest_family(at, n - rank, 0, seed)
+    if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
+        at, family = wider, widest_family(wider, n - rank, 0, seed)
+    orbit = at.orbit_dimension(seed=seed)
     if family.dimension < n - rank and (functions := _on_slice(at, seed)) is not None:
         found = germ(functions)
         free = Fraction(found.free, 2)
@@ -171,13 +180,22 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
 
 
-def largest_rank(architecture: Architecture, seed: int = 0) -> Bound:
-    """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold."""
+def rank_and_bound(at: Weights, seed: int = 0) -> tuple[int, Bound]:
+    """A proved lower bound on the rank of dφ at weights, almost surely equal, and an upper one everywhere."""
+    bound = largest_rank(at.architecture, seed, len(at.vector))
+    rank = at.differential_rank(bound.value, seed)
+    return rank, bound if rank == bound.value else largest_rank(at.architecture, seed, rank)
+
+
+def largest_rank(architecture: Architecture, seed: int = 0, found: int = 0) -> Bound:
+    """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
+
+    ``found`` is a rank that occurs: a bound that it meets is good enough.
+    """
     network = architecture.as_network()
-    bounds = [symmetry_bound(architecture, seed)]
-    if network is not None:
-        bounds.append(network_bound(network))
-    return min(bounds, key=lambda bound: bound.value)
+    if network is None:
+        return upper_bound(architecture, found, seed)
+    return min(symmetry_bound(architecture, seed), network_bound(network), key=lambda bound: bound.value)
 
 
 def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:

@@ -19,7 +19,9 @@ with symbols for the sᵢ and for all inputs: no term may contain an sᵢ.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, prod
@@ -30,6 +32,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic, Size
 from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.algebra.residues import (
     Residues,
@@ -43,9 +46,11 @@ from agattn.algebra.residues import (
 )
 from agattn.algebra.scalars import scalars
 from agattn.architectures import Architecture
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.dimension.dimension import MAX_SEARCHED
 from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_tangents
 
 Vector = tuple[Fraction | int, ...]
@@ -64,14 +69,20 @@ class Weights:
     Args:
         architecture: any polynomial one.
         given: an array for each parameter; of one head it may be a matrix.
+        further: linear symmetries beyond the known ones, proved, as matrices B with dφ(θ)·Bθ = 0 for all θ.
 
     Raises:
         InputError: if the names or shapes are not those of the architecture, or it is no polynomial.
     """
 
-    def __init__(self, architecture: Architecture, given: Mapping[str, Any]) -> None:
+    def __init__(
+        self, architecture: Architecture, given: Mapping[str, Any], further: Sequence[Sparse] = ()
+    ) -> None:
         if architecture.degree is None:
-            raise InputError(f"{architecture} is no polynomial in its weights; brackets are for lightning")
+            raise InputError(f"{architecture} is no polynomial in its weights; leave out the normalization")
+        if not isinstance(given, Mapping):
+            listed = ", ".join(architecture.shapes)
+            raise InputError(f"weights are given by {type(given).__name__}; give arrays by name: {listed}")
         shapes = architecture.shapes
         for names, word in ((set(given) - set(shapes), "is no parameter of"), (set(shapes) - set(given), "")):
             for name in sorted(names):
@@ -85,7 +96,11 @@ class Weights:
                 raise InputError(f"{name} has the shape {array.shape}; it must be {shape}")
             exact = (Fraction(x) for x in array.ravel().tolist())
             flat += [x.numerator if x.denominator == 1 else x for x in exact]
-        self.architecture, self.vector = architecture, tuple(flat)
+        self.architecture, self.vector, self.further = architecture, tuple(flat), tuple(further)
+
+    def at(self, flat: Array) -> Weights:
+        """Other weights of the same architecture, from a flat vector of parameters."""
+        return Weights(self.architecture, self.arrays(np.array(flat, dtype=object)), self.further)
 
     def arrays(self, flat: Array) -> dict[str, Array]:
         """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
@@ -167,10 +182,23 @@ class Weights:
         (at,), space = self.random_point(vectors, p, generator)
         return nonzero_minor(np.concatenate([self.tangents(p, at), space]), p).rank
 
+    def orbit_by_name(self, seed: int = 0) -> tuple[tuple[str, int], ...]:
+        """The dimension of the orbit, or less, by the names of the symmetries; those beyond are "new"."""
+        generator = np.random.default_rng(seed)
+        p = self.prime(generator)
+        rows = self.tangents(p)
+        sizes = [(symmetry.name, symmetry.size**2) for symmetry in self.architecture.symmetries]
+        names = [name for name, size in sizes for _ in range(size)] + ["new"] * len(self.further)
+        counts = Counter(names[row] for row in nonzero_minor(rows, p).rows)
+        return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])
+
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
         """The tangent vectors of the symmetries modulo a prime, at the weights or at other ones, as rows."""
-        arrays = self.arrays(self.residues(p)[0] if at is None else at)
-        return symmetry_tangents(self.architecture, arrays, p)
+        at = self.residues(p)[0] if at is None else at
+        known = symmetry_tangents(self.architecture, self.arrays(at), p)
+        theta = at.astype(int).tolist() if self.further else []
+        more = [applied(B, theta, p) for B in self.further]
+        return np.concatenate([known, np.array(more, dtype=np.float64).reshape(-1, len(at))])
 
     def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
         """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove."""
@@ -245,6 +273,61 @@ class Weights:
                 whole[i] = int(fraction(x) * scale)
             result.append(tuple(whole))
         return result
+
+
+def with_all_symmetries(at: Weights, seed: int = 0) -> Weights:
+    """The same weights with all linear symmetries that are found and proved, where there are few parameters.
+
+    >>> from agattn.architectures import PolynomialMap
+    >>> square = PolynomialMap(lambda v: [v[0] ** 2 + v[1] ** 2], {"v": 2})
+    >>> at = Weights(square, {"v": [1, 2]})
+    >>> at.orbit_dimension(), with_all_symmetries(at).orbit_dimension()
+    (0, 1)
+    """
+    if len(at.vector) > MAX_SEARCHED:
+        return at
+    with suppress(TooLargeError):
+        new = linear_symmetries(at.architecture, seed).new
+        proved = [B.matrix for B in new if B.evidence is Evidence.PROVED]
+        return Weights(at.architecture, at.exact(), proved)
+    return at
+
+
+def same_function(one: Weights, other: Weights | None, seed: int = 0) -> tuple[bool, Evidence, float]:
+    """Whether two weights of an architecture, or one and the function 0, have one function.
+
+    Values at random inputs modulo primes refute it. All coefficients prove it, where they are not too many;
+    else the last number is a bound on the probability that the values are the same by chance.
+
+    >>> from agattn.architectures import Network, Perceptron
+    >>> network = Network([Perceptron([2, 1], degree=2)], dim=1)
+    >>> one, other = (Weights(network, {"W_1_1": [[3], [4]], "W_1_2": [w]}) for w in ([1, 1], [-7, 2]))
+    >>> same_function(one, one.at(np.array([5, 0, 1, 0])))[:2], same_function(one, other)[:2]
+    ((True, <Evidence.PROVED: 'proved'>), (False, <Evidence.PROVED: 'proved'>))
+    """
+    generator, architecture = np.random.default_rng(seed), one.architecture
+    both = [w for w in (one, other) if w is not None]
+    for _ in range(POINTS):
+        p = one.prime(generator)
+        while not all(x.denominator % p for w in both for x in w.vector):
+            p = one.prime(generator)
+        X = random_residues(generator, (2, *architecture.input_shape), p)
+        values = [
+            np.asarray(architecture.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p
+            for w in both
+        ]
+        if (values[0] != (0 if other is None else values[1])).any():
+            return False, Evidence.PROVED, 0.0
+    places = general_inputs(architecture)
+    inputs = int(places.sum())
+    degree = max(w.degrees(generator)[0] for w in both)
+    if comb(inputs + degree, degree) <= MOST_MONOMIALS:
+        X = symbolic_inputs(places, PolynomialRing([Variable("x", (i + 1,)) for i in range(inputs)]).gens)
+        first, *rest = (np.asarray(architecture.evaluate(RingArithmetic(), w.exact(), X)) for w in both)
+        if (first != (rest[0] if rest else 0)).any():
+            raise AssertionError("two functions are equal modulo primes, and are not over ℚ")
+        return True, Evidence.PROVED, 0.0
+    return True, Evidence.MODULAR, max(w.chance() for w in both)
 
 
 def _modulo(x: Fraction | int, p: int) -> int:

@@ -1,6 +1,9 @@
-r"""The fiber through given weights of a network: everything known that computes the same function.
+r"""The fiber through given weights of a model: everything known that computes the same function.
 
-With one head a layer, let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} be the virtual weights; L = L_l.
+Of any polynomial model there are the orbit of its linear symmetries, and linear spaces of weights with one
+function, which a search finds (:mod:`~agattn.geometry.singularities.families`). More is known of networks of
+attention with one head a layer. Let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} be the virtual weights; L
+is L_l.
 
 - *Symmetries*: GL(a_i) in a head, (sA_i, V_i/s), GL(d_i) between layers (HMK, Lemma 3.1, equation 9).
 - *Unseen*: what changes K_i, Q_i or V_i and neither M_i nor L_i, such as what they do off im L_{i−1}.
@@ -13,8 +16,9 @@ With one head a layer, let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} 
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
 by :mod:`~agattn.geometry.singularities.families`, and near the given weights the dimension is at most the
-number of weights minus the rank of the differential. Where the two meet, the fiber is smooth there and known
-near the weights. The fiber of one layer, all of which is known, is in
+number of weights minus the rank of the differential. It is equal to it where the differential has the largest
+rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there
+and known near the weights. The fiber of one layer, all of which is known, is in
 :mod:`agattn.geometry.identifiability.fibers`.
 
 >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
@@ -38,22 +42,45 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
-from agattn.algebra.residues import random_residues
 from agattn.algebra.scalars import scalars
-from agattn.architectures import DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import rank_one
 from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
 from agattn.geometry.identifiability.virtual_weights import partial_products, virtual_weights
-from agattn.geometry.singularities.brackets import MOST_PARAMETERS
-from agattn.geometry.singularities.families import POINTS, Vector, Weights, widest_family
+from agattn.geometry.singularities.brackets import MOST_PARAMETERS, rank_and_bound
+from agattn.geometry.singularities.families import (
+    Vector,
+    Weights,
+    same_function,
+    widest_family,
+    with_all_symmetries,
+)
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
+
+
+class Comparison(NamedTuple):
+    """Whether two weights have one function, and how that is known.
+
+    As :func:`~agattn.geometry.singularities.families.same_function` finds it.
+    """
+
+    equal: bool
+    evidence: Evidence
+    error: float
+
+    def as_json(self) -> dict[str, object]:
+        """The comparison, JSON-ready."""
+        return {"equal": self.equal, "evidence": self.evidence.value, "error_probability": self.error}
+
+    def __str__(self) -> str:
+        return f"{'the same' if self.equal else 'another'} function ({self.evidence})"
 
 
 class Directions(NamedTuple):
@@ -79,6 +106,8 @@ class NetworkComponent:
         free: names of arrays that may be anything.
         dimension: a proved lower bound on its dimension, in (K, Q, V).
         through: whether it is a family through the given weights.
+        constant_rank: whether its dimension is known because the differential has the largest rank there, and
+            is not spanned by the symmetries and the directions.
     """
 
     name: str
@@ -88,6 +117,7 @@ class NetworkComponent:
     free: tuple[str, ...]
     dimension: int
     through: bool
+    constant_rank: bool = False
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -110,7 +140,10 @@ class NetworkComponent:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        parts = ", ".join(map(str, self.directions)) or "nothing but the symmetries"
+        parts = ", ".join(map(str, self.directions))
+        if self.constant_rank:
+            parts += f"{', ' if parts else ''}of constant rank"
+        parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
 
 
@@ -126,6 +159,7 @@ class NetworkFiber(Shown):
         differential_rank: a lower bound on the rank of the differential, almost surely equal to it.
         evidence: how it is known that the function stays the same along the families.
         error: for modular evidence, a bound on the probability that it does not.
+        symmetries: the dimension of that orbit by the names of the symmetries, each beyond those before it.
     """
 
     case: Literal["symmetries", "rank-one head", "zero", "one token"]
@@ -135,6 +169,7 @@ class NetworkFiber(Shown):
     differential_rank: int
     evidence: Evidence
     error: float = 0.0
+    symmetries: tuple[tuple[str, int], ...] = ()
 
     @property
     def weights(self) -> Weights:
@@ -168,13 +203,12 @@ class NetworkFiber(Shown):
 
     def as_json(self) -> dict[str, object]:
         """All of it, with exact numbers as text."""
-        architecture = self.weights.architecture
-        assert isinstance(architecture, DeepNetwork)
         return {
-            "architecture": architecture.as_json(), "case": self.case,
+            "architecture": self.weights.architecture.as_json(), "case": self.case,
             "components": [c.as_json() for c in self.components],
             "dimension": self.dimension, "upper_bound": self.upper_bound, "parameters": self.parameters,
             "orbit_dimension": self.orbit_dimension, "differential_rank": self.differential_rank,
+            "symmetries": [{"name": name, "dimension": size} for name, size in self.symmetries],
             "generic": self.generic, "evidence": self.evidence.value, "error_probability": self.error,
         }  # fmt: skip
 
@@ -247,23 +281,23 @@ class NetworkFiber(Shown):
         return Weights(network, moved).exact()
 
     def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
-        """Whether other weights of the network have the same function.
-
-        Values at random inputs modulo primes are compared: ``False`` is proved, and ``True`` is wrong with a
-        probability as :meth:`~agattn.geometry.singularities.families.Weights.chance` says for such weights.
+        """Whether other weights of the same architecture have the same function.
 
         Raises:
-            InputError: if the weights are not those of the network.
+            InputError: if they are not its weights.
         """
-        network = self.weights.architecture
-        return _same(self.weights, weights_of(network, other), seed)  # type: ignore[arg-type]
+        return self.compare(other, seed).equal
+
+    def compare(self, other: Mapping[str, Any], seed: int = 0) -> Comparison:
+        """The same, with its evidence: "no" is always proved."""
+        return Comparison(*same_function(self.weights, weights_of(self.weights.architecture, other), seed))
 
 
-def weights_of(network: DeepNetwork, given: Any) -> Weights:
-    """Exact weights of a network.
+def weights_of(architecture: Architecture, given: Any) -> Weights:
+    """Exact weights of an architecture.
 
     Args:
-        network: a lightning one.
+        architecture: a polynomial one; of all but networks of attention the weights are arrays by name.
         given: arrays by name, K_1, Q_1, V_1, ..., or A_i in place of K_i and Q_i; of one head each may be a
             matrix. Or a sequence with those of each layer, named K, Q or A, and V.
 
@@ -272,6 +306,8 @@ def weights_of(network: DeepNetwork, given: Any) -> Weights:
     """
     if isinstance(given, Weights):
         given = given.exact()
+    if not isinstance(network := architecture, DeepNetwork):
+        return Weights(architecture, given)
     if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
     if not isinstance(given, Mapping):
@@ -299,28 +335,36 @@ def weights_of(network: DeepNetwork, given: Any) -> Weights:
     return Weights(network, named)
 
 
-def network_fiber(network: DeepNetwork, given: Any, seed: int = 0) -> NetworkFiber:
-    """The fiber through weights of a lightning network, as far as it is known.
+def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> NetworkFiber:
+    """The fiber through weights of a network or a model, as far as it is known.
 
     Args:
-        network: with any widths. The named families are those of one head in each layer without skip
-            connections; of others there are the symmetries and what a search finds.
+        architecture: any that is polynomial. The named families are those of networks of attention with one
+            head in each layer without skip connections; of others there are the symmetries, all linear ones
+            where there are at most 80 weights, and what a search finds.
         given: as :func:`weights_of` reads them; floats are the rational numbers that they stand for.
         seed: of all random choices. It never changes what is proved, only what is found.
 
     Raises:
-        InputError: if the weights do not fit, or the network is normalized.
+        InputError: if the weights do not fit, or the architecture is normalized.
         TooLargeError: if it has more than 3000 weights.
+
+    >>> from agattn.architectures import Network, Perceptron
+    >>> sums = Network([Perceptron([3, 1], degree=2)], dim=2)
+    >>> network_fiber(sums, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
+    symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
-    if not network.is_lightning:
-        raise InputError(f"{network} is normalized; fibers are those of lightning networks")
-    if (n := network.parameters) > MOST_PARAMETERS:
-        raise TooLargeError(f"{network} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
-    at = weights_of(network, given)
-    rank, orbit = at.differential_rank(seed=seed), at.orbit_dimension(seed=seed)
-    named = set(network.heads_by_layer) == {1} and not network.skip and network.value_rank is None
-    layers = _Layers(at) if named else None
-    zero = _same(at, None, seed)
+    if architecture.degree is None:
+        raise InputError(f"{architecture} is normalized; fibers are those of polynomials in the weights")
+    if (n := architecture.parameters) > MOST_PARAMETERS:
+        raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
+    at = weights_of(architecture, given)
+    rank, bound = rank_and_bound(at, seed)
+    layers = _Layers(at) if isinstance(architecture, DeepNetwork) and _has_names(architecture) else None
+    if layers is None:
+        at = with_all_symmetries(at, seed)
+    orbit = at.orbit_dimension(seed=seed)
+    zero, zero_evidence, zero_error = same_function(at, None, seed)
     start: tuple[Directions, ...] = ()
     others: list[NetworkComponent] = []
     if layers is not None and zero:
@@ -339,16 +383,24 @@ def network_fiber(network: DeepNetwork, given: Any, seed: int = 0) -> NetworkFib
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions("found", None, more))
                 dimension, evidence, error = family.dimension, family.evidence, family.error
-        text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start)
-        given_one = NetworkComponent("given", text or "the orbit", at, start, (), dimension, True)
+        text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
+        if constant := dimension < n - rank == n - bound.value:
+            dimension, evidence, error = n - rank, Evidence.PROVED, 0.0
+            text += f", and more: the rank {rank} of the differential is constant near the weights"
+        given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant)
         others = [given_one, *others]
-    if zero and (layers is None or layers.zero_reason is None):
-        evidence, error = Evidence.MODULAR, max(error, at.chance())
+    elif zero and zero_evidence is not Evidence.PROVED and (layers is None or layers.zero_reason is None):
+        evidence, error = zero_evidence, zero_error
     others.sort(key=lambda c: not c.through)
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
-        case = "one token" if network.t == 1 else "rank-one head"
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error)
+        case = "one token" if architecture.t == 1 else "rank-one head"
+    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, at.orbit_by_name(seed))
+
+
+def _has_names(network: DeepNetwork) -> bool:
+    """Whether the named families are those of the network."""
+    return set(network.heads_by_layer) == {1} and not network.skip and network.value_rank is None
 
 
 _SAID = {
@@ -356,24 +408,6 @@ _SAID = {
     "skew": "M_{i} + S, S skew",
     "found": "what a search found",
 }
-
-
-def _same(one: Weights, other: Weights | None, seed: int) -> bool:
-    """Whether two weights, or one and the function 0, have equal values at random points modulo primes."""
-    generator, network = np.random.default_rng(seed), one.architecture
-    for _ in range(POINTS):
-        p = one.prime(generator)
-        while other is not None and not all(x.denominator % p for x in other.vector):
-            p = one.prime(generator)
-        X = random_residues(generator, (2, *network.input_shape), p)
-        values = [
-            np.asarray(network.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p
-            for w in (one, other)
-            if w is not None
-        ]
-        if (values[0] != (0 if other is None else values[1])).any():
-            return False
-    return True
 
 
 class _Layers:
