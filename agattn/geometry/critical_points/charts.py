@@ -1,0 +1,216 @@
+r"""Strata of M̄ in coordinates without redundancy, and the equations of critical points there.
+
+**Strata.** The points of the stratum (r_V, r_A, r) are y = φ_{A,V} where the row space of V and the column
+space of A lie in a common space U of dimension r. With bases in echelon form, W = (1 B) times a fixed
+invertible matrix,
+
+.. math:: V = H\, W_V W_U, \qquad A = W_U^{\mathsf T} W_A^{\mathsf T} Q,
+
+which is one-to-one up to the scale (sA, V/s) where r_V, r_A and r are the ranks. On (1,1,2), where (A, V) has
+two preimages, the form k·v is taken as a whole instead: y = h ⊗ q ⊗ S for a symmetric S of rank 2 on a
+space U of dimension 2. So the real points outside M are found, too: those with S definite. *Regular points*
+of M̄ are those with A of rank α = min(a, d) and V ≠ 0, not both of rank one: A = W_UᵀQ with U of dimension
+α, and V free. For a = d' = 1 they are those of (1,1,2).
+
+**Equations.** Let y be linear in one factor x, and the other factors be normalized by an affine form of their
+entries; θ are the coordinates of those. L is a quadratic function of y, so the critical points are the zeros
+of (Gy − b)·∂y for the derivatives ∂ by all coordinates. Where x has more entries than θ, x = 0 solves them
+for special b only. Otherwise *all* factors are normalized and y = λ·u(θ). Then ∂y/∂θ = λ ∂u/∂θ, and the
+equations are divided by λ: (Gy − b)·∂u/∂θ = 0 and (Gy − b)·u = 0, whose zeros with λ = 0 are the singular
+points of {b = 0} on the projective stratum: none for general b.
+
+A chart leaves out a hyperplane for each factor that is normalized, which depends on ``seed``.
+
+>>> from agattn.architectures import SingleLayer
+>>> from agattn.geometry.strata.strata import Stratum
+>>> chart = chart_of(SingleLayer(2, 1), Stratum(1, 1, 1))     # y = q ⊗ k²
+>>> chart.ring, chart.linear, chart.y[0].factors()
+(QQ[q_1, q_2, b_1], 'q', [(q_1, 1), (b_1 + 1, 2)])
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.interval_newton import System, compiled, evaluate
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.scalars import Array
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.strata.strata import Stratum, require_stratum, require_two_tokens
+from agattn.geometry.variety.coordinates import coefficients
+
+PAIR = Stratum(1, 1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """An open part of a stratum, or of the regular points of M̄, in coordinates.
+
+    Attributes:
+        layer: the layer.
+        stratum: the open stratum of what is parametrized.
+        regular: whether these are regular points of M̄, of whatever stratum.
+        linear: the letter of the factor in which y is linear and which is not normalized; "" if there is
+            none.
+        y: the N coordinates as polynomials in the coordinates of the chart.
+        factors: matrices of polynomials: ``V``, ``K``, ``Q`` with A = KᵀQ; for (1,1,2) ``h``, ``q``, ``W``,
+            ``S``.
+    """
+
+    layer: SingleLayer
+    stratum: Stratum
+    regular: bool
+    linear: str
+    y: tuple[Polynomial, ...]
+    factors: Mapping[str, Array]
+
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of the coordinates."""
+        return self.y[0].ring
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether points are h ⊗ q ⊗ S, with two preimages each."""
+        return "S" in self.factors
+
+    @property
+    def name(self) -> str:
+        """What is parametrized, in words."""
+        return "the regular part" if self.regular else f"the stratum {self.stratum}"
+
+    @cached_property
+    def parameters(self) -> tuple[Polynomial, ...]:
+        """θ: the coordinates outside of the linear factor; without one, all but λ."""
+        linear = self.linear or "lambda"
+        return tuple(x for x in self.ring.gens if x.ring.variables[self.ring.gens.index(x)].letter != linear)
+
+    @cached_property
+    def scales(self) -> tuple[Polynomial, ...]:
+        """For each coordinate the factor by which its equation was divided: λ or 1."""
+        one = self.ring.one()
+        if self.linear:
+            return (one,) * len(self.ring)
+        scale = self.ring.gens[0]
+        return (one, *(scale for _ in self.ring.gens[1:]))
+
+    def equations(self, loss: Loss) -> list[Polynomial]:
+        """The equations of critical points, as many as coordinates."""
+        force = [entry / 2 for entry in loss.gradient(self.y)]
+        shape = self.y if self.linear else [y.derivative(self.ring.gens[0]) for y in self.y]
+        result = []
+        for n, x in enumerate(self.ring.gens):
+            row = shape if not (n or self.linear) else [f.derivative(x) for f in shape]
+            terms = [f * g for f, g in zip(force, row, strict=True) if g]
+            result.append(sum(terms, start=self.ring.zero()))
+        return result
+
+    def system(self, loss: Loss) -> System:
+        """The equations, ready for balls."""
+        return System(self.equations(loss))
+
+    def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
+        """Matrices of polynomials at a point of balls."""
+        found = []
+        for matrix in matrices:
+            values = evaluate(compiled(list(matrix.ravel())), point)
+            entries = np.empty(len(values), dtype=object)
+            entries[:] = values
+            found.append(entries.reshape(matrix.shape))
+        return found
+
+
+@lru_cache(maxsize=64)
+def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> Chart:
+    """A chart of a stratum, or of the regular part of M̄ if there is none given.
+
+    Raises:
+        InputError: if the layer has no such stratum, or for 0, or for one token.
+    """
+    require_two_tokens(layer)
+    regular = stratum is None
+    if stratum is None:
+        r_v = min(layer.d_out, layer.d)
+        stratum = Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
+    require_stratum(layer, stratum)
+    if stratum.is_zero:
+        raise InputError("the function 0 is a stratum by itself; every loss is critical on a point")
+    d, e, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
+    # Sizes of the factors, and of the coordinates B of the bases W, of shapes (rows, columns).
+    if stratum == PAIR:
+        factors, bases = {"h": (1, e), "q": (1, d), "s": (1, 3)}, {"b": (2, d)}
+    elif regular:
+        factors, bases = {"v": (e, d), "q": (r_a, d)}, {"b": (r_a, d)}
+    else:
+        factors = {"h": (e, r_v), "q": (r_a, d)}
+        bases = {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
+    sizes = {name: rows * columns for name, (rows, columns) in factors.items()}
+    dimension = sum(sizes.values()) - len(sizes) + 1 + sum(m * (n - m) for m, n in bases.values())
+    linear = max(sizes, key=lambda name: sizes[name])
+    if 2 * sizes[linear] <= dimension:
+        linear = ""
+    order = [] if linear else [Variable("lambda")]
+    order += [Variable(linear, (n + 1,)) for n in range(sizes.get(linear, 0))]
+    order += [Variable(x, (n + 1,)) for x in sizes if x != linear for n in range(sizes[x] - 1)]
+    order += [Variable(x, (n + 1,)) for x, (m, k) in bases.items() for n in range(m * (k - m))]
+    ring = PolynomialRing(order)
+    at = dict(zip(ring.variables, ring.gens, strict=True))
+    draw = random.Random(f"{layer.name} {stratum} {seed}")
+
+    def factor(name: str) -> Array:
+        rows, columns = factors[name]
+        if name == linear:
+            entries = [at[Variable(name, (n + 1,))] for n in range(sizes[name])]
+        else:
+            free = [at[Variable(name, (n + 1,))] for n in range(sizes[name] - 1)]
+            first = sum((x * draw.choice((-3, -2, -1, 1, 2, 3)) for x in free), ring.one())
+            entries = [first, *free]
+        return np.array(entries, dtype=object).reshape(rows, columns)
+
+    def basis(name: str) -> Array:
+        rows, columns = bases[name]
+        free = iter([at[Variable(name, (n + 1,))] for n in range(rows * (columns - rows))])
+        W = [
+            [ring.one() * int(i == j) if j < rows else next(free) for j in range(columns)]
+            for i in range(rows)
+        ]
+        if rows == columns:
+            return np.array(W, dtype=object)
+        # A lower and an upper unitriangular matrix: the hyperplanes that the chart leaves out become general.
+        lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
+        for i in range(columns):
+            for j in range(i):
+                lower[i, j], upper[j, i] = (draw.choice((-2, -1, 1, 2)) for _ in range(2))
+        turned: Array = np.array(W, dtype=object) @ (lower @ upper)
+        return turned
+
+    matrices: dict[str, Array]
+    scale = ring.one() if linear else ring.gens[0]
+    if stratum == PAIR:
+        h, q, (s,), W = factor("h")[0], factor("q")[0], factor("s"), basis("b")
+        S = np.array([[s[0], s[1]], [s[1], s[2]]], dtype=object)
+        form = W.T @ S @ W
+        i, k = np.triu_indices(d)
+        entries = np.array(
+            [form[a, b] * (1 if a == b else 2) for a, b in zip(i, k, strict=True)], dtype=object
+        )
+        y = np.multiply.outer(np.multiply.outer(h * scale, q), entries).ravel()
+        matrices = {"h": h * scale, "q": q, "W": W, "S": S}
+    else:
+        if regular:
+            V, K = factor("v") * scale, basis("b")
+        else:
+            U = basis("b")
+            V, K = factor("h") * scale @ basis("f") @ U, basis("g") @ U
+        Q = factor("q")
+        matrices = {"V": V, "K": K, "Q": Q}
+        y = coefficients(layer, K.T @ Q, V)
+    return Chart(layer, stratum, regular, linear, tuple(y), matrices)

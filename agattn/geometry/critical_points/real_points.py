@@ -1,0 +1,355 @@
+r"""Real critical points of a loss, each proved, with its loss, its index, and the weights behind it.
+
+A candidate is an approximate zero of the equations of a chart (:mod:`.charts`), from whatever source. It
+becomes a :class:`RealCriticalPoint` when Krawczyk's operator proves that a box around it contains exactly one
+real zero (:mod:`agattn.algebra.interval_newton`). The derivative of the equations there is the Hessian of the
+loss on the stratum, up to the division by λ, so such a point is never degenerate, and the signs of
+the eigenvalues are proved by the same balls.
+
+>>> from agattn.architectures import SingleLayer
+>>> from agattn.geometry.critical_points.loss import loss
+>>> from agattn.geometry.critical_points.elimination import part_by_elimination
+>>> layer = SingleLayer(2, 1)
+>>> best = part_by_elimination(layer, loss(layer)).points[0]
+>>> print(best, best.gradient < 1e-20)
+minimum on (1,2,2): loss 219.5974004 (proved) True
+>>> A, V = best.weights[0].A, best.weights[0].V
+>>> print([[x.str(4, radius=False) for x in row] for row in [*A, *V]])
+[['0.003937', '0.001155'], ['0.01485', '-0.01057'], ['1.192', '-0.1919']]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.balls import elimination
+from agattn.algebra.echelon import rational
+from agattn.algebra.interval_newton import (
+    PRECISIONS,
+    System,
+    Zero,
+    certified_zero,
+    compiled,
+    evaluate,
+    signature,
+)
+from agattn.algebra.scalars import Array
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.critical_points.charts import Chart
+from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.morse import expected_sum
+from agattn.geometry.strata.strata import Stratum
+
+
+@dataclass(frozen=True, eq=False)
+class RealWeights:
+    """Real weights of a critical point, in arrays of balls: A = KᵀQ, where K and Q have a rows."""
+
+    A: Array
+    V: Array
+    K: Array
+    Q: Array
+
+    def as_json(self) -> dict[str, list[list[float]]]:
+        """The midpoints as floats."""
+        return {name: _floats(getattr(self, name)).tolist() for name in ("A", "V", "K", "Q")}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RealCriticalPoint(Shown):
+    """A real critical point of a loss on a stratum of M̄, or on its regular part.
+
+    Attributes:
+        stratum: the stratum, by ranks that are proved.
+        regular: whether it is a critical point of the regular part of M̄; else of the stratum.
+        y: balls that contain its coordinates.
+        loss: a ball that contains the value of the loss.
+        index: how many eigenvalues of the Hessian, on the stratum or the regular part, are negative; ``None``
+            where the Hessian is degenerate.
+        dimension: the dimension of the stratum or of the regular part: the size of the Hessian.
+        multiplicity: as a zero of the equations of critical points.
+        in_m: whether the point is in M; else it is only in the real points of M̄, and has no real weights.
+        weights: the real weights, up to (sA, V/s) and the gauge of K and Q.
+        gradient: the largest absolute value that the balls allow for an entry of the gradient in the chart.
+        evidence: proved: a box contains it and no other critical point, or it is a root isolated exactly.
+    """
+
+    stratum: Stratum
+    regular: bool
+    y: tuple[Any, ...]
+    loss: Any
+    index: int | None
+    dimension: int
+    multiplicity: int
+    in_m: bool
+    weights: tuple[RealWeights, ...]
+    gradient: float
+    evidence: Evidence = Evidence.PROVED
+
+    @property
+    def kind(self) -> str:
+        """``"minimum"``, ``"maximum"`` or ``"saddle"`` of the loss on the stratum, or ``"degenerate"``."""
+        if self.index is None:
+            return "degenerate"
+        return "minimum" if not self.index else "maximum" if self.index == self.dimension else "saddle"
+
+    @property
+    def radius(self) -> float:
+        """An upper bound for the errors of ``float(y)``."""
+        return max(float((abs(y - float(y.mid()))).upper()) for y in self.y)
+
+    @property
+    def coordinates(self) -> Array:
+        """y as floats."""
+        return np.array([float(y.mid()) for y in self.y])
+
+    def __str__(self) -> str:
+        index = f" of index {self.index}" if self.kind == "saddle" else ""
+        outside = "" if self.in_m else ", outside M"
+        value = self.loss.str(10, radius=False)
+        where = f"{'on' if self.regular else 'within'} {self.stratum}"
+        return f"{self.kind}{index} {where}{outside}: loss {value} ({self.evidence})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything known of the point, JSON-ready: floats, and a bound for their errors."""
+        return {
+            "stratum": self.stratum.as_json(),
+            "regular": self.regular,
+            "kind": self.kind,
+            "index": self.index,
+            "loss": float(self.loss.mid()),
+            "multiplicity": self.multiplicity,
+            "in_m": self.in_m,
+            "coordinates": self.coordinates.tolist(),
+            "weights": [weights.as_json() for weights in self.weights],
+            "radius": self.radius,
+            "gradient": self.gradient,
+            "evidence": self.evidence.value,
+        }
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RealPart(Shown):
+    """The real critical points on the regular part of M̄, or on a stratum, and whether these are all.
+
+    Attributes:
+        stratum: the stratum; of the regular part, its open stratum.
+        regular: whether it is the regular part.
+        points: the critical points, the smallest loss first.
+        undecided: how many real solutions were not proved to be simple zeros in the stratum.
+        complex_number: the number of complex critical points; ``None`` if unknown.
+        complete: how it is known that these are all; ``None`` if it is not, or some are undecided.
+        found_by: who found them.
+        expected_sum: what Σ (−1)^index must be, by Morse theory; ``None`` where that is not known.
+    """
+
+    layer: SingleLayer
+    stratum: Stratum
+    regular: bool
+    points: tuple[RealCriticalPoint, ...]
+    undecided: int
+    complex_number: int | None
+    complete: Evidence | None
+    found_by: str
+    expected_sum: int | None
+
+    @property
+    def alternating_sum(self) -> int | None:
+        """Σ (−1)^index of all points, in M or not; ``None`` if one is degenerate or undecided."""
+        if self.undecided or any(point.index is None for point in self.points):
+            return None
+        return sum(1 - 2 * (point.index % 2) for point in self.points if point.index is not None)
+
+    @property
+    def indices(self) -> dict[int, int]:
+        """How many points there are of each index."""
+        return dict(sorted(Counter(p.index for p in self.points if p.index is not None).items()))
+
+    def __str__(self) -> str:
+        name = "regular part" if self.regular else f"stratum {self.stratum}"
+        complex_ = "" if self.complex_number is None else f" of {self.complex_number} complex ones"
+        known = "not known to be all" if self.complete is None else f"all: {self.complete}"
+        parts = [f"{name}: {len(self.points)} real critical points{complex_} ({known}, by {self.found_by})"]
+        if self.undecided:
+            parts.append(
+                f"  {self.undecided} more real solutions could not be proved to be simple and in the stratum"
+            )
+        return "\n".join([*parts, *(f"  {point}" for point in self.points)])
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts; the points say themselves on which stratum they are."""
+        return {
+            "stratum": self.stratum.as_json(),
+            "regular": self.regular,
+            "number": len(self.points),
+            "undecided": self.undecided,
+            "complex": self.complex_number,
+            "complete": None if self.complete is None else self.complete.value,
+            "found_by": self.found_by,
+            "alternating_sum": self.alternating_sum,
+            "expected_sum": self.expected_sum,
+        }
+
+
+def part_from_candidates(
+    chart: Chart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int, found_by: str
+) -> RealPart:
+    """The real critical points near candidates: all real solutions in a chart, as an engine found them."""
+    system = chart.system(loss)
+    points: list[RealCriticalPoint] = []
+    zeros: list[Zero] = []
+    undecided = 0
+    for candidate in candidates:
+        point, zero = critical_point(chart, loss, system, candidate)
+        if point is None or zero is None or not all(zero.excludes(other) for other in zeros):
+            undecided += 1
+        else:
+            zeros.append(zero)
+            points.append(point)
+    return part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
+
+
+def part_of(
+    chart: Chart, points: Sequence[RealCriticalPoint], undecided: int, number: int | None,
+    complete: Evidence, found_by: str,
+) -> RealPart:  # fmt: skip
+    """Points as a value, in order, with what their indices must add up to."""
+    ordered = tuple(sorted(points, key=lambda point: float(point.loss.mid())))
+    complete_ = None if undecided else complete
+    expected = expected_sum(chart.layer, None if chart.regular else chart.stratum)
+    return RealPart(
+        chart.layer, chart.stratum, chart.regular, ordered, undecided, number, complete_, found_by, expected
+    )
+
+
+def require_definite(loss: Loss) -> None:
+    """Raise an InputError unless the loss is a distance: then it is proper, and G(θ) invertible."""
+    rows = len(loss.block)
+    if loss.rank < rows:
+        raise InputError(
+            f"the loss is no distance: W has rank {loss.rank}, not {rows}, and there may be infinitely many "
+            "critical points; give more samples"
+        )
+
+
+def critical_point(
+    chart: Chart, loss: Loss, system: System, start: Sequence[Any]
+) -> tuple[RealCriticalPoint | None, Zero | None]:
+    """The critical point near ``start``, a point in the chart, and the zero of the equations there.
+
+    ``None`` for what is not proved: that there is a simple zero, or that it lies in the stratum. Precision is
+    raised until the gradient in balls is below 2^−64, relative to a loss above 1, if it can be.
+    """
+    point, zero, bits = None, None, PRECISIONS[0]
+    while bits and (better := certified_zero(system, start if zero is None else zero.point, bits)):
+        zero = better
+        with flint.ctx.workprec(zero.bits):
+            values = signature(hessian(chart, zero))
+            index = None if values is None else values[1]
+            point = _point(chart, loss, zero.point, index, 1, system)
+        if point is not None and point.gradient <= 2.0**-64 * max(1.0, float(loss.constant)):
+            break
+        bits = next((higher for higher in PRECISIONS if higher > zero.bits), 0)
+    return point, zero
+
+
+def hessian(chart: Chart, zero: Zero) -> Any:
+    """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
+
+    Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
+    """
+    scales = evaluate(compiled(chart.scales), zero.point)
+    rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
+    return flint.arb_mat(
+        [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
+    )
+
+
+def degenerate_point(chart: Chart, loss: Loss, at: list[Any], multiplicity: int) -> RealCriticalPoint | None:
+    """The critical point at a multiple zero that was isolated otherwise; its Hessian is degenerate."""
+    return _point(chart, loss, at, None, multiplicity, chart.system(loss))
+
+
+def _point(
+    chart: Chart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
+) -> RealCriticalPoint | None:
+    y = evaluate(compiled(chart.y), at)
+    stratum = chart.stratum
+    in_m = True
+    weights: tuple[RealWeights, ...] = ()
+    if chart.is_pair:
+        h, q, W, S = chart.at([chart.factors[name] for name in ("h", "q", "W", "S")], at)
+        discriminant = S[0, 1] ** 2 - S[0, 0] * S[1, 1]
+        if discriminant.contains(0) or any(all(x.contains(0) for x in v) for v in (h, q)):
+            return None
+        in_m = bool(discriminant > 0)
+        if in_m:
+            # s_11 u² + 2 s_12 uv + s_22 v² = (s_11 u + p v)(u + (s_22/p) v), p² − 2p s_12 + s_11 s_22 = 0.
+            root = discriminant.sqrt()
+            p = S[0, 1] + (root if S[0, 1] > 0 or S[0, 1].mid() > 0 else -root)
+            left, right = S[0, 0] * W[0] + p * W[1], W[0] + S[1, 1] / p * W[1]
+            weights = tuple(
+                _weights(chart.layer, np.outer(h, v), k[None, :], q[None, :])
+                for k, v in ((left, right), (right, left))
+            )
+    else:
+        V, K, Q = chart.at([chart.factors[name] for name in ("V", "K", "Q")], at)
+        A = K.T @ Q
+        ranks = [_rank(M) for M in (V, A, np.vstack([V, A.T]))]
+        if chart.regular:
+            # Regular points have rank α if α < d, and are not of rank one twice.
+            if (chart.layer.alpha < chart.layer.d and ranks[1] < chart.layer.alpha) or max(ranks[:2]) < 2:
+                return None
+            upper = (min(V.shape), chart.layer.alpha, min(chart.layer.d, sum(ranks[:2])))
+            if tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
+                stratum = Stratum(*ranks) if tuple(ranks) == upper else stratum
+        elif tuple(ranks) != (stratum.r_v, stratum.r_a, stratum.r):
+            return None
+        weights = (_weights(chart.layer, V, K, Q),)
+    gradient = [
+        value * scale
+        for value, scale in zip(system.values(at), evaluate(compiled(chart.scales), at), strict=True)
+    ]
+    if not all(value.contains(0) for value in gradient):
+        return None
+    return RealCriticalPoint(
+        stratum, chart.regular, tuple(y), value_in_balls(loss, y), index, len(at), multiplicity, in_m,
+        weights,
+        max(float(abs(value).upper()) for value in gradient),
+    )  # fmt: skip
+
+
+def value_in_balls(loss: Loss, y: Sequence[Any]) -> Any:
+    """A ball that contains the loss at coordinates in balls."""
+    point = flint.arb_mat(len(y), 1, list(y))
+    gram, linear = matrices(loss)
+    return (point.transpose() * (gram * point - 2 * linear))[0, 0] + flint.arb(rational(loss.constant))
+
+
+def matrices(loss: Loss) -> tuple[Any, Any]:
+    """G and b at the current precision."""
+    gram = flint.arb_mat([[flint.arb(rational(g)) for g in row] for row in loss.gram])
+    return gram, flint.arb_mat([[flint.arb(rational(x))] for x in loss.linear])
+
+
+def _weights(layer: SingleLayer, V: Array, K: Array, Q: Array) -> RealWeights:
+    """Weights with K and Q filled up with rows of zeros."""
+    rows = np.full((max(layer.a - len(K), 0), layer.d), flint.arb(0), dtype=object)
+    return RealWeights(K.T @ Q, V, np.vstack([K, rows]), np.vstack([Q, rows]))
+
+
+def _rank(M: Array) -> int:
+    """A lower bound for the rank of a matrix of balls."""
+    return elimination(flint.arb_mat(M.tolist()), flint.ctx.prec).rank
+
+
+def _floats(M: Array) -> Array:
+    return np.array([[float(x.mid()) for x in row] for row in M])

@@ -1,0 +1,149 @@
+"""Real critical points: proved, all of them, with indices that add up and weights that give the point."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from agattn import SingleLayer
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+from agattn.geometry.critical_points.charts import chart_of
+from agattn.geometry.critical_points.elimination import eliminate, part_by_elimination
+from agattn.geometry.critical_points.loss import loss, loss_of_data
+from agattn.geometry.critical_points.morse import expected_sum, least_numbers
+from agattn.geometry.critical_points.real_points import part_from_candidates
+from agattn.geometry.strata.strata import Stratum, image_dimension, strata
+from agattn.geometry.variety.coordinates import coefficients
+
+LAYER = SingleLayer(2, 1)
+PARTS = (None, Stratum(1, 1, 1), Stratum(1, 1, 2))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_real_critical_points_of_random_data(seed):
+    """20 data sets: every point proved, its gradient contains 0, and the indices add up to χ = 0."""
+    L = loss(LAYER, seed=seed)
+    gram, b = np.array(L.gram, dtype=float), np.array(L.linear, dtype=float)
+    values = []
+    for stratum, complex_number in zip(PARTS, (14, 14, 10), strict=True):
+        part = part_by_elimination(LAYER, L, stratum)
+        assert (part.undecided, part.complete) == (0, Evidence.PROVED)
+        assert part.complex_number == complex_number
+        assert part.alternating_sum == part.expected_sum == 0
+        for point in part.points:
+            assert point.gradient < 1e-15 and point.multiplicity == 1 and point.radius < 1e-12
+            assert (point.stratum.r_v, point.stratum.r_a) == ((1, 2) if stratum is None else (1, 1))
+            y = point.coordinates
+            assert y @ gram @ y - 2 * b @ y + float(L.constant) == pytest.approx(float(point.loss.mid()))
+            for weights in point.weights:
+                exact = coefficients(LAYER, weights.A, weights.V)
+                assert all(x.overlaps(y) for x, y in zip(exact, point.y, strict=True))
+        values.append([float(point.loss.mid()) for point in part.points if point.in_m])
+        if stratum is None:
+            # ℝP¹ has a minimum and a maximum for every function.
+            assert all(part.indices.get(i, 0) >= n for i, n in enumerate(least_numbers(LAYER)))
+            assert set(part.indices) == {0, 1}
+    assert values[0][0] < min(values[1] + values[2])  # a general loss has its minimum at a regular point
+
+
+def test_the_list_is_what_a_grid_of_the_reduced_loss_shows():
+    """min over A for each direction of V, on a fine grid of the circle: the same number of extrema."""
+    L = loss(LAYER, seed=1)
+    gram, b = np.array(L.gram, dtype=float), np.array(L.linear, dtype=float)
+    values = []
+    for angle in np.linspace(0, np.pi, 1000, endpoint=False):
+        V = np.array([[np.cos(angle), np.sin(angle)]])
+        basis = np.array([coefficients(LAYER, E.reshape(2, 2), V) for E in np.eye(4)])
+        right = basis @ b
+        values.append(float(L.constant) - right @ np.linalg.solve(basis @ gram @ basis.T, right))
+    v = np.array(values)
+    part = part_by_elimination(LAYER, L)
+    minima = np.sort(v[(v < np.roll(v, 1)) & (v < np.roll(v, -1))])
+    maxima = np.sort(v[(v > np.roll(v, 1)) & (v > np.roll(v, -1))])
+    for index, found in ((0, minima), (1, maxima)):
+        proved = [float(p.loss.mid()) for p in part.points if p.index == index]
+        assert found == pytest.approx(proved, rel=1e-3)
+
+
+def test_points_outside_m_have_no_real_weights():
+    part = part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", seed=1), Stratum(1, 1, 2))
+    assert [point.in_m for point in part.points] == [True, False]
+    assert [len(point.weights) for point in part.points] == [2, 0]
+    assert "outside M" in str(part.points[1]) and part.complex_number == 2
+
+
+def test_known_numbers_of_complex_points():
+    for metric, number in (("gaussian", 6), ("bombieri-weyl", 4), ("coefficients", 6)):
+        assert part_by_elimination(LAYER, loss(LAYER, metric)).complex_number == number
+    # M̄(2, 1, 1) is the cone over the Segre variety P¹ × P², of generic Euclidean distance degree 10.
+    small = SingleLayer(2, 1, 1)
+    part = part_by_elimination(small, loss(small))
+    assert part.complex_number == 10 and part.regular and part.points[0].stratum == Stratum(1, 1, 2)
+
+
+def test_special_data():
+    zero = loss_of_data(LAYER, np.eye(2)[None, :, :].repeat(3, 0) + np.arange(12).reshape(3, 2, 2) ** 2 % 5,
+                        np.zeros((3, 1, 2)))  # fmt: skip
+    part = part_by_elimination(LAYER, zero)
+    assert part.points == () and part.complete is Evidence.PROVED and part.complex_number is None
+    with pytest.raises(InputError, match="W has rank 4, not 6"):
+        part_by_elimination(LAYER, loss(LAYER, samples=2))
+    with pytest.raises(InputError, match="more than one parameter"):
+        part_by_elimination(SingleLayer(2, 2), loss(SingleLayer(2, 2)))
+
+
+def test_degenerate_losses_are_said_to_be():
+    """In the Bombieri–Weyl metric min L for V = (z, −x), x² + z² = 1, is the sum of the T_b(x, z)²."""
+    # (1 + x² − xz)² + (1 − 2x² + xz)² has two derivatives 0 at x = 0, where det A = 1.
+    part = part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", target=[2, -1, 1, -1, 1, 1]))
+    (point,) = (point for point in part.points if point.index is None)
+    assert (point.kind, point.multiplicity, float(point.loss.mid())) == ("degenerate", 2, pytest.approx(2))
+    assert part.alternating_sum is None and "degenerate on (1,2,2)" in str(part)
+    # Constant on the circle.
+    with pytest.raises(
+        InputError, match=r"infinitely many critical points on the regular part of M\(2,1,2\)"
+    ):
+        part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", target=[1, 0, 1, 0, 0, 0]))
+    # x⁴ + z⁴: at x = 0 and z = 0 the best A has rank one, so that these points are not regular.
+    part = part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", target=[1, 0, 0, 0, 0, 1]))
+    assert (len(part.points), part.undecided, part.complete, part.complex_number) == (2, 2, None, 2)
+
+
+def test_candidates_are_proved_or_undecided():
+    chart, L = chart_of(LAYER, seed=1), loss(LAYER)
+    known = part_by_elimination(LAYER, L)
+    found = next(f for n in range(9) if (f := eliminate(chart_of(LAYER, None, n), L)) and (chart := f.chart))
+    starts = [[float(x.mid()) for x in found.point(r)] for r, _ in found.roots if r.imag.is_zero()]
+    part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody")
+    assert part.undecided == 1 and part.complete is None  # one was given twice
+    for one, other in zip(part.points, known.points, strict=True):
+        assert all(x.overlaps(y) for x, y in zip(one.y, other.y, strict=True)) and one.index == other.index
+    part = part_from_candidates(chart, L, starts, 14, "somebody")
+    assert part.complete is Evidence.MODULAR
+
+
+def test_charts_have_the_dimension_of_their_stratum():
+    for layer in (SingleLayer(2, 2), SingleLayer(3, 2, 2), SingleLayer(3, 1, 1)):
+        for stratum in strata(layer)[1:]:
+            assert len(chart_of(layer, stratum).ring) == image_dimension(layer, stratum)
+
+
+def test_equations_divided_by_the_scale_are_the_gradient():
+    layer = SingleLayer(2, 2)
+    L = loss(layer, seed=3)
+    chart = chart_of(layer, Stratum(1, 1, 1))
+    assert not chart.linear
+    value = L.value(chart.y)
+    at = [Fraction(n + 2, 3) for n in range(len(chart.ring))]
+    for x, f, scale in zip(chart.ring.gens, chart.equations(L), chart.scales, strict=True):
+        assert value.derivative(x)(*at) == 2 * f(*at) * scale(*at)
+
+
+def test_expected_sums():
+    assert expected_sum(SingleLayer(3, 1)) == 1  # χ(ℝP²)
+    assert expected_sum(SingleLayer(3, 1, 2)) == 1  # χ(Gr(2, 3))·χ(ℝP²)
+    assert expected_sum(SingleLayer(3, 1), Stratum(1, 1, 2)) is None
+    assert least_numbers(SingleLayer(2, 2)) == (1, 1, 1, 1) and least_numbers(SingleLayer(3, 2, 2)) == (1,)
