@@ -16,7 +16,7 @@ For the regular part of M(2, 1, 2) n is 8, for (1,1,1) 8, and for (1,1,2) 6. So 
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss
->>> found = eliminate(chart_of(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
+>>> found = eliminate(affine_chart(SingleLayer(2, 1)), loss(SingleLayer(2, 1)))
 >>> found.degree, len(found.roots)
 (14, 14)
 """
@@ -35,7 +35,7 @@ from agattn.algebra.interval_newton import compiled, evaluate
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.charts import Chart, chart_of
+from agattn.geometry.critical_points.affine_charts import AffineChart, affine_chart
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
@@ -57,7 +57,7 @@ class Elimination:
     ``roots`` are all of its complex roots as disjoint balls with multiplicities; real ones are exactly real.
     """
 
-    chart: Chart
+    chart: AffineChart
     loss: Loss
     polynomial: Any
     determinant: Any
@@ -89,7 +89,7 @@ class Elimination:
         return [*x.entries(), theta]
 
 
-def _is_proper(chart: Chart, at: list[Any]) -> bool:
+def _is_proper(chart: AffineChart, at: list[Any]) -> bool:
     """Whether a complex point is proved to be in the stratum, or in the regular part."""
     if chart.is_pair:
         (S,) = chart.at([chart.factors["S"]], at)
@@ -107,7 +107,7 @@ def _at(polynomial: Any, place: Any) -> Any:
     return value
 
 
-def eliminate(chart: Chart, loss: Loss) -> Elimination | None:
+def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
     """The equation for θ, where it is one parameter; ``None`` where θ = ∞ is critical.
 
     Raises:
@@ -159,8 +159,8 @@ def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None 
     require_definite(loss)
     if not any(loss.linear):
         # L(λu) = λ² G(u, u) + c is critical in direction of u for λ = 0 only.
-        return part_of(chart_of(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
-    charts = (chart_of(layer, stratum, seed) for seed in count())
+        return part_of(affine_chart(layer, stratum), (), 0, None, Evidence.PROVED, "the norm")
+    charts = (affine_chart(layer, stratum, seed) for seed in count())
     found = next(found for chart in charts if (found := eliminate(chart, loss)) is not None)
     with flint.ctx.workprec(_BITS):
         return _collect(found)

@@ -10,7 +10,7 @@ import pytest
 from agattn import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.charts import chart_of
+from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.elimination import eliminate, part_by_elimination
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
@@ -113,9 +113,11 @@ def test_degenerate_losses_are_said_to_be():
 
 
 def test_candidates_are_proved_or_undecided():
-    chart, L = chart_of(LAYER, seed=1), loss(LAYER)
+    chart, L = affine_chart(LAYER, seed=1), loss(LAYER)
     known = part_by_elimination(LAYER, L)
-    found = next(f for n in range(9) if (f := eliminate(chart_of(LAYER, None, n), L)) and (chart := f.chart))
+    found = next(
+        f for n in range(9) if (f := eliminate(affine_chart(LAYER, None, n), L)) and (chart := f.chart)
+    )
     starts = [[float(x.mid()) for x in found.point(r)] for r, _ in found.roots if r.imag.is_zero()]
     part = part_from_candidates(chart, L, [*starts, starts[0]], 14, "somebody")
     assert part.undecided == 1 and part.complete is None  # one was given twice
@@ -128,13 +130,13 @@ def test_candidates_are_proved_or_undecided():
 def test_charts_have_the_dimension_of_their_stratum():
     for layer in (SingleLayer(2, 2), SingleLayer(3, 2, 2), SingleLayer(3, 1, 1)):
         for stratum in strata(layer)[1:]:
-            assert len(chart_of(layer, stratum).ring) == image_dimension(layer, stratum)
+            assert len(affine_chart(layer, stratum).ring) == image_dimension(layer, stratum)
 
 
 def test_equations_divided_by_the_scale_are_the_gradient():
     layer = SingleLayer(2, 2)
     L = loss(layer, seed=3)
-    chart = chart_of(layer, Stratum(1, 1, 1))
+    chart = affine_chart(layer, Stratum(1, 1, 1))
     assert not chart.linear
     value = L.value(chart.y)
     at = [Fraction(n + 2, 3) for n in range(len(chart.ring))]

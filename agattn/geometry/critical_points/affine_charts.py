@@ -23,7 +23,7 @@ A chart leaves out a hyperplane for each factor that is normalized, which depend
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.strata.strata import Stratum
->>> chart = chart_of(SingleLayer(2, 1), Stratum(1, 1, 1))     # y = q ⊗ k²
+>>> chart = affine_chart(SingleLayer(2, 1), Stratum(1, 1, 1))     # y = q ⊗ k²
 >>> chart.ring, chart.linear, chart.y[0].factors()
 (QQ[q_1, q_2, b_1], 'q', [(q_1, 1), (b_1 + 1, 2)])
 """
@@ -51,7 +51,7 @@ PAIR = Stratum(1, 1, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class AffineChart:
     """An open part of a stratum, or of the regular points of M̄, in coordinates.
 
     Attributes:
@@ -129,7 +129,7 @@ class Chart:
 
 
 @lru_cache(maxsize=64)
-def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> Chart:
+def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> AffineChart:
     """A chart of a stratum, or of the regular part of M̄ if there is none given.
 
     Raises:
@@ -213,4 +213,4 @@ def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) 
         Q = factor("q")
         matrices = {"V": V, "K": K, "Q": Q}
         y = coefficients(layer, K.T @ Q, V)
-    return Chart(layer, stratum, regular, linear, tuple(y), matrices)
+    return AffineChart(layer, stratum, regular, linear, tuple(y), matrices)
