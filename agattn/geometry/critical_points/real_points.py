@@ -1,6 +1,6 @@
 r"""Real critical points of a loss, each proved, with its loss, its index, and the weights behind it.
 
-A candidate is an approximate zero of the equations of a chart (:mod:`.affine_charts`), from whatever source. It
+A candidate is an approximate zero of the equations of a chart (:mod:`.affine_charts`), from any source. It
 becomes a :class:`RealCriticalPoint` when Krawczyk's operator proves that a box around it contains exactly one
 real zero (:mod:`agattn.algebra.interval_newton`). The derivative of the equations there is the Hessian of the
 loss on the stratum, up to the division by λ, so such a point is never degenerate, and the signs of
