@@ -836,6 +836,17 @@ class Study(Record):
 
         seed: Seed
 
+    class Symmetries(Record, tag_field="ask", tag="symmetries"):
+        """All linear symmetries were found."""
+
+        seed: Seed
+
+    class Ideal(Record, tag_field="ask", tag="ideal"):
+        """The equations up to a degree were found."""
+
+        max_degree: Key[Positive, "The last degree."]
+        seed: Seed
+
     class Strata(Record, tag_field="ask", tag="strata"):
         """The strata were listed."""
 
@@ -844,7 +855,10 @@ class Study(Record):
         message: Key[str, "What went wrong, in one line."]
 
     key: Key[Sha256, "SHA-256 of job, architecture and versions, as JSON with sorted keys and no spaces."]
-    job: Key[Verify | Dimension | Strata, "What was asked, and the settings on which the answer depends."]
+    job: Key[
+        Verify | Dimension | Symmetries | Ideal | Strata,
+        "What was asked, and the settings on which the answer depends.",
+    ]
     architecture: Studied
     versions: Key[
         dict[str, str],
@@ -854,7 +868,7 @@ class Study(Record):
     status: Key[Count, "The exit status for this job alone; 3 also for a dimension not proved.", Meta(le=4)]
     seconds: Key[Number, "How long it took when it was computed."]
     cached: Key[bool, "Whether it was computed by an earlier study."]
-    result: Key[dict[str, Any] | UnsetType, "What agattn verify, dimension or strata prints."] = UNSET
+    result: Key[dict[str, Any] | UnsetType, "What the command of that name prints."] = UNSET
     error: Key[Failure | UnsetType, "Why there is no result."] = UNSET
 
     def __post_init__(self) -> None:

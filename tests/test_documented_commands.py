@@ -40,7 +40,9 @@ NEEDS_A_LAYER = {
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
 # tests/studies/test_audit.py compares what this audit writes with its page; the README has a smaller one.
-RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"]]
+# tests/studies/test_zoo.py does some jobs of the model zoo again.
+ZOO = ["study", "examples/zoo.toml", "--force", "--report", "zoo"]
+RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO]
 # A refuted claim is a result; everything else that is not 0 is a failure.
 MAY_REFUTE = {"verify", "audit", "report", "study"}
 

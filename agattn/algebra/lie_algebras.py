@@ -1,9 +1,10 @@
 r"""The structure of a Lie algebra of matrices over ℚ, from a basis: exact linear algebra on its brackets.
 
 Over a field of characteristic 0 the radical is the orthogonal complement of [𝔤, 𝔤] under the Killing form
-(Bourbaki, Lie I.5.5), 𝔤 is reductive if it is the center, and then [𝔤, 𝔤] is semisimple. Where the diagonal
-matrices in 𝔤 are a Cartan subalgebra, the roots are read off the places of the entries, and the simple parts
-off their number, their rank and their lengths.
+(Bourbaki, Lie I.5.5), 𝔤 is reductive if it is the center, and then [𝔤, 𝔤] is semisimple. Let 𝔥 be the sum of
+the center and the diagonal matrices in 𝔤. If nothing else in 𝔤 commutes with these, 𝔥 is a Cartan subalgebra:
+it is abelian, and x with [x, 𝔥] ⊂ 𝔥 has no part of another weight than 0. Then the roots are read off the
+places of the entries, and the simple parts off their number, their rank and their lengths.
 
 >>> unit = lambda i, j: {(i, j): 1}
 >>> print(structure([unit(i, j) for i in range(3) for j in range(3)]))
@@ -46,8 +47,8 @@ class Structure:
         center: of its center.
         derived: of [𝔤, 𝔤].
         radical: of its largest solvable ideal.
-        simple: the simple parts of 𝔤 modulo its radical where the diagonal matrices in 𝔤 are a Cartan
-            subalgebra and 𝔤 is reductive; else ``None``.
+        simple: the simple parts of 𝔤 modulo its radical where the diagonal matrices in 𝔤 and its center
+            span a Cartan subalgebra and 𝔤 is reductive; else ``None``.
     """
 
     dimension: int
@@ -141,7 +142,7 @@ def structure(basis: Sequence[Sparse]) -> Structure:
     brackets = _distinct(ad.reshape(-1, n))
     center = n - _rank(_distinct(ad.reshape(n, -1).T))
     radical = n - _rank(brackets @ killing if len(brackets) else brackets)
-    simple = _simple_parts(basis) if radical == center else None
+    simple = _simple_parts(basis, center) if radical == center else None
     return Structure(n, center, _rank(brackets), radical, simple)
 
 
@@ -159,8 +160,8 @@ def _rank(rows: Any) -> int:
     return int(flint.fmpz_mat(matrix).rank()) if matrix and matrix[0] else 0
 
 
-def _simple_parts(basis: Sequence[Sparse]) -> tuple[str, ...] | None:
-    """The simple parts of a reductive Lie algebra with a diagonal Cartan subalgebra, by name."""
+def _simple_parts(basis: Sequence[Sparse], center: int) -> tuple[str, ...] | None:
+    """The simple parts of a reductive Lie algebra whose center has some dimension, by name."""
     diagonal = _diagonal(basis)
     weights: dict[_Root, list[Sparse]] = {}
     for B in basis:  # each part of one weight is in the Lie algebra too
@@ -173,7 +174,10 @@ def _simple_parts(basis: Sequence[Sparse]) -> tuple[str, ...] | None:
     sizes = {weight: _dimension(parts) for weight, parts in weights.items()}
     zero = (0,) * len(diagonal)
     roots = {weight for weight in sizes if weight != zero}
-    if sizes.get(zero, 0) != len(diagonal) or any(sizes[root] != 1 for root in roots):
+    # The roots vanish on just the diagonal matrices in the center.
+    if sizes.get(zero, 0) != center + _rank(np.array(sorted(roots))) or any(
+        sizes[root] != 1 for root in roots
+    ):
         return None
     found: list[str] = []
     while roots:

@@ -1,4 +1,4 @@
-"""``agattn study``: one question about many architectures."""
+"""``agattn study``: the same questions about many architectures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def command(
     folder: Path | None, no_cache: bool, fresh: bool, retry_undecided: bool, timeout: float | None,
     memory: int | None, seed: int | None, force: bool, dry_run: bool, report: Path | None,
 ) -> int:  # fmt: skip
-    """Ask one question about all architectures of a grid; print one JSON document for each, one on a line.
+    """Ask one question, or several, about all architectures of a grid; print one JSON line for each answer.
 
     Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
     """

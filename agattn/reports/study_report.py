@@ -28,7 +28,7 @@ from agattn.reports.document import Attachment, Block, Document, Picture, Text, 
 from agattn.reports.drawing import image, save
 from agattn.reports.study_figures import draw_dimensions, draw_verdicts
 from agattn.studies.audit import describe
-from agattn.studies.jobs import Line, canonical
+from agattn.studies.jobs import TOGETHER, Line, canonical
 from agattn.studies.lines import Entry, counted, words, written
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
@@ -46,14 +46,16 @@ def study_report(
     """Write down what came out of a study.
 
     Args:
-        lines: its lines; of one kind of question.
+        lines: its lines; of one kind of question, or of several that can be asked together.
         grid: the file that asked for them, if it is known.
         command: the command line that makes this report.
         pictures: whether to draw, which needs matplotlib; without it the report says so.
     """
     entries = [Entry(line) for line in lines]
-    ask = lines[0]["job"]["ask"]
-    subject = " and ".join(_count(len(those), kind) for kind, those in _by_kind(entries).items())
+    asks = tuple(dict.fromkeys(line["job"]["ask"] for line in lines))
+    ask = asks[0] if asks[0] not in TOGETHER or asks == ("dimension",) else "several"
+    kinds = _by_kind(next(iter(row.values())) for row in _together(entries))
+    subject = " and ".join(_count(len(those), kind) for kind, those in kinds.items())
     settings = _values((line["job"] for line in lines), in_words)
     seeds = _values({"seed": line["job"]["seed"]} for line in lines if "seed" in line["job"])
     versions = _values(line["versions"] for line in lines)
@@ -64,14 +66,15 @@ def study_report(
         (_name(e), e.line["error"]["type"], e.line["error"]["message"]) for e in entries if "error" in e.line
     ]
     text = "".join(written(line) + "\n" for line in lines)
-    found = {"verify": _verify, "dimension": _dimension, "strata": _strata}[ask](entries, pictures)
+    read = {"verify": _verify, "dimension": _dimension, "strata": _strata, "several": _several}
+    found = read[ask](entries, pictures)
     refuted = [name for name in _ids(entries) if _those(entries, name, "refuted")]
     return Document(
         f"Study of {subject}",
         f"{_count(len(lines), 'job')}: {counted(word for line in lines for word in words(line))}."
         + (f" Refuted somewhere: {'; '.join(map(_printed, refuted))}." if refuted else ""),
         sections(
-            "study", ask=ask, subject=subject, evidence=EVIDENCE, paper=PAPER, **found,
+            "study", ask=ask, asks=asks, subject=subject, evidence=EVIDENCE, paper=PAPER, **found,
             settings=_table("Settings", ("what", "value"), settings.items()),
             grid=Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN)
             if grid else (),
@@ -315,6 +318,51 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
             ("network", "observed", "evidence", "proved interval", "chance of an error"), observed,
         ),
     }  # fmt: skip
+
+
+def _several(entries: Sequence[Entry], _: bool) -> Values:
+    """What is known of each architecture, in one row: dimension, linear symmetries, equations."""
+    shown = {"dimension": _its_dimension, "symmetries": _its_symmetries, "ideal": _its_equations}
+    together = _together(entries)
+    asks = [ask for ask in shown if any(ask in row for row in together)]
+    rows: list[Row] = []
+    for row in together:
+        first = next(iter(row.values()))
+        answers = (
+            "" if ask not in row else shown[ask](row[ask]) if row[ask].result else "not done" for ask in asks
+        )
+        rows.append((_name(first), str(first.architecture.parameters), *answers))
+    named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
+    headings = ("architecture", "parameters", *(named[ask] for ask in asks))
+    return {"together": _table("What is known of each architecture", headings, rows)}
+
+
+def _its_dimension(entry: Entry) -> Cell:
+    found = entry.result
+    between = f", from {found['lower_bound']} to {found['upper_bound']}"
+    value = f"{found['dimension']}{between if found['evidence'] != 'proved' else ''}"
+    return Lines((value, Word(found["evidence"])))
+
+
+def _its_symmetries(entry: Entry) -> Cell:
+    found = entry.result
+    return Lines((f"{found['dimension']}: {found['type']}", Word(found["evidence"])))
+
+
+def _its_equations(entry: Entry) -> Cell:
+    counts = {piece["degree"]: piece["minimal_generators"] for piece in entry.result["degrees"]}
+    known = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
+    (evidence,) = words(entry.line)
+    return Lines((f"{known}, to degree {max(counts)}", Word(evidence)))
+
+
+def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:
+    """For each architecture the entries about it, by what is asked."""
+    found: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        row = found.setdefault(canonical(entry.line["architecture"]), {})
+        row[entry.line["job"]["ask"]] = entry
+    return list(found.values())
 
 
 def _strata(entries: Sequence[Entry], _: bool) -> Values:

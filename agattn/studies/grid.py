@@ -1,4 +1,4 @@
-"""A grid: one question about many architectures, as a file that a mathematician writes.
+"""A grid: questions about many architectures, as a file that a mathematician writes.
 
 >>> grid = read_grid('''
 ... ask = "strata"
@@ -19,20 +19,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import chain, product
 from math import prod
 from typing import Any
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import from_table
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.engine import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.studies.jobs import ASKS, Job
+from agattn.studies.jobs import ABOUT, ASKS, TOGETHER, Job
 from agattn.verification.verify import CHOICES
 
 #: Grids of more jobs are started only with ``force``.
@@ -44,8 +44,11 @@ _LAYERS_PER_JOB = 100  # that a grid of as many jobs as it may have can have on 
 _MAX_LETTERS = 2_000_000
 _SHOWN = 80
 
-_KINDS = ("layers", "networks", "models")
-_SETTINGS = ASKS["verify"]  # the other questions have some of them
+_KINDS: dict[str, type[Any]] = {"layers": SingleLayer, "networks": DeepNetwork, "models": Network}
+_SHOWN_KINDS = {"layers": "[layers]", "networks": "[[networks]]", "models": "[[models]]"}
+_CLAIMED = ("layers", "networks")
+_SETTINGS = tuple(dict.fromkeys(chain(*ASKS.values())))
+_OWN = ("ask", "max_degree")  # what a block may have for itself
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = "[0-9]{1,18}"
 
@@ -98,41 +101,61 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None, force: bool = F
     except RecursionError:
         raise InputError("the grid is not TOML that can be read: it is nested too deeply") from None
     _check_keys(table, ("ask", *_SETTINGS, *_KINDS), "the grid")
-    ask = table.get("ask", "verify")
-    if not isinstance(ask, str) or ask not in ASKS:
-        raise _bad("ask", ask, f"choose among {', '.join(ASKS)}")
-    settings = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
-    for key in settings:
-        if key not in ASKS[ask]:
-            raise InputError(f'{key} means nothing where ask = "{ask}"; leave it out')
-    _check_settings(settings)
-    wanted: list[str] = settings.pop("claims", [])
-    blocks = {kind: _blocks(table, kind) for kind in _KINDS}
-    if not any(blocks.values()):
+    asks = _asks("ask", table.get("ask", "verify"))
+    shared = {key: table[key] for key in _SETTINGS if key in table} | dict(given or {})
+    _check_settings(shared)
+    blocks = [_Block(kind, *block, asks, shared) for kind in _KINDS for block in _blocks(table, kind)]
+    if not blocks:
         raise InputError("the grid names no architecture; add [layers], [[networks]] or [[models]]")
-    if ask != "dimension" and blocks["models"]:
-        raise InputError(f'ask = "{ask}" is not for [[models]]; ask = "dimension" is')
-    if ask == "dimension" and blocks["layers"]:
-        raise InputError(
-            'ask = "dimension" is for [[networks]]; '
-            "a layer is the network with dims = [[d, d_out]] and ranks = [[a]]"
-        )
-    if ask == "strata" and blocks["networks"]:
-        raise InputError('ask = "strata" is for [layers]; networks of several layers have none')
-    claims = {kind: _claims(wanted, kind, bool(blocks[kind])) for kind in _KINDS[:2]} | {"models": ()}
-    settings["engine"] = settings.get("engine", "auto") if ask == "verify" else "native"
+    every = dict.fromkeys(one for block in blocks for one in block.asks)
+    for one in every:
+        if len(every) > 1 and one not in TOGETHER:
+            raise InputError(f'ask = "{one}" is asked alone; together can be asked {", ".join(TOGETHER)}')
+    _check_means_something(shared, every)
+    for block in blocks:
+        block.check()
+    wanted: list[str] = shared.get("claims", [])
+    claims = {kind: _claims(wanted, kind, any(block.kind == kind for block in blocks)) for kind in _CLAIMED}
 
     limit = _Limit(force)
     found: dict[Job, None] = {}
-    for kind, of_block in (("layers", _layers), ("networks", _networks), ("models", _models)):
-        for name, block in blocks[kind]:
-            architectures = of_block(name, block, limit)
-            if not architectures:
-                raise InputError(f"{name} has no architecture in it: a range such as 2..1 is empty")
-            jobs = (Job(architecture, ask, claims[kind], **settings) for architecture in architectures)
-            found |= dict.fromkeys(jobs)
-            limit.left -= len(architectures)
+    for block in blocks:
+        architectures = _READ[block.kind](block.name, block.table, limit)
+        if not architectures:
+            raise InputError(f"{block.name} has no architecture in it: a range such as 2..1 is empty")
+        limit.check(block.name, len(architectures) * len(block.asks))
+        for architecture, ask in product(architectures, block.asks):
+            found[Job(architecture, ask, **block.of(ask, claims))] = None
+        limit.left -= len(architectures) * len(block.asks)
     return Grid(tuple(found), text)
+
+
+class _Block:
+    """A table of architectures, what is asked about them, and how."""
+
+    def __init__(self, kind: str, name: str, table: Table, asks: tuple[str, ...], shared: Table) -> None:
+        self.kind, self.name, self.table = kind, name, {k: v for k, v in table.items() if k not in _OWN}
+        self.asks = _asks(f"{name}: ask", table["ask"]) if "ask" in table else asks
+        own = {key: table[key] for key in _OWN[1:] if key in table}
+        _check_settings(own, f"{name}: ")
+        _check_means_something(own, self.asks, f"{name}: ")
+        self.settings = shared | own
+
+    def check(self) -> None:
+        """Refuse a question that is not about such architectures."""
+        for ask in self.asks:
+            if _KINDS[self.kind] not in ABOUT[ask]:
+                known = " and ".join(_SHOWN_KINDS[kind] for kind in _KINDS if _KINDS[kind] in ABOUT[ask])
+                same = "a layer is the network with dims = [[d, d_out]] and ranks = [[a]]"
+                hint = f"; {same}" if ask == "dimension" and self.kind == "layers" else ""
+                raise InputError(f'ask = "{ask}" is for {known}{hint}')
+
+    def of(self, ask: str, claims: Mapping[str, tuple[str, ...]]) -> Table:
+        """The settings of a question."""
+        settings = {key: value for key, value in self.settings.items() if key in ASKS[ask]}
+        if ask == "verify":
+            settings = {"engine": "auto"} | settings | {"claims": claims[self.kind]}
+        return settings
 
 
 class _Limit:
@@ -172,17 +195,33 @@ def _check_keys(table: Table, known: Sequence[str], where: str, needed: Sequence
             raise InputError(f"{where} has no {key}; add a line such as {key} = {_PATTERNS.get(key, 2)}")
 
 
-def _check_settings(settings: Table) -> None:
-    """Check the settings of all jobs; what is missing keeps its default."""
+def _asks(where: str, value: object) -> tuple[str, ...]:
+    """The questions that are named."""
+    asks = value if isinstance(value, list) else [value]
+    if not asks or not all(isinstance(one, str) and one in ASKS for one in asks):
+        raise _bad(where, value, f"choose among {', '.join(ASKS)}")
+    return tuple(dict.fromkeys(asks))
+
+
+def _check_means_something(settings: Table, asks: Collection[str], where: str = "") -> None:
+    """Refuse settings that none of the questions depends on."""
+    for key in settings:
+        if not any(key in ASKS[one] for one in asks):
+            asked = " and ".join(f'"{one}"' for one in asks)
+            raise InputError(f"{where}{key} means nothing where ask = {asked}; leave it out")
+
+
+def _check_settings(settings: Table, where: str = "") -> None:
+    """Check settings; what is missing keeps its default."""
     for key, value in settings.items():
         if key == "engine":
             try:
                 settings[key] = engine_name(str(value), CHOICES)
             except InputError:
                 raise _bad(key, value, f"choose among {', '.join(CHOICES)}") from None
-        least = {"seed": 0, "memory": 64}.get(key)
+        least = {"seed": 0, "memory": 64, "max_degree": 1}.get(key)
         if least is not None and (type(value) is not int or value < least):
-            raise _bad(key, value, f"it must be a whole number of at least {least}")
+            raise _bad(f"{where}{key}", value, f"it must be a whole number of at least {least}")
         if key == "timeout" and type(value) not in (int, float):
             raise _bad(key, value, "it must be a number of seconds above 0")
         is_list = isinstance(value, list) and value and all(isinstance(claim, str) for claim in value)
@@ -362,6 +401,11 @@ def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     return [model.as_network() or model]
 
 
+_READ: dict[str, Callable[[str, Table, _Limit], Sequence[Architecture]]] = {
+    "layers": _layers,
+    "networks": _networks,
+    "models": _models,
+}
 _READERS: dict[str, Callable[[str, object, _Limit], Sequence[Any]]] = {
     "dims": _sequences,
     "ranks": _sequences,

@@ -38,10 +38,20 @@ from agattn.verification.verify import Settings, verify
 ASKS = {
     "verify": ("claims", "engine", "seed", "timeout", "memory"),
     "dimension": ("seed",),
+    "symmetries": ("seed",),
+    "ideal": ("max_degree", "seed"),
     "strata": (),
 }
-#: What some questions are asked about; the others about every architecture.
-ABOUT: dict[str, tuple[type[Any], ...]] = {"dimension": (DeepNetwork, Network), "strata": (SingleLayer,)}
+#: What each is asked about.
+ABOUT: dict[str, tuple[type[Any], ...]] = {
+    "verify": (SingleLayer, DeepNetwork),
+    "dimension": (DeepNetwork, Network),
+    "symmetries": (SingleLayer, DeepNetwork, Network),
+    "ideal": (SingleLayer,),
+    "strata": (SingleLayer,),
+}
+#: Questions that can be asked together, as their answers stand side by side in a report.
+TOGETHER = ("dimension", "symmetries", "ideal")
 Versions = Mapping[str, str]
 Line = dict[str, Any]
 
@@ -50,7 +60,7 @@ Line = dict[str, Any]
 class Job:
     """One question about one architecture, answered by the command of the name ``ask``.
 
-    ``"dimension"`` is asked about networks and models, ``"strata"`` about layers with t ≥ 2.
+    :data:`ABOUT` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
     """
 
     architecture: Architecture
@@ -60,17 +70,16 @@ class Job:
     seed: int = 0  #: of all random choices; ``strata`` makes none
     timeout: float = DEFAULT_TIMEOUT  #: seconds for each run of an engine
     memory: int = DEFAULT_MEMORY  #: MiB for each run of an engine
+    max_degree: int = 4  #: for ``ideal``: the last degree
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the answer depends on besides the architecture, JSON-ready; limits only where engines run."""
-        settings: dict[str, Any] = {"ask": self.ask}
+        settings = {"ask": self.ask} | {key: getattr(self, key) for key in ASKS[self.ask]}
         if self.ask == "verify":
-            settings |= {"claims": list(self.claims) or "all", "engine": self.engine}
-        if "seed" in ASKS[self.ask]:
-            settings["seed"] = self.seed
-        if self.ask == "verify" and self.engine != "native":
-            settings |= {"timeout": float(self.timeout), "memory": self.memory}
+            settings |= {"claims": list(self.claims) or "all", "timeout": float(self.timeout)}
+            if self.engine == "native":
+                del settings["timeout"], settings["memory"]
         return settings
 
     def key(self, versions: Versions) -> str:
@@ -219,6 +228,15 @@ def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], 
 
         found = dimension(layer, job.seed, force=force)
         return with_paper(found), 0 if found.evidence is Evidence.PROVED else 3, False
+    if job.ask == "symmetries":
+        from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
+        algebra = linear_symmetries(layer, job.seed, force=force)
+        return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
+    if job.ask == "ideal":
+        from agattn.geometry.ideal.ideal import compute_ideal
+
+        return compute_ideal(layer, job.max_degree, seed=job.seed, force=force).as_json(), 0, False
     from agattn.verification.strata_table import strata_table
 
     table = strata_table(layer).as_json()

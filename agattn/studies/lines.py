@@ -15,8 +15,9 @@ from functools import cached_property
 from typing import Any
 
 from agattn.errors import InputError
+from agattn.evidence import Evidence, weakest
 from agattn.records import check
-from agattn.studies.jobs import Line, architecture_of, key_of
+from agattn.studies.jobs import TOGETHER, Line, architecture_of, key_of
 
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
@@ -57,8 +58,10 @@ def words(line: Mapping[str, Any]) -> list[str]:
     ask, result = line["job"]["ask"], line["result"]
     if ask == "verify":
         return [claim["verdict"] for claim in result["claims"]]
-    if ask == "dimension":
+    if ask in ("dimension", "symmetries"):
         return [result["evidence"]]
+    if ask == "ideal":
+        return [weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value]
     return ["proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"]
 
 
@@ -99,7 +102,8 @@ def read_lines(text: str) -> list[Line]:
             continue
         line = _checked(row, f"line {number}")
         first = next(iter(found.values()), line)
-        if line["job"]["ask"] != first["job"]["ask"]:
+        asks = {line["job"]["ask"], first["job"]["ask"]}
+        if len(asks) > 1 and not asks <= set(TOGETHER):
             raise InputError(
                 f"line {number} asks for {line['job']['ask']} and those above for {first['job']['ask']}; "
                 "make one report of each"

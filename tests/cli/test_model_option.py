@@ -85,7 +85,7 @@ def test_a_study_of_models(models):
     assert call("report", "--study", "results.jsonl", "--out", "report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
     (models / "grid.toml").write_text(f"[[models]]\n{text}")
-    assert 'ask = "verify" is not for [[models]]' in call("study", "grid.toml").err
+    assert 'ask = "verify" is for [layers] and [[networks]]' in call("study", "grid.toml").err
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text.replace("degree", "degre")}')
     assert "models: layer 1 (perceptron) has an unknown key 'degre'" in call("study", "grid.toml").err
 

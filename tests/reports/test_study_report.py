@@ -8,7 +8,7 @@ import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
-from agattn.display.table import Table, running, text_markdown
+from agattn.display.table import Table, cell_markdown, running, text_markdown
 from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.studies.grid import read_grid
@@ -196,6 +196,25 @@ def test_a_formula_that_fails_is_told_first():
     line["result"]["paper"]["hypotheses_hold"] = False  # then it claims nothing
     assert document != study_report([line], pictures=False)
     assert study_report([line], pictures=False).sections[1].title == "Dimensions"
+
+
+def test_several_questions_stand_side_by_side():
+    layer, network = SingleLayer(3, 1), DeepNetwork((5, 1), (3,), 2, heads=2)
+    lines = lines_of([
+        Job(layer, "symmetries"), Job(layer, "ideal", max_degree=3), Job(network, "dimension"),
+        Job(SingleLayer(2, 1), "ideal", max_degree=2), Job(SingleLayer(40, 1), "symmetries"),
+    ])  # fmt: skip
+    document = study_report(read_lines("\n".join(map(written, lines))))
+    assert document.title == "Study of 3 layers and 1 network"
+    (table,) = tables(document, "What is known")
+    assert [tuple(map(cell_markdown, row)) for row in table.rows] == [
+        ("M(3,1,3)", "21", "", "10: sl(3) + center of dimension 2 <br> **proved**",
+         "20 of degree 3, to degree 3 <br> **proved**"),
+        ("M(5,1; 3), heads 2, t = 2", "70", "49, from 49 to 50 <br> **modular**", "", ""),
+        ("M(2,1,2)", "10", "", "", "none, to degree 2 <br> **proved**"),
+        ("M(40,1,40)", "3240", "", "not done", ""),
+    ]  # fmt: skip
+    assert "Which linear maps" in markdown(document) and "3240 parameters" in markdown(document)
 
 
 def test_strata():

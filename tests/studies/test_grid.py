@@ -52,6 +52,22 @@ def test_duplicates_are_done_once():
     assert len(architectures(NETWORK + "temperature = [1, 1.0]\nheads = [[1], [1]]")) == 1
 
 
+def test_several_questions():
+    """A block has its own questions and its own last degree, or those of the grid."""
+    text = 'ask = ["dimension", "symmetries"]\n[[networks]]\ndims = [[2, 2], [3, 2]]\nranks = [[1]]\n'
+    own = '[layers]\nask = ["ideal", "symmetries", "ideal"]\nd = 2\nd_out = 1\nmax_degree = 2\n'
+    found = [(str(job.architecture), job.settings) for job in read_grid(text + own).jobs]
+    assert found == [
+        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "ideal", "max_degree": 2, "seed": 0}),
+        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "symmetries", "seed": 0}),
+        *[
+            (name, {"ask": ask, "seed": 0})
+            for name in ("M(2,2; 1), t = 3", "M(3,2; 1), t = 3")
+            for ask in ("dimension", "symmetries")
+        ],
+    ]
+
+
 def test_networks():
     text = """
         ask = "dimension"
@@ -125,7 +141,7 @@ def test_no_value_makes_more_than_a_message(value):
         ("", "the grid names no architecture; add [layers], [[networks]] or [[models]]"),
         ("sed = 1\n" + LAYER, "the grid has an unknown key 'sed'; did you mean 'seed'?"),
         ("zzz = 1\n" + LAYER, "the grid has an unknown key 'zzz'; there are ask, claims,"),
-        ('ask = "fiber"\n' + LAYER, "ask is 'fiber'; choose among verify, dimension, strata"),
+        ('ask = "fiber"\n' + LAYER, "ask is 'fiber'; choose among verify, dimension, symmetries, ideal, s"),
         ("ask = 3\n" + LAYER, "ask is 3; choose among"),
         ("ask = []\n" + LAYER, "ask is []; choose among"),
         ('engine = "magma"\n' + LAYER, "engine is 'magma'; choose among auto, macaulay2, singular"),
@@ -143,10 +159,17 @@ def test_no_value_makes_more_than_a_message(value):
         ('claims = ["x"]\n' + LAYER, f"there is no claim 'x'; there are {', '.join(CLAIMS)}"),
         ('claims = ["theorem-3.7"]\n' + LAYER, "none of the claims is about layers; leave out layers, or"),
         ('claims = ["lemma-3.1"]\n' + LAYER + NETWORK, "none of the claims is about networks"),
-        ('ask = "dimension"\n' + LAYER, 'ask = "dimension" is for [[networks]]; a layer is the network'),
+        ('ask = "dimension"\n' + LAYER, 'ask = "dimension" is for [[networks]] and [[models]]; a layer is'),
         ('ask = "strata"\n' + NETWORK, 'ask = "strata" is for [layers]'),
         ('ask = "strata"\nseed = 1\n' + LAYER, 'seed means nothing where ask = "strata"; leave it out'),
         ('ask = "dimension"\nengine = "native"\n' + NETWORK, "engine means nothing where"),
+        ('ask = ["dimension", "verify"]\n' + NETWORK, 'ask = "verify" is asked alone; together can be asked'),
+        ('ask = ["symmetries", "ideal"]\n' + NETWORK, 'ask = "ideal" is for [layers]'),
+        ('ask = ["dimension", 3]\n' + NETWORK, "ask is ['dimension', 3]; choose among"),
+        (NETWORK + 'ask = "dimensions"', "networks: ask is 'dimensions'; choose among"),
+        ('ask = "symmetries"\nmax_degree = 2\n' + LAYER, 'max_degree means nothing where ask = "symmetries"'),
+        (LAYER + 'ask = "ideal"\nmax_degree = 0', "layers: max_degree is 0; it must be a whole number of at"),
+        (LAYER + "max_degree = 2", 'layers: max_degree means nothing where ask = "verify"; leave it out'),
         ("layers = 3", "layers is 3; it must be a block [layers] or several [[layers]]"),
         ("networks = [1]", "networks is [1]; it must be a block [networks] or several [[networks]]"),
         ("[layers]\nd = 2", "layers has no d_out; add a line such as d_out = 2"),
@@ -258,6 +281,12 @@ def test_jobs_are_counted_before_any_is_made(monkeypatch, block, message):
         read_grid(block)
     assert message in str(error.value) and "\n" not in str(error.value)
     assert sum(map(len, made_of)) <= 4 * grid_module.MAX_JOBS
+
+
+def test_jobs_are_counted_with_all_questions():
+    text = 'ask = ["dimension", "symmetries"]\n[[networks]]\ndims = [["1..80", "1..70"]]\nranks = [[1]]\n'
+    with pytest.raises(TooLargeError, match="networks makes 11,200 jobs and the limit is 10,000"):
+        read_grid(text)
 
 
 def test_there_is_a_limit_even_to_force():

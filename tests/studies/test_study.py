@@ -496,6 +496,7 @@ def test_lines_have_the_published_form():
     jobs = [
         job(claims=()), job(2, 2, engine="auto", claims=("lemma-3.1",)), job(30, 30),
         Job(NETWORK, "verify"), Job(NETWORK, "dimension"), Job(SingleLayer(3, 2), "strata"),
+        Job(NETWORK, "symmetries"), Job(SingleLayer(3, 1), "ideal", max_degree=3),
     ]  # fmt: skip
     for a_job in jobs:
         versions = versions_for(a_job.engine)

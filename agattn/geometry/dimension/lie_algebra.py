@@ -73,7 +73,7 @@ MAX_DEGREE = 50_000
 #: The most unknowns of one system.
 MAX_UNKNOWNS = 6000
 #: The brackets of larger Lie algebras are not computed.
-MAX_BRACKETS = 120
+MAX_BRACKETS = 200
 
 # Random equations beyond as many as there are unknowns.
 _SURPLUS = 8
