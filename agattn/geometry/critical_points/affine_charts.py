@@ -154,7 +154,7 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
         bases = {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
     sizes = {name: rows * columns for name, (rows, columns) in factors.items()}
     dimension = sum(sizes.values()) - len(sizes) + 1 + sum(m * (n - m) for m, n in bases.values())
-    linear = max(sizes, key=lambda name: sizes[name])
+    linear = max(reversed(sizes), key=lambda name: sizes[name])
     if 2 * sizes[linear] <= dimension:
         linear = ""
     order = [] if linear else [Variable("lambda")]
