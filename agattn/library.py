@@ -336,29 +336,31 @@ def singularities(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Singularities:
-    """The kinds of points of a network: which are critical, which singular, and by what argument.
+    """The kinds of points of a network or a model: which are critical, which singular, and by what argument.
 
     Args:
-        network: a lightning network; a layer is the network of one layer.
+        network: a lightning network, where a layer is the network of one layer; or anything polynomial.
         pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: go beyond the limits on sizes.
         progress: called with the name of each kind.
 
     Raises:
-        InputError: if it is no network of attention, or a normalized one.
+        InputError: if it is normalized.
         TooLargeError: beyond the limits on sizes.
 
     >>> import agattn as ag
     >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
     >>> found["rk M_1 = 1"]
     rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
+    >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
+    rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    from agattn.geometry.singularities import network_points
+    from agattn.geometry.singularities import model_points, network_points
 
-    known = _architecture(network, "singularities").as_network()
-    if known is None:
-        raise InputError(f"kinds of points are known for networks of attention layers; {network} is none")
+    given = _architecture(network, "singularities")
+    if (known := given.as_network()) is None:
+        return model_points.model_singularities(given, pairs, seed, force, progress)
     return network_points.singularities(known, pairs, seed, force, progress)
 
 

@@ -734,12 +734,15 @@ class Run(Struct):
 class Singularities(Record):
     class Kind(Record):
         name: Key[str, "What is special about the weights."]
-        ranks: Key[dict[str, list[Count]], "The ranks of all A and V, head by head, and of the M_i and L."]
+        ranks: Key[
+            dict[str, list[Count]],
+            "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
+        ]
         zero: Key[bool, "Whether their function is 0."]
         differential_rank: Key[Count, "The rank of the differential, proved to be no smaller."]
         rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
         critical: Key[bool, "Whether it is smaller than the dimension."]
-        fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
+        fiber_dimension: Key[Count, "The local dimension of the fiber, proved to be no smaller."]
         fiber_dimension_at_most: Key[
             Count,
             "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
@@ -757,11 +760,12 @@ class Singularities(Record):
                 "purity",
                 "one-point fiber",
                 "immersion",
+                "affine space",
                 "none",
             ],
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
             "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; or a differential of the largest rank.",
+            "wide networks; a differential of the largest rank; or a closure that is an affine space.",
         ]
         evidence: Known
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
@@ -771,7 +775,7 @@ class Singularities(Record):
         at_most: Key[Count, "It is no larger than this, proved."]
         witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
-    architecture: Key[Architecture, "The network."]
+    architecture: Key[Architecture, "The network or the model."]
     dimension: Key[Count, "The dimension of its neuromanifold."]
     dimension_evidence: Known
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
