@@ -959,9 +959,13 @@ class Report(Record):
         jobs: Key[Positive, "How many results the study has."]
         summary: Key[str, "What came out, in a sentence."]
 
+    class Found(Record):
+        summary: Key[str, "What came out, in a sentence."]
+
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
-    architecture: Key[Architecture | UnsetType, "The layer or the network."] = UNSET
+    architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
     claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
+    model: Key[Found | UnsetType, "With --model, where no claim speaks about the model."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
 
@@ -976,7 +980,7 @@ RECORDS: dict[str, Any] = {
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": Ideal, "identify": Identify, "rank": Rank,
-    "report": Annotated[Report, _either("claims", "study")],
+    "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "verify": Verify,

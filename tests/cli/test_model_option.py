@@ -82,6 +82,15 @@ def test_singularities(models):
     assert "Whether M is closed is not known." in call("singularities", "--model", "cubic.py:cubic").out
 
 
+def test_a_report(models):
+    found = document("report", "--model", "cubic.py:cubic", "--out", "r")
+    assert found["model"]["summary"].startswith("Dimension 2 in 4 coordinates, proved. Of 4 kinds of ")
+    said = (models / "r" / "report.md").read_text()
+    assert said.startswith("# Model twisted(s: 2)\n")
+    assert "agattn report --model cubic.py:cubic --out DIR" in said
+    assert found["files"] == ["r/report.html", "r/report.md"]
+
+
 def test_a_study_of_models(models):
     text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
@@ -107,7 +116,8 @@ def test_a_study_of_models(models):
         ("ideal --model sums.toml", "agattn ideal is about one layer of one lightning head; 3×1"),
         ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
         ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
-        ("report --model sums.toml --out r", "agattn report is about layers and networks of attention"),
+        ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
+        ("report --model softmax.toml --out r", "reports of models are those of polynomial ones"),
         ("singularities --model softmax.toml", "kinds of points are those of polynomial models"),
         ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
         ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
