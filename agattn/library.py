@@ -702,8 +702,9 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     """The problem that a task puts to engines."""
     from agattn.geometry.identifiability.fibers import Weights
     from agattn.geometry.reconstruction.membership import compact
+    from agattn.geometry.singularities.families import Weights as Parameters
     from agattn.geometry.variety.coordinates import coefficients
-    from agattn.systems.catalogue import TASKS, build
+    from agattn.systems.catalogue import TASKS, build, task_about
     from agattn.systems.points import point_of
 
     known = _architecture(architecture, verb)
@@ -712,7 +713,9 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     name = _one_of(task, TASKS, "task")
     for option in options:
         _one_of(
-            option, ("characteristic", "seed", "force", "point", "max_degree", "prime", "slice"), "option"
+            option,
+            ("characteristic", "seed", "force", "point", "max_degree", "prime", "components", "slice"),
+            "option",
         )
     given = dict(options)
     point = given.pop("point", None)
@@ -724,6 +727,12 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
             given["target"] = tuple(coefficients(known, w.A, w.V))
         else:
             given["target"] = tuple(compact(known, point).tolist())
+    elif point is not None:
+        if "weights" not in task_about(name, known).takes:
+            raise InputError(f"{name} looks at no point of {known}; leave it out")
+        if not isinstance(point, Mapping):
+            raise InputError(f"the point is {_shown(point)}; give arrays by the names of the parameters")
+        given["weights"] = Parameters(known, point).vector
     return build(name, known, **given)
 
 
@@ -731,11 +740,12 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
     """The Macaulay2 or Singular script that computes a task; it stands alone and can be run by hand.
 
     Args:
-        architecture: a layer or a network.
+        architecture: a layer, a network or a model.
         task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
         engine: ``"macaulay2"`` or ``"singular"``.
         options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
-            or for membership also N coordinates), ``max_degree``, ``prime``, ``slice``.
+            for membership also N coordinates, and of a model arrays by the names of its parameters),
+            ``max_degree``, ``prime``, ``components``, ``slice``.
 
     Raises:
         InputError: if there is no such task or engine, or the task is not about this architecture.
