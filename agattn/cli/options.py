@@ -347,9 +347,8 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
 
             width = max(map(len, TASKS))
             for name, task in TASKS.items():
-                click.echo(f"{name:{width}}  {task.summary}")
-                if name in MODEL_TASKS:
-                    click.echo(f"{'':{width}}  of a model: {MODEL_TASKS[name].summary}")
+                more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
+                click.echo(f"{name:{width}}  {task.summary}{more}")
             ctx.exit()
 
     @click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
