@@ -723,7 +723,8 @@ class Run(Struct):
     architecture: Studied
     answer: Key[
         dict[str, int | str | list[str]],
-        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p.",
+        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
+        " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
     ]
     evidence: Key[Literal["proved", "modular"], "How the result is known."]

@@ -67,7 +67,8 @@ def task_about(name: str, architecture: Architecture) -> Task[Any]:
     ['', 'model-fiber']
     """
     task = task_named(name)
-    if isinstance(architecture, task.about):
+    fits = isinstance(architecture, task.about)
+    if fits and (name not in MODEL_TASKS or task.one_token or architecture.t > 1):
         return task
     if name not in MODEL_TASKS:
         raise InputError(f"{name} is about a {task.about.kind}; give {task.about.options}")

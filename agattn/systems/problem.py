@@ -153,9 +153,11 @@ class Answer:
         return {p.ranks: self.integers[f"{name}@{p.label}"] for p in self.problem.points if p.ranks}
 
     def as_json(self) -> dict[str, object]:
-        """The answer as JSON-ready data; polynomials in Macaulay2's syntax."""
-        polynomials = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
-        return {"field": self.problem.field_name, **self.integers, **polynomials}
+        """The answer as JSON-ready data; polynomials in Macaulay2's syntax, and what y_k are if known."""
+        found = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
+        if found and (meanings := self.problem.data.get("coordinates")):
+            found["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
+        return {"field": self.problem.field_name, **self.integers, **found}
 
 
 def matrix(rows: Any) -> Matrix:

@@ -299,6 +299,7 @@ def test_the_command_line(singular, tmp_path):
     point.write_text('{"W_1": [["1/2", 3]], "W_2": [[1], [0]]}')
     model = ["--model", file, "--engine", "singular"]
     ended = call("run", "implicit-ideal", *model)
+    assert "coordinates: 4\n  y_1: coefficient of x_(1,1) in output 1\n" in ended.out
     assert ended.status == 0 and "y_2*y_3 - y_1*y_4" in ended.out
     ended = call("run", "fiber", *model, "--point", point, "--components")
     assert ended.status == 0 and "dimension: 1\ndegree: 2\ntangent-dimension: 1\ncomponents: 1" in ended.out
