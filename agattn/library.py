@@ -16,15 +16,17 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.engines.engine import engine_name
 from agattn.errors import InputError, UndecidedError, nearest
+from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.ideal.model_ideal import ModelIdeal
     from agattn.geometry.identifiability.equivalence import Equivalence
     from agattn.geometry.identifiability.fibers import Fiber, Weights
     from agattn.geometry.reconstruction.membership import Identification
@@ -336,36 +339,34 @@ def singularities(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Singularities:
-    """The kinds of points of a network or a model: which are critical, which singular, and by what argument.
+    """The kinds of points of a network: which are critical, which singular, and by what argument.
 
     Args:
-        network: a lightning network, where a layer is the network of one layer; or anything polynomial.
+        network: a lightning network; a layer is the network of one layer.
         pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: go beyond the limits on sizes.
         progress: called with the name of each kind.
 
     Raises:
-        InputError: if it is normalized.
+        InputError: if it is no network of attention, or a normalized one.
         TooLargeError: beyond the limits on sizes.
 
     >>> import agattn as ag
     >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
     >>> found["rk M_1 = 1"]
     rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
-    >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
-    rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    from agattn.geometry.singularities import model_points, network_points
+    from agattn.geometry.singularities import network_points
 
-    given = _architecture(network, "singularities")
-    if (known := given.as_network()) is None:
-        return model_points.model_singularities(given, pairs, seed, force, progress)
+    known = _architecture(network, "singularities").as_network()
+    if known is None:
+        raise InputError(f"kinds of points are known for networks of attention layers; {network} is none")
     return network_points.singularities(known, pairs, seed, force, progress)
 
 
 def ideal(
-    layer: SingleLayer,
+    layer: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     *,
@@ -375,28 +376,48 @@ def ideal(
     timeout: float = 60.0,
     memory: int = 8192,
     force: bool = False,
-) -> Ideal:
+    step: Callable[[str], object] = lambda _: None,
+) -> Ideal | ModelIdeal:
     """The equations of M̄ up to a degree, with their symmetry; or all of them, by elimination in an engine.
 
     Args:
-        layer: one layer.
+        layer: one layer; natively also any polynomial network, model or map.
         max_degree: the last degree.
         engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
         workers, seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout, memory: limits of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
+        step: of a network or model told what is being done.
 
     Raises:
-        InputError: for a network, for an unknown engine, or beyond the limits on sizes.
+        InputError: if the architecture is no polynomial, for an unknown engine, for an engine and a network,
+            or beyond the limits on sizes.
         EngineError: if the engine is missing or fails.
 
     >>> import agattn as ag
     >>> ag.ideal(ag.SingleLayer(3, 1), max_degree=3)
     Ideal of M(3,1,3) to degree 3: 20 cubics
+    >>> ag.ideal(ag.Network([ag.Perceptron([2, 2], degree=2)], dim=2), max_degree=3)
+    Ideal of 2×1 → perceptron 2,2 (degree 2) to degree 3: no equations
     """
-    one = _layer(layer, "ideal", "equations", "for a network use ag.dimension")
-    if _one_of(engine, ("native", *ENGINES), "engine") == "native":
+    native = _one_of(engine, ("native", *ENGINES), "engine") == "native"
+    known = _architecture(layer, "ideal")
+    one = as_layer(known)
+    if one is None and native:
+        from agattn.geometry.ideal.model_ideal import compute_model_ideal
+        from agattn.geometry.variety.coefficient_map import coefficient_map
+
+        source = coefficient_map(known, **({"limit": math.inf} if force else {}))
+        step("dimension")
+        size = dimension(known, seed=seed, force=force)
+        proved = size.lower_bound if size.evidence is Evidence.PROVED else None
+        return compute_model_ideal(source, max_degree, dimension=proved, seed=seed, force=force, step=step)
+    if one is None:
+        raise InputError(
+            f"elimination here is for one layer, and {known} is none; use ag.run, or engine='native'"
+        )
+    if native:
         from agattn.geometry.ideal.ideal import compute_ideal
 
         return compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
@@ -702,9 +723,8 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     """The problem that a task puts to engines."""
     from agattn.geometry.identifiability.fibers import Weights
     from agattn.geometry.reconstruction.membership import compact
-    from agattn.geometry.singularities.families import Weights as Parameters
     from agattn.geometry.variety.coordinates import coefficients
-    from agattn.systems.catalogue import TASKS, build, task_about
+    from agattn.systems.catalogue import TASKS, build
     from agattn.systems.points import point_of
 
     known = _architecture(architecture, verb)
@@ -713,9 +733,7 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     name = _one_of(task, TASKS, "task")
     for option in options:
         _one_of(
-            option,
-            ("characteristic", "seed", "force", "point", "max_degree", "prime", "components", "slice"),
-            "option",
+            option, ("characteristic", "seed", "force", "point", "max_degree", "prime", "slice"), "option"
         )
     given = dict(options)
     point = given.pop("point", None)
@@ -727,12 +745,6 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
             given["target"] = tuple(coefficients(known, w.A, w.V))
         else:
             given["target"] = tuple(compact(known, point).tolist())
-    elif point is not None:
-        if "weights" not in task_about(name, known).takes:
-            raise InputError(f"{name} looks at no point of {known}; leave it out")
-        if not isinstance(point, Mapping):
-            raise InputError(f"the point is {_shown(point)}; give arrays by the names of the parameters")
-        given["weights"] = Parameters(known, point).vector
     return build(name, known, **given)
 
 
@@ -740,12 +752,11 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
     """The Macaulay2 or Singular script that computes a task; it stands alone and can be run by hand.
 
     Args:
-        architecture: a layer, a network or a model.
+        architecture: a layer or a network.
         task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
         engine: ``"macaulay2"`` or ``"singular"``.
         options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
-            for membership also N coordinates, and of a model arrays by the names of its parameters),
-            ``max_degree``, ``prime``, ``components``, ``slice``.
+            or for membership also N coordinates), ``max_degree``, ``prime``, ``slice``.
 
     Raises:
         InputError: if there is no such task or engine, or the task is not about this architecture.

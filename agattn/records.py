@@ -623,6 +623,30 @@ class Ideal(Record):
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
 
+class ModelIdeal(Record):
+    class Coordinate(Record):
+        name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
+        meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
+        multidegree: Key[list[int] | None, "For the grading; null where it is 0."]
+
+    class Multidegree(Record):
+        degree: Key[Positive, "The degree."]
+        multidegree: Key[list[int], "The multidegree of the equations."]
+        dimension: Key[Positive, "The number of equations, in all multidegrees that permutations give."]
+        equations: Key[list[str], "Those of this multidegree, with integer coefficients."]
+        evidence: Key[Literal["proved", "modular"], "`proved`: composed with the map exactly, they vanish."]
+
+    architecture: Studied
+    ambient: Key[Positive, "The number of coordinates, without y_0."]
+    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
+    degree: Key[None, "Of models not computed."]
+    method: Key[Literal["native"], "Who computed the table."]
+    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
+    coordinates: Key[list[Coordinate], "What each coordinate is."]
+    degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
+    generators: Key[list[Multidegree], "Minimal generators, by multidegree."]
+
+
 class Identify(Record):
     class Violation(Record):
         equation: Key[str, "The equation in words."]
@@ -723,8 +747,7 @@ class Run(Struct):
     architecture: Studied
     answer: Key[
         dict[str, int | str | list[str]],
-        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
-        " coordinates: of a model, what each y_k is.",
+        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p.",
         Meta(extra_json_schema={"required": ["field"]}),
     ]
     evidence: Key[Literal["proved", "modular"], "How the result is known."]
@@ -735,15 +758,12 @@ class Run(Struct):
 class Singularities(Record):
     class Kind(Record):
         name: Key[str, "What is special about the weights."]
-        ranks: Key[
-            dict[str, list[Count]],
-            "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
-        ]
+        ranks: Key[dict[str, list[Count]], "The ranks of all A and V, head by head, and of the M_i and L."]
         zero: Key[bool, "Whether their function is 0."]
         differential_rank: Key[Count, "The rank of the differential, proved to be no smaller."]
         rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
         critical: Key[bool, "Whether it is smaller than the dimension."]
-        fiber_dimension: Key[Count, "The local dimension of the fiber, proved to be no smaller."]
+        fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
         fiber_dimension_at_most: Key[
             Count,
             "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
@@ -761,12 +781,11 @@ class Singularities(Record):
                 "purity",
                 "one-point fiber",
                 "immersion",
-                "affine space",
                 "none",
             ],
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
             "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; a differential of the largest rank; or a closure that is an affine space.",
+            "wide networks; or a differential of the largest rank.",
         ]
         evidence: Known
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
@@ -776,7 +795,7 @@ class Singularities(Record):
         at_most: Key[Count, "It is no larger than this, proved."]
         witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
-    architecture: Key[Architecture, "The network or the model."]
+    architecture: Key[Architecture, "The network."]
     dimension: Key[Count, "The dimension of its neuromanifold."]
     dimension_evidence: Known
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
@@ -960,13 +979,9 @@ class Report(Record):
         jobs: Key[Positive, "How many results the study has."]
         summary: Key[str, "What came out, in a sentence."]
 
-    class Found(Record):
-        summary: Key[str, "What came out, in a sentence."]
-
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
-    architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
+    architecture: Key[Architecture | UnsetType, "The layer or the network."] = UNSET
     claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
-    model: Key[Found | UnsetType, "With --model, where no claim speaks about the model."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
 
@@ -980,8 +995,9 @@ RECORDS: dict[str, Any] = {
     "classify": (Classify.Head, Classify),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
-    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": Ideal, "identify": Identify, "rank": Rank,
-    "report": Annotated[Report, _either("claims", "model", "study")],
+    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),
+    "identify": Identify, "rank": Rank,
+    "report": Annotated[Report, _either("claims", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "verify": Verify,
