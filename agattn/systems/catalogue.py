@@ -18,7 +18,7 @@ from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.systems import deep_tasks, layer_tasks, network_tasks
+from agattn.systems import critical_tasks, deep_tasks, layer_tasks, network_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -28,13 +28,13 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, network_tasks, deep_tasks)
+    for module in (layer_tasks, critical_tasks, network_tasks, deep_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }
 
 _OPTIONS = {"points": "--point", "target": "--point", "slice": "--slice", "max_degree": "--max-degree",
-            "prime": "--prime"}  # fmt: skip
+            "prime": "--prime", "loss": "--metric"}  # fmt: skip
 
 
 def task_named(name: str) -> Task[Any]:
