@@ -19,6 +19,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -31,6 +32,7 @@ from agattn.evidence import Evidence
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
+    from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
@@ -236,6 +238,83 @@ def learning_coefficient(
             raise
         return brackets.bracket(known, weights, seed)
     return point.coefficient
+
+
+def critical_points(
+    layer: SingleLayer,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+    seed: int = 0,
+    engine: str = "auto",
+    method: str = "weights",
+    characteristic: int | None = None,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> CriticalPoints:
+    """The complex critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
+
+    Where there are infinitely many, their dimension and degree.
+
+    Args:
+        layer: one layer, with two tokens or more.
+        metric: ``"generic"`` (random samples, enough to be generic), ``"gaussian"``, ``"bombieri-weyl"`` or
+            ``"coefficients"``: see :func:`agattn.geometry.critical_points.loss.loss`.
+        data: X, n × d × t, and Y, n × d' × t, instead of a metric.
+        samples: the number of random samples.
+        target: the N coordinates of the function that the loss is the distance to; random if not given.
+        seed: of random samples and targets.
+        engine: ``"macaulay2"``, ``"singular"``, or ``"auto"`` for the first one installed.
+        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
+            for the smooth part alone.
+        characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
+        timeout, memory: limits of each run of the engine, in seconds and MiB.
+        force: go beyond the limits on sizes.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: for a network, for t = 1, for data that do not fit, or beyond the limits on sizes.
+        EngineError: if no engine is installed, or it fails or does not finish.
+        UndecidedError: if the numbers modulo three primes differ.
+
+    >>> import agattn as ag
+    >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
+    """
+    from agattn.engines.critical_points import count_critical_points
+    from agattn.engines.run import Limits
+    from agattn.geometry.critical_points.loss import loss, loss_of_data
+
+    one = _layer(layer, "critical_points", "critical points", "they are known for layers alone")
+    method = _one_of(method, ("weights", "equations"), "method")
+    if data is None:
+        given = loss(one, metric, target, seed, samples)
+    elif samples is not None or target is not None or metric != "generic":
+        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+    else:
+        given = loss_of_data(one, *data)
+    return count_critical_points(
+        given, _any_installed(engine, ("singular", "macaulay2")), method=method,
+        characteristic=characteristic, limits=Limits(timeout, memory), force=force, progress=progress,
+    )  # fmt: skip
+
+
+def _any_installed(name: str, order: Sequence[str]) -> Installation:
+    """The engine of this name; for ``"auto"`` the first in an order that is installed."""
+    if _one_of(name, ("auto", *order), "engine") != "auto":
+        return _installed(name)
+    from agattn.errors import EngineNotFoundError
+
+    for other in order[:-1]:
+        with suppress(EngineNotFoundError):
+            return _installed(other)
+    return _installed(order[-1])
 
 
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:

@@ -367,6 +367,30 @@ class Equivalent(Record):
     difference: Key[float | str | None, "The largest difference of an output there."]
 
 
+class CriticalPoints(Record):
+    class Part(Record):
+        r_v: Key[Count, "The rank of V."]
+        r_a: Key[Count, "The rank of A."]
+        r: Key[Count, "The rank of both together."]
+        count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
+        dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
+        degree: Key[Count, "Its degree: that of its part of largest dimension."]
+
+    architecture: Studied
+    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
+    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
+    rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
+    method: Key[Literal["weights", "equations"], "By charts of weights, or by equations with multipliers."]
+    regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
+    dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
+    degree: Key[Count, "Its degree: that of its part of largest dimension."]
+    strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
+    real: Key[list[Any], "The real ones, where they were asked for."]
+    fields: Key[list[str], "Over which fields engines computed."]
+    engine: Key[str, "The name and version of the engine."]
+    evidence: Known
+
+
 class Fiber(Record):
     """Of the weights of one head: its whole fiber."""
 
@@ -992,7 +1016,7 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
-    "classify": (Classify.Head, Classify),
+    "classify": (Classify.Head, Classify), "critical-points": CriticalPoints,
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),

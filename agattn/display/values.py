@@ -18,6 +18,7 @@ from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
+from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import EquationModule
@@ -462,6 +463,16 @@ def _coefficients(found: LearningCoefficients) -> list[Table]:
     headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
     caption = f"Least learning coefficient of each function of {found.layer}"
     return [Table(caption, headings, least)]
+
+
+@tables.register
+def _critical_points(found: CriticalPoints) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+    for n, (stratum, part) in enumerate(found.found.items()):
+        number = part.count if part.count is not None else f"∞, of degree {part.degree}"
+        rows.append((str(stratum) if n else "smooth part", part.dimension, number))
+    title = f"Critical points of the loss on {found.layer.name}: {found.data}"
+    return [Table(title, ("stratum", "dimension", "number"), tuple(rows))]
 
 
 @tables.register

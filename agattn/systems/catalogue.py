@@ -1,7 +1,7 @@
 """All tasks, and the problems that they put to engines.
 
-A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.network_tasks` or
-:mod:`agattn.systems.deep_tasks`, and one template for each engine.
+A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.critical_tasks`,
+:mod:`agattn.systems.network_tasks` or :mod:`agattn.systems.deep_tasks`, and one template for each engine.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title
@@ -65,7 +65,8 @@ def build(
         force: build it however large it is.
         given: what the task takes: ``points`` instead of one representative of each stratum; ``target``, all
             coordinates of a point of the ambient space; ``slice`` instead of that of Figure 1;
-            ``max_degree``; ``prime``, whether to decide primality. ``None`` is as if it were not given.
+            ``max_degree``; ``prime``, whether to decide primality; ``loss``, instead of that of generic
+            samples. ``None`` is as if it were not given.
 
     Raises:
         InputError: if there is no such task, or it does not apply to the architecture.
@@ -105,6 +106,9 @@ def build(
     words += ["--prime"] if data.get("prime") else []
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
     words += [f"{_OPTIONS[key]} FILE" for key in given if key in ("points", "target", "slice")]
+    if (chosen := given.get("loss")) is not None:
+        words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
+        words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
     return replace(problem, command=" ".join(words))
 
 

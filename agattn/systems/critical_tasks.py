@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from math import gcd, lcm
 from typing import Any
@@ -137,8 +137,8 @@ CRITICAL_POINTS = Task(
 
 #: Equations are computed natively up to this degree, which is where those of the layers allowed end.
 MAX_DEGREE = 4
-#: With more coordinates than these the system rarely finishes.
-MAX_COORDINATES = 12
+#: With more coordinates than these the system rarely finishes, and is not written.
+MAX_COORDINATES, MAX_WRITTEN = 12, 24
 
 
 @lru_cache(maxsize=16)
@@ -164,6 +164,8 @@ def _independent(layer: SingleLayer, equations: Sequence[Polynomial]) -> tuple[P
 
 
 def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
+    if layer.d < 2:
+        raise InputError("d is 1: the neuromanifold is a linear space, without equations")
     chosen, block, linear, hyperplanes = _loss_data(layer, given, layer.expected_dimension)
     equations = _equations(layer)
     independent = _independent(layer, equations)
@@ -175,10 +177,10 @@ def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, A
     }  # fmt: skip
 
 
-def _too_many_coordinates(layer: SingleLayer) -> str:
+def _too_many_coordinates(layer: SingleLayer, limit: int = MAX_COORDINATES) -> str:
     if not layer.has_orbits:
         return ONE_TOKEN
-    if layer.ambient_dimension > MAX_COORDINATES:
+    if layer.ambient_dimension > limit:
         return f"equations in {layer.ambient_dimension} coordinates with multipliers are more than finish"
     return ""
 
@@ -199,6 +201,6 @@ CRITICAL_EQUATIONS = Task(
             answer.integers["dimension"], answer.integers["degree"]
         )
     },
-    too_large=_too_many_coordinates, takes=("loss", "seed"), one_token=False,
+    too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN), takes=("loss", "seed"), one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
 )  # fmt: skip

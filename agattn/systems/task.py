@@ -41,7 +41,7 @@ class Task(Generic[A]):
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
         takes: what may be given: ``"points"``, ``"target"``, ``"slice"``, ``"max_degree"``, ``"prime"``,
-            ``"seed"``.
+            ``"loss"``, ``"seed"``.
         one_token: whether the task makes sense for a single layer at t = 1.
     """
 

@@ -5,14 +5,14 @@
 >>> layer = SingleLayer(2, 1)
 >>> found = {Stratum(1, 2, 2): CriticalSet(1, 4), Stratum(1, 1, 2): CriticalSet(0, 10)}
 >>> print(CriticalPoints(loss(layer, samples=2), found, (32003,), "singular 4.4.1"))
-M(2,1,2), 2 samples: critical points of dimension 1 and degree 4, singular ones (1,1,2): 10 (modular)
+M(2,1,2), generic, 2 samples: critical points of dimension 1 and degree 4, singular ones (1,1,2): 10 (modular)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
@@ -20,7 +20,8 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import Stratum
 
 
-class CriticalSet(NamedTuple):
+@dataclass(frozen=True)
+class CriticalSet:
     """The critical points of a loss on a stratum.
 
     ``dimension`` is −1 if there are none. ``degree`` is their number, with multiplicity, where it is 0 or −1;
@@ -88,14 +89,24 @@ class CriticalPoints(Shown):
 
     @property
     def evidence(self) -> Evidence:
-        """``proved`` over ℚ, ``modular`` over finite fields."""
-        return Evidence.MODULAR if all(self.fields) else Evidence.PROVED
+        """``proved`` over ℚ by the equation of a hypersurface; else ``modular``.
+
+        A chart may miss points, and of several equations those chosen may have dependent gradients at some,
+        which a general loss does not have as critical points.
+        """
+        hypersurface = self.layer.ambient_dimension - self.layer.expected_dimension == 1
+        proved = 0 in self.fields and self.method == "equations" and hypersurface
+        return Evidence.PROVED if proved else Evidence.MODULAR
 
     @property
     def data(self) -> str:
         """The loss in words."""
         number = self.loss.samples
-        return self.loss.metric if number is None else f"{number} sample{'s' * (number != 1)}"
+        return (
+            self.loss.metric
+            if number is None
+            else f"{self.loss.metric}, {number} sample{'s' * (number != 1)}"
+        )
 
     def __str__(self) -> str:
         singular = "; ".join(f"{stratum}: {found}" for stratum, found in self.strata.items())
@@ -116,7 +127,7 @@ class CriticalPoints(Shown):
             "dimension": self.dimension,
             "degree": self.smooth.degree,
             "strata": [
-                {"r_v": s.r_v, "r_a": s.r_a, "r": s.r, "count": found.count, **found._asdict()}
+                {"r_v": s.r_v, "r_a": s.r_a, "r": s.r, "count": found.count, **asdict(found)}
                 for s, found in self.strata.items()
             ],
             "real": [point.as_json() for point in self.real],
