@@ -418,29 +418,31 @@ def singularities(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Singularities:
-    """The kinds of points of a network: which are critical, which singular, and by what argument.
+    """The kinds of points of a network or a model: which are critical, which singular, and by what argument.
 
     Args:
-        network: a lightning network; a layer is the network of one layer.
+        network: a lightning network, where a layer is the network of one layer; or anything polynomial.
         pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: go beyond the limits on sizes.
         progress: called with the name of each kind.
 
     Raises:
-        InputError: if it is no network of attention, or a normalized one.
+        InputError: if it is normalized.
         TooLargeError: beyond the limits on sizes.
 
     >>> import agattn as ag
     >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
     >>> found["rk M_1 = 1"]
     rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
+    >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
+    rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    from agattn.geometry.singularities import network_points
+    from agattn.geometry.singularities import model_points, network_points
 
-    known = _architecture(network, "singularities").as_network()
-    if known is None:
-        raise InputError(f"kinds of points are known for networks of attention layers; {network} is none")
+    given = _architecture(network, "singularities")
+    if (known := given.as_network()) is None:
+        return model_points.model_singularities(given, pairs, seed, force, progress)
     return network_points.singularities(known, pairs, seed, force, progress)
 
 
@@ -802,8 +804,9 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     """The problem that a task puts to engines."""
     from agattn.geometry.identifiability.fibers import Weights
     from agattn.geometry.reconstruction.membership import compact
+    from agattn.geometry.singularities.families import Weights as Parameters
     from agattn.geometry.variety.coordinates import coefficients
-    from agattn.systems.catalogue import TASKS, build
+    from agattn.systems.catalogue import TASKS, build, task_about
     from agattn.systems.points import point_of
 
     known = _architecture(architecture, verb)
@@ -812,7 +815,9 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
     name = _one_of(task, TASKS, "task")
     for option in options:
         _one_of(
-            option, ("characteristic", "seed", "force", "point", "max_degree", "prime", "slice"), "option"
+            option,
+            ("characteristic", "seed", "force", "point", "max_degree", "prime", "components", "slice"),
+            "option",
         )
     given = dict(options)
     point = given.pop("point", None)
@@ -824,6 +829,12 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
             given["target"] = tuple(coefficients(known, w.A, w.V))
         else:
             given["target"] = tuple(compact(known, point).tolist())
+    elif point is not None:
+        if "weights" not in task_about(name, known).takes:
+            raise InputError(f"{name} looks at no point of {known}; leave it out")
+        if not isinstance(point, Mapping):
+            raise InputError(f"the point is {_shown(point)}; give arrays by the names of the parameters")
+        given["weights"] = Parameters(known, point).vector
     return build(name, known, **given)
 
 
@@ -831,11 +842,12 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
     """The Macaulay2 or Singular script that computes a task; it stands alone and can be run by hand.
 
     Args:
-        architecture: a layer or a network.
+        architecture: a layer, a network or a model.
         task: a name that ``agattn emit --list`` prints, such as ``"implicit-ideal"``.
         engine: ``"macaulay2"`` or ``"singular"``.
         options: ``characteristic``, ``seed``, ``force``; and what the task takes: ``point`` (exact weights,
-            or for membership also N coordinates), ``max_degree``, ``prime``, ``slice``.
+            for membership also N coordinates, and of a model arrays by the names of its parameters),
+            ``max_degree``, ``prime``, ``components``, ``slice``.
 
     Raises:
         InputError: if there is no such task or engine, or the task is not about this architecture.

@@ -771,7 +771,8 @@ class Run(Struct):
     architecture: Studied
     answer: Key[
         dict[str, int | str | list[str]],
-        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p.",
+        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
+        " coordinates: of a model, what each y_k is.",
         Meta(extra_json_schema={"required": ["field"]}),
     ]
     evidence: Key[Literal["proved", "modular"], "How the result is known."]
@@ -782,12 +783,15 @@ class Run(Struct):
 class Singularities(Record):
     class Kind(Record):
         name: Key[str, "What is special about the weights."]
-        ranks: Key[dict[str, list[Count]], "The ranks of all A and V, head by head, and of the M_i and L."]
+        ranks: Key[
+            dict[str, list[Count]],
+            "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
+        ]
         zero: Key[bool, "Whether their function is 0."]
         differential_rank: Key[Count, "The rank of the differential, proved to be no smaller."]
         rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
         critical: Key[bool, "Whether it is smaller than the dimension."]
-        fiber_dimension: Key[Count, "The local dimension of the fiber in K, Q, V: proved to be no smaller."]
+        fiber_dimension: Key[Count, "The local dimension of the fiber, proved to be no smaller."]
         fiber_dimension_at_most: Key[
             Count,
             "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
@@ -805,11 +809,12 @@ class Singularities(Record):
                 "purity",
                 "one-point fiber",
                 "immersion",
+                "affine space",
                 "none",
             ],
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
             "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; or a differential of the largest rank.",
+            "wide networks; a differential of the largest rank; or a closure that is an affine space.",
         ]
         evidence: Known
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
@@ -819,7 +824,7 @@ class Singularities(Record):
         at_most: Key[Count, "It is no larger than this, proved."]
         witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
-    architecture: Key[Architecture, "The network."]
+    architecture: Key[Architecture, "The network or the model."]
     dimension: Key[Count, "The dimension of its neuromanifold."]
     dimension_evidence: Known
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
@@ -1003,9 +1008,13 @@ class Report(Record):
         jobs: Key[Positive, "How many results the study has."]
         summary: Key[str, "What came out, in a sentence."]
 
+    class Found(Record):
+        summary: Key[str, "What came out, in a sentence."]
+
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
-    architecture: Key[Architecture | UnsetType, "The layer or the network."] = UNSET
+    architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
     claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
+    model: Key[Found | UnsetType, "With --model, where no claim speaks about the model."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
 
@@ -1021,7 +1030,7 @@ RECORDS: dict[str, Any] = {
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),
     "identify": Identify, "rank": Rank,
-    "report": Annotated[Report, _either("claims", "study")],
+    "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "verify": Verify,

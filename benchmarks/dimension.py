@@ -4,8 +4,8 @@
 
 Four tables: the sizes of HMK's Figure 3 against the straightforward estimator, in float32 and in float64;
 growth with width and depth; the same matrix handed to FLINT; and models, among them a block of a transformer.
-Times are wall-clock seconds, the best of a few runs; on a shared machine they are upper bounds. JAX compiles
-in the first run of each size.
+Times are processor time in seconds, of all threads, the best of a few runs. JAX compiles in the first run of
+each size.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from agattn.reports.figure3 import SIZES, network
 def best_of(repeats: int, function: Callable[[], object]) -> tuple[float, object]:
     best, value = float("inf"), None
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         value = function()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best, value
 
 

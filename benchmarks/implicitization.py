@@ -26,8 +26,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import SingleLayer
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import Installation, locate
@@ -57,10 +59,10 @@ print([piece.minimal_generators for piece in ideal.degrees])
 """
 
 
-def macaulay2_script(layer: SingleLayer, degree: int, rival: str) -> str:
-    values = list(coefficients(layer, *generic_point(layer)))
+def macaulay2_script(values: Sequence[Polynomial], names: Sequence[Variable], degree: int, rival: str) -> str:
+    """Count the minimal generators of the relations among forms of one degree, with these names."""
     source = ", ".join(v.macaulay2() for v in values[0].ring.variables)
-    target = ", ".join(v.macaulay2() for v in coordinate_ring(layer).variables)
+    target = ", ".join(v.macaulay2() for v in names)
     images = ", ".join(f.macaulay2() for f in values)
     image_degree = values[0].degree()
     graded = rival.startswith("graded")
@@ -77,9 +79,8 @@ def macaulay2_script(layer: SingleLayer, degree: int, rival: str) -> str:
         )
     if rival == "graded, truncated":
         # The graph ideal, homogeneous in these degrees; a basis up to the degree wanted is enough.
-        names = [v.macaulay2() for v in coordinate_ring(layer).variables]
         weights = f"join(toList({len(values[0].ring)}:1), toList({len(values)}:{image_degree}))"
-        graph = ", ".join(f"{y} - ({f.macaulay2()})" for y, f in zip(names, values, strict=True))
+        graph = ", ".join(f"{y.macaulay2()} - ({f.macaulay2()})" for y, f in zip(names, values, strict=True))
         return (
             f"T = ZZ/{PRIME}[{source}, {target}, Degrees => {weights},"
             f" MonomialOrder => Eliminate {len(values[0].ring)}]\n"
@@ -202,7 +203,8 @@ def run_case(case: str, limit: float, engines: dict[str, Installation]) -> dict[
             continue
         installation = engines[engine]
         if engine == "macaulay2":
-            script = macaulay2_script(layer, degree, rival)
+            values = list(coefficients(layer, *generic_point(layer)))
+            script = macaulay2_script(values, coordinate_ring(layer).variables, degree, rival)
         else:
             script = singular_script(layer, degree)
         with tempfile.TemporaryDirectory() as folder:

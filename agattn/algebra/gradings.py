@@ -16,12 +16,16 @@ nothing is expanded, and nothing is random. (Where terms cancel there may be mor
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
+import flint
 import numpy as np
 
+from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     RowSpace,
     matmul,
@@ -104,3 +108,50 @@ def homogeneous_weights(
     if not any(sum(exponent * exact[v] for v, exponent in relation) for relation in relations):
         return weights
     return np.zeros(variables, dtype=np.int64)
+
+
+#: Steps from the weights nearest to 1, ..., 1 to positive ones.
+_STEPS = 1000
+
+
+def positive_grading(polynomials: Iterable[Polynomial]) -> tuple[int, ...]:
+    """Positive integer weights of the variables under which every polynomial is homogeneous.
+
+    They are in the integer kernel of all differences of exponents: 1, ..., 1 if that is, and otherwise the
+    vector nearest to it, to which the projections of units are added where it is not positive.
+
+    Args:
+        polynomials: from one ring, at least one.
+
+    Returns:
+        A weight for each variable; none if the search ended without, where almost surely there are none.
+
+    >>> from agattn.algebra.polynomial import PolynomialRing
+    >>> x, y = PolynomialRing(["x", "y"]).gens
+    >>> positive_grading([x * y, x**2 + 3 * y**2]), positive_grading([x**2 + y]), positive_grading([x + 1])
+    ((1, 1), (1, 2), ())
+    """
+    forms = list(polynomials)
+    n = len(forms[0].ring)
+    gram = np.zeros((n, n), dtype=object)  # with the same kernel as the differences
+    for f in forms:
+        exponents = np.array(list(f.terms), dtype=object).reshape(len(f), n)
+        differences = exponents[1:] - exponents[:1]
+        gram += differences.T @ differences
+    if not gram.sum(axis=1).any():
+        return (1,) * n
+    if not (basis := kernel_basis(flint.fmpq_mat(n, n, gram.ravel().tolist()))):
+        return ()
+    K = flint.fmpq_mat(basis)
+    projection = K.transpose() * (K * K.transpose()).inv() * K
+    weights = flint.fmpq_mat(n, 1)
+    raised = [1] * n
+    for _ in range(_STEPS):
+        weights += projection * flint.fmpq_mat(n, 1, raised)
+        raised = [int(x <= 0) for x in weights.entries()]
+        if not any(raised):
+            exact = [fraction(x) for x in weights.entries()]
+            scale = lcm(*(x.denominator for x in exact))
+            whole = [int(x * scale) for x in exact]
+            return tuple(x // gcd(*whole) for x in whole)
+    return ()

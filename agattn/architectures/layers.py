@@ -14,7 +14,7 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice
@@ -79,6 +79,19 @@ class Layer:
 
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
         """The known groups that act on the parameters of this layer alone."""
+        return ()
+
+    @property
+    def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
+        """What a token of the output depends on besides the token in its place, or on what it may.
+
+        On nothing; on the sum of all tokens alone; on all tokens, which are exchanged with those of the
+        output; or on all tokens in their order.
+        """
+        return "order"
+
+    def residual(self) -> tuple[Layer, ...]:
+        """The layers to whose output the layer adds its input, and does no more; none if it does not."""
         return ()
 
     def passes(self) -> int:
@@ -269,6 +282,15 @@ class Attention(Layer):
                 result.append(Symmetry("scaling", 1, scaled))
         return tuple(result)
 
+    @property
+    def mixes(self) -> Literal["tokens", "order"]:
+        """All tokens; in their order with a mask or positions."""
+        return "order" if self.mask != "none" or self.rotary else "tokens"
+
+    def residual(self) -> tuple[Layer, ...]:
+        """The heads without the skip connection."""
+        return (replace(self, skip=False),) if self.skip else ()
+
     def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of V, or of O."""
         return {"V" if self.value_rank is None else "O": -2}
@@ -385,6 +407,11 @@ class Linear(Layer):
         """One more in the weights."""
         return weights + 1, inputs
 
+    @property
+    def mixes(self) -> Literal["nothing"]:
+        """Nothing."""
+        return "nothing"
+
     def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of W, and of b."""
         return {"W": -2, "b": -1} if self.bias else {"W": -2}
@@ -417,6 +444,11 @@ class Power(Layer):
     def degrees(self, weights: int, inputs: int) -> Degrees:
         """r times those of the input."""
         return self.degree * weights, self.degree * inputs
+
+    @property
+    def mixes(self) -> Literal["nothing"]:
+        """Nothing."""
+        return "nothing"
 
     def passes(self) -> int:
         """Rows are taken to the power one by one."""
@@ -452,6 +484,11 @@ class Sum(Layer):
     def degrees(self, weights: int, inputs: int) -> Degrees:
         """Those of the input."""
         return weights, inputs
+
+    @property
+    def mixes(self) -> Literal["sum"]:
+        """The sum of the tokens."""
+        return "sum"
 
     def passes(self) -> int:
         """Rows are summed one by one."""
@@ -492,6 +529,10 @@ class Perceptron(Layer):
             steps += [Step(Power(self.degree), label)] if i > 1 else []
             steps.append(Step(Linear(width, self.bias), f"{label}_{i}"))
         yield from _kept(self.skip, *steps)
+
+    def residual(self) -> tuple[Layer, ...]:
+        """The matrices without the skip connection."""
+        return (replace(self, skip=False),) if self.skip else ()
 
 
 @dataclass(frozen=True)
@@ -596,6 +637,10 @@ class Skip(Layer):
         """Those of the layers, with the input kept."""
         inner = (step for i, one in enumerate(self.layer, 1) for step in one.steps(f"{label}_{i}"))
         yield from _kept(True, *inner)
+
+    def residual(self) -> tuple[Layer, ...]:
+        """The layers inside."""
+        return self.layer
 
     def as_json(self) -> dict[str, object]:
         """The table, with the tables of the layers."""

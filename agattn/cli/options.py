@@ -379,10 +379,12 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
 
     def show_tasks(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
-            from agattn.systems.catalogue import TASKS
+            from agattn.systems.catalogue import MODEL_TASKS, TASKS
 
             width = max(map(len, TASKS))
-            click.echo("\n".join(f"{name:{width}}  {task.summary}" for name, task in TASKS.items()))
+            for name, task in TASKS.items():
+                more = f"; of a model: {MODEL_TASKS[name].summary}" if name in MODEL_TASKS else ""
+                click.echo(f"{name:{width}}  {task.summary}{more}")
             ctx.exit()
 
     @click.argument("task", metavar="TASK" if run_script is None else "TASK|SCRIPT")
@@ -392,39 +394,52 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
     @partial(layer_or_network, instead=lambda given: bool(run_script) and is_script(given["task"]))
     @field
     @file_option(
-        "--point", "JSON file with exact weights A (or K and Q) and V.  [default: all strata]", read=True
+        "--point",
+        "JSON file with exact weights A (or K and Q) and V, or all parameters of a model.  [default: all"
+        " strata; of a model random parameters]",
+        read=True,
     )
     @click.option(
-        "--max-degree", type=click.IntRange(min=0), metavar="N", help="For hilbert-function.  [default: 4]"
-    )
+        "--max-degree", type=click.IntRange(min=0), metavar="N",
+        help="For hilbert-function.  [default: 4]  For implicit-ideal of a model.  [default: all degrees]",
+    )  # fmt: skip
     @file_option(
         "--slice", "slice_file",
         "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]", read=True,
     )  # fmt: skip
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
     @loss
+    @click.option(
+        "--components", is_flag=True, help="For fiber of a model: find its components over the field."
+    )
     @seed
     @force
     @wraps(command)
     def wrapped(
         task: str, architecture: Any, field_name: str | None, point: Path | None,
-        max_degree: int | None, slice_file: Path | None, prime: bool, metric: str | None, samples: int | None,
-        data: Path | None, seed: int, force: bool, **others: Any,
+        max_degree: int | None, slice_file: Path | None, prime: bool, components: bool,
+        metric: str | None, samples: int | None, data: Path | None, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
         if run_script is not None and architecture is None:
             names = {parameter.name or "" for parameter in click.get_current_context().command.params}
             leave_out("is for a task; a script asks by itself", *names - {"task", *SCRIPT})
             return run_script(INPUT(task, None, click.get_current_context()), **others)
-        from agattn.systems.catalogue import build, task_named
+        from agattn.systems.catalogue import build, task_about
+        from agattn.systems.model_tasks import read_weights
         from agattn.systems.points import read_point, read_slice, read_target
 
-        known = task_named(task)
-        given: dict[str, Any] = {"max_degree": max_degree, "prime": prime or None, "slice": slice_file}
-        given["target" if "target" in known.takes else "points"] = point
-        readers: dict[str, Command]
-        readers = {"points": lambda *a: (read_point(*a),), "target": read_target, "slice": read_slice}
+        known = task_about(task, architecture)
+        given: dict[str, Any] = {
+            "max_degree": max_degree, "prime": prime or None, "components": components or None,
+            "slice": slice_file,
+        }  # fmt: skip
+        given[next((key for key in ("target", "weights") if key in known.takes), "points")] = point
+        readers: dict[str, Command] = {
+            "points": lambda *a: (read_point(*a),), "target": read_target, "weights": read_weights,
+            "slice": read_slice,
+        }  # fmt: skip
         for key in readers.keys() & set(known.takes) & given.keys():
-            if given[key] is not None and isinstance(architecture, known.about):
+            if given[key] is not None:
                 given[key] = readers[key](given[key], architecture)
         if metric or samples or data:
             takes = "loss" in known.takes and isinstance(architecture, known.about)

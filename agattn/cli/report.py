@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from agattn.architectures import Architecture, SingleLayer
 from agattn.cli import options
 from agattn.cli.output import check_destination, check_drawing, print_json, progress
 from agattn.errors import InputError
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out deep"
+    epilog="Examples: agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
+    "agattn report --model model.toml --out r"
 )
-@functools.partial(options.attention_alone, instead=lambda given: given["results"] is not None)
+@functools.partial(options.layer_or_network, instead=lambda given: given["results"] is not None)
 @options.file_option(
     "--out", "folder",
     "Write report.html, report.md, figures, scripts and transcripts there.", folder=True, required=True,
@@ -48,8 +50,9 @@ def command(
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
 
-    With --study, a report of all the results of a study. report.html is one page that needs no network;
-    report.md is the same as Markdown.
+    With --model, of any polynomial model: its dimension, symmetries, kinds of points and a fiber. With
+    --study, a report of all the results of a study. report.html is one page that needs no network; report.md
+    is the same as Markdown.
     """
     options.one_blas_thread()
     check_destination(folder, folder=True)
@@ -58,6 +61,8 @@ def command(
         return _of_study(results or Path(), grid, folder, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
+    if not isinstance(architecture, SingleLayer) and architecture.as_network() is None:
+        return _of_model(architecture, folder, force, seed, as_json)
     from agattn.engines.run import Limits
     from agattn.verification.verify import Settings
 
@@ -78,6 +83,22 @@ def command(
         )
     claims = [verdict.as_json() for verdict in verified.verdicts]
     _save(document, folder, {"architecture": architecture.as_json(), "claims": claims} if as_json else None)
+    return document.exit_status
+
+
+def _of_model(model: Architecture, folder: Path, force: bool, seed: int, as_json: bool) -> int:
+    """Report what is found out about a model, natively."""
+    reason = "is for layers and networks of attention, whose claims engines decide"
+    options.leave_out(reason, "engine_name", "timeout", "memory", "max_degree")
+    from agattn.reports.architecture_report import title
+    from agattn.reports.document import refuse_another_report
+    from agattn.reports.model_report import model_report
+
+    refuse_another_report(folder, title(model))
+    with progress(f"{model}") as update:
+        document = model_report(model, seed=seed, force=force, command=_command_line(), progress=update)
+    said: dict[str, object] = {"architecture": model.as_json(), "model": {"summary": document.summary}}
+    _save(document, folder, said if as_json else None)
     return document.exit_status
 
 

@@ -1,4 +1,4 @@
-"""``agattn singularities``: the kinds of points of a network."""
+"""``agattn singularities``: the kinds of points of a network or a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 
 @click.command(
     epilog="Examples: agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
-    "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs"
+    "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities --model model.toml"
 )
 @layer_or_network
 @click.option("--pairs", is_flag=True, help="Take all pairs of what may be special about one matrix, too.")
@@ -25,10 +25,11 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 def command(
     architecture: Architecture, pairs: bool, seed: int, force: bool, destination: Path | None, as_json: bool
 ) -> None:
-    """Ask of each kind of points of a network whether it is critical and whether it is singular.
+    """Ask of each kind of points of a network or a model whether it is critical and whether it is singular.
 
     A kind is weights with something special about them: ranks of the matrices or of the virtual weights M_i
-    and L, symmetric or skew ones, shared vectors, kernels that meet, zero. At integer weights of each kind
+    and L, symmetric or skew ones, shared vectors, kernels that meet, zero; of a model, with --model, arrays
+    of lower rank, with zero or equal rows and columns, equal heads. At integer weights of each kind
     the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent vectors
     of the closure are collected at all preimages known. More of them than the dimension prove the point
     singular; a differential of the largest rank proves a smooth branch; otherwise it is undecided.

@@ -508,7 +508,10 @@ def _point(point: PointFacts) -> list[Table]:
         ),
         ("tangent space", f"dimension {point.tangent_lower} or more", ""),
         ("point", Word(point.singular), Word(str(point.evidence))),
-        *((name, matrix(array[0]), "") for name, array in point.preimages[0].items()),
+        *(
+            (name, matrix(array.reshape(-1, *(1, *array.shape)[-2:])[0]), "")
+            for name, array in point.preimages[0].items()
+        ),
     ]
     return [Table(f"{point.name}: {point.argument}", (), tuple(rows))]
 

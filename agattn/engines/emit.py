@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib import resources
@@ -9,7 +11,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.engines.engine import Engine
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.systems.points import critical_factors
@@ -17,6 +19,8 @@ from agattn.systems.problem import Problem
 
 if TYPE_CHECKING:
     import jinja2
+
+    from agattn.systems.model_tasks import Parameter
 
 
 @lru_cache(maxsize=4)
@@ -39,6 +43,10 @@ def _environment(engine_name: str) -> jinja2.Environment:
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
         "slice_images": _slice_images,
+        "ascii": _ascii,
+        "parameter": _parameter,
+        "variables": _variables,
+        "long": _long,
         "m2": methodcaller("macaulay2"),
         "singular": methodcaller("singular"),
     }
@@ -59,6 +67,41 @@ def _slice_images(problem: Problem, engine_name: str) -> str:
     return ",\n    ".join(map(", ".join, do_batch(images, 8)))
 
 
+def _ascii(text: str) -> str:
+    """Text for comments, on one line and without letters that older engines and terminals do not know."""
+    plain = " ".join(text.replace("×", "x").replace("→", "->").split())
+    return plain.encode("ascii", "replace").decode()
+
+
+def _named(variable: Variable, engine_name: str) -> str:
+    return variable.macaulay2() if engine_name == "macaulay2" else variable.singular()
+
+
+def _parameter(part: Parameter, engine_name: str) -> str:
+    """An array of parameters and the variables that are its entries."""
+    size = " x ".join(map(str, part.shape)) or "1"
+    first, last = (_named(variable, engine_name) for variable in (part.first, part.last))
+    return _ascii(f"{part.name}, {size}: {first}{f' to {last}' if first != last else ''}")
+
+
+def _variables(problem: Problem, engine_name: str) -> str:
+    """The parameters of a model, with line breaks."""
+    ring = problem.data["polynomials"][0].ring
+    return _wrapped(", ".join(_named(variable, engine_name) for variable in ring.variables))
+
+
+def _long(polynomial: Polynomial, engine_name: str) -> str:
+    """A polynomial as an engine reads it, with line breaks between terms."""
+    text = polynomial.macaulay2()
+    if engine_name == "singular":
+        text = re.sub(r"(?<=.)([+-])", r" \1 ", polynomial.singular())
+    return _wrapped(text)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
 def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     """The script that makes an engine solve a problem and print the answer.
 
@@ -74,7 +117,7 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     >>> "agattn-data" in emit(problem, MACAULAY2), "agattn-data" in emit(problem, MACAULAY2, machine=True)
     (False, True)
     """
-    template = _environment(engine.name).get_template(f"{problem.task}.{engine.suffix}.j2")
+    template = _environment(engine.name).get_template(f"{problem.form}.{engine.suffix}.j2")
     macros = _macros(engine)
     text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")
     text = f"{text}\n{macros['machine'](problem) if machine else macros['close']()}"

@@ -388,7 +388,7 @@ def _run(
 # Reading ----------------------------------------------------------------------------------------------------
 
 _NAME = re.compile(r"'(\w+)'")
-_DYADIC = re.compile(r"(-?\d+) ?/ ?2\^(\d+)")
+_DYADIC = re.compile(r"(?<!\d)(-?\d+) ?/ ?2\^(\d+)")  # looked for at the first digit alone: numbers are long
 _MAX_EXPONENT = 10**6  # of a denominator; a longer one is no precision that anybody asked for
 
 

@@ -26,7 +26,7 @@ from dataclasses import replace
 import flint
 
 from agattn._version import __version__
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Code, Lines, Math, Table, Word
@@ -106,14 +106,14 @@ def report(
     return Document(title(architecture), said, body, clock, exit_status=status), verified
 
 
-def title(architecture: SingleLayer | DeepNetwork) -> str:
+def title(architecture: Architecture) -> str:
     """The title of the report of an architecture.
 
     >>> title(SingleLayer(2, 1)), title(DeepNetwork((2, 2), (1,)))
     ('Lightning self-attention M(2,1,2)', 'Self-attention network M(2,2; 1), t = 3')
     """
-    words = {"layer": "Lightning self-attention", "network": "Self-attention network"}[architecture.kind]
-    return f"{words} {architecture.name}"
+    words = {"layer": "Lightning self-attention", "network": "Self-attention network"}
+    return f"{words.get(architecture.kind, 'Model')} {architecture.name}"
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -137,14 +137,6 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
         (Code(_files(r)[0].name), str(r.installation), r.problem.field_name, Code(r.script_sha256))
         for r in runs
     )
-    versions: tuple[tuple[Cell, ...], ...] = (
-        ("command", Code(command or "agattn report")),
-        ("seed", settings.seed),
-        ("agattn", __version__),
-        ("Python", platform.python_version()),
-        ("python-flint", flint.__version__),
-        *sorted({(run.installation.engine.name, run.installation.version) for run in runs}),
-    )
     return {
         "refuted": refuted,
         "claims": claims_table(verified.verdicts),
@@ -156,8 +148,21 @@ def _shared(verified: Report, settings: Settings, command: str) -> Values:
             "Scripts and their fingerprints", ("script", "engine", "field", "SHA-256"), fingerprints
         ),
         "troubles": sorted(verified.troubles),
-        "versions": Table("Versions, seed and command", ("what", "value"), versions),
+        "versions": versions(settings.seed, command, runs),
     }
+
+
+def versions(seed: int, command: str, runs: Sequence[Run] = ()) -> Table:
+    """What makes a report again: the command, the seed, and all versions."""
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("command", Code(command or "agattn report")),
+        ("seed", seed),
+        ("agattn", __version__),
+        ("Python", platform.python_version()),
+        ("python-flint", flint.__version__),
+        *sorted({(run.installation.engine.name, run.installation.version) for run in runs}),
+    )
+    return Table("Versions, seed and command", ("what", "value"), rows)
 
 
 def claims_table(verdicts: Sequence[Verdict]) -> Table:

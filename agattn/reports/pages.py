@@ -10,6 +10,7 @@ from typing import Any
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced_widths
+from agattn.geometry.singularities.kinds import Kind
 from agattn.geometry.singularities.limits import LimitSet
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
@@ -93,7 +94,9 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         (point, at, said) for point, at in judged if at is not None and (said := at.statement()) is not None
     ]
     others = [
-        (at, said, point.kind.network.t) for point, at, said in theorem if point.is_critical != said.critical
+        (at, said, _kind(point).network.t)
+        for point, at, said in theorem
+        if point.is_critical != said.critical
     ]
     return _rendered(
         "points.md.j2", whole=True, command=command, groups=groups,
@@ -112,7 +115,7 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
     rows: list[list[object]] = []
     for found in group.found:
         if isinstance(found.limits, LimitSet):
-            l = found.network.layers  # the paper's l
+            l = found.limits.network.layers  # the paper's l
             rows.append([found.network, found.dimension.dimension, found.limits.dimension])
             for names in ([f"rk M_{i} = 1" for i in range(1, l)], [f"rk M_{l} = rk L = 1"]):
                 points = [point for name in names for point in found.kinds if point.name == name]
@@ -121,11 +124,17 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
     return rows
 
 
+def _kind(point: PointFacts) -> Kind:
+    """What is special about weights of a network of attention."""
+    assert isinstance(point.kind, Kind)
+    return point.kind
+
+
 def _virtual(point: PointFacts) -> VirtualPoint | None:
     """The virtual weights of a point, where there are such."""
-    if point.kind.virtual is None:
+    if (given := _kind(point).virtual) is None:
         return None
-    M, L = point.kind.virtual
+    M, L = given
     return VirtualPoint(point.name, tuple(M), L)
 
 

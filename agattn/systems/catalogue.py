@@ -1,7 +1,8 @@
 """All tasks, and the problems that they put to engines.
 
 A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.critical_tasks`,
-:mod:`agattn.systems.network_tasks` or :mod:`agattn.systems.deep_tasks`, and one template for each engine.
+:mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or :mod:`agattn.systems.model_tasks`,
+and one template for each engine.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title
@@ -18,7 +19,7 @@ from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.systems import critical_tasks, deep_tasks, layer_tasks, network_tasks
+from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -33,8 +34,14 @@ TASKS: Mapping[str, Task[Any]] = {
     if isinstance(value, Task) and value.results
 }
 
-_OPTIONS = {"points": "--point", "target": "--point", "slice": "--slice", "max_degree": "--max-degree",
-            "prime": "--prime", "loss": "--metric"}  # fmt: skip
+#: Of these names, the tasks that are put to engines about any other polynomial architecture.
+MODEL_TASKS: Mapping[str, Task[Any]] = {
+    value.name: value for value in vars(model_tasks).values() if isinstance(value, Task)
+}
+
+_OPTIONS = {"points": "--point", "weights": "--point", "target": "--point", "slice": "--slice",
+            "max_degree": "--max-degree", "prime": "--prime", "components": "--components",
+            "loss": "--metric"}  # fmt: skip
 
 
 def task_named(name: str) -> Task[Any]:
@@ -51,6 +58,27 @@ def task_named(name: str) -> Task[Any]:
     return TASKS[name]
 
 
+def task_about(name: str, architecture: Architecture) -> Task[Any]:
+    """The task of this name for an architecture: by the formulas of its kind, or for any model.
+
+    Raises:
+        InputError: if there is none, or it is about another kind of architecture.
+
+    >>> from agattn import DeepNetwork, SingleLayer
+    >>> [task_about("fiber", of).template for of in (SingleLayer(2, 1), DeepNetwork((2, 1), (1,)))]
+    ['', 'model-fiber']
+    """
+    task = task_named(name)
+    fits = isinstance(architecture, task.about)
+    if fits and (name not in MODEL_TASKS or task.one_token or architecture.t > 1):
+        return task
+    if name not in MODEL_TASKS:
+        raise InputError(f"{name} is about a {task.about.kind}; give {task.about.options}")
+    if architecture.degree is None:
+        raise InputError(f"{name} is about polynomials, and {architecture} is normalized")
+    return MODEL_TASKS[name]
+
+
 def build(
     name: str, architecture: Architecture, characteristic: int = 0, *, seed: int = 0, force: bool = False,
     **given: Any,
@@ -59,23 +87,22 @@ def build(
 
     Args:
         name: one of :data:`TASKS`.
-        architecture: a single layer or a network, whichever the task is about.
+        architecture: a single layer, a network or a model, whichever the task is about.
         characteristic: 0 for ℚ, or a prime for 𝔽_p.
         seed: of random weights, where the task needs some.
         force: build it however large it is.
         given: what the task takes: ``points`` instead of one representative of each stratum; ``target``, all
             coordinates of a point of the ambient space; ``slice`` instead of that of Figure 1;
             ``max_degree``; ``prime``, whether to decide primality; ``loss``, instead of that of generic
-            samples. ``None`` is as if it were not given.
+            samples; of a model ``weights``, all parameters in their order, and ``components``, whether to
+            find these. ``None`` is as if it were not given.
 
     Raises:
         InputError: if there is no such task, or it does not apply to the architecture.
         TooLargeError: if the system is beyond the stated limit.
     """
-    task = task_named(name)
+    task = task_about(name, architecture)
     given = {key: value for key, value in given.items() if value is not None}
-    if not isinstance(architecture, task.about):
-        raise InputError(f"{name} is about a {task.about.kind}; give {task.about.options}")
     if not task.one_token and architecture.t == 1:
         raise InputError(
             f"{name} needs t ≥ 2: with one token only V and A + Aᵀ matter, which have other orbits"
@@ -88,24 +115,23 @@ def build(
     check_field(characteristic)
     if not force and (large := task.too_large(architecture)):
         raise TooLargeError(f"{name} for {large}. Use --force to write it all the same")
-    data = task.data(architecture, {"seed": seed, **given})
+    data = task.data(architecture, {"seed": seed, "force": force, **given})
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    title = task.title.format(M=architecture.name)
-    problem = Problem(
-        name, title, f"{PAPER}, {task.reference}", architecture, results, "", data, characteristic
-    )
+    title = task.title.format(M=architecture.name, to=data.get("to", ""))
+    reference = f"{PAPER}, {task.reference}" if task.reference else ""
+    problem = Problem(name, title, reference, architecture, results, "", data, characteristic, task.template)
     for entry in problem.numbers() if characteristic else ():
         if entry.denominator % characteristic == 0:
             raise InputError(
                 f"{entry} is no element of the field with {characteristic} elements; use another prime, or QQ"
             )
-    words = [f"agattn emit {name} --engine ENGINE {architecture.arguments}"]
+    words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
     words += [f"--seed {seed}"] if seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
-    words += ["--prime"] if data.get("prime") else []
+    words += [_OPTIONS[key] for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
-    words += [f"{_OPTIONS[key]} FILE" for key in given if key in ("points", "target", "slice")]
+    words += [f"{_OPTIONS[key]} FILE" for key in given if _OPTIONS[key] in ("--point", "--slice")]
     if (chosen := given.get("loss")) is not None:
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []

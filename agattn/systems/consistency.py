@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, prod
+from operator import mul
 from typing import Any, cast
 
 import flint
@@ -28,7 +29,7 @@ import numpy as np
 from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError, TooLargeError, TranscriptError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
@@ -46,6 +47,7 @@ from agattn.geometry.variety.coordinates import coefficients, coordinates, diffe
 from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.deep_tasks import limit_ranks, limit_value, vanish_on, weights_ring, zero_sets
+from agattn.systems.model_tasks import jacobian_rank
 from agattn.systems.problem import Answer, Point
 
 # Modulo a small prime a random point can be a special one.
@@ -65,7 +67,7 @@ def check_answer(answer: Answer) -> None:
     for name, value in answer.integers.items():
         if name.split("@")[0] in ("prime", "member", "escapes", "rescaling"):
             _between(0, f"the value of {name}", value, 1)
-    if check := _CHECKS.get(answer.problem.task):
+    if check := _CHECKS.get(answer.problem.form):
         check(answer)
 
 
@@ -549,16 +551,18 @@ def _check_deep_zeros(answer: Answer) -> None:
         place = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
         point = [image(*place) for image in zeros.points]
         for i in through:
-            gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in components[i]]
-            rank = (
-                flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank()
-                if p
-                else rational_matrix(gradients, size).rank()
-            )
-            high[i] = min(high[i], size - rank)
+            high[i] = min(high[i], size - _gradient_rank(components[i], point, p))
             _between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
     for i, dim in dims.items():
         _between(0, f"the dimension of component@{i}", dim, high[i])
+
+
+def _gradient_rank(forms: Sequence[Polynomial], point: Sequence[Any], p: int) -> int:
+    """The rank of the gradients of polynomials, at least one, at a point."""
+    gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in forms]
+    if p:
+        return int(flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank())
+    return int(rational_matrix(gradients, len(point)).rank())
 
 
 def _check_deep_limit(answer: Answer) -> None:
@@ -595,6 +599,92 @@ def _check_critical_equations(answer: Answer) -> None:
     _demand((degree > 0) == (dimension >= 0), "dimension and degree do not fit")
 
 
+# Any polynomial architecture --------------------------------------------------------------------------------
+
+
+def _check_model_ideal(answer: Answer) -> None:
+    """Equations of an image of an affine space, which is irreducible, all of them or to a degree."""
+    problem, forms = answer.problem, answer.polynomials["generators"]
+    data, p = problem.data, problem.characteristic
+    degrees, size = data["degrees"], len(data["polynomials"])
+    low, high = _model_dimension(problem.architecture)
+    for f in forms:
+        if degrees:
+            weights = {sum(map(mul, degrees, exponents)) for exponents in f.terms}
+            _demand(len(weights) == 1, f"{f.macaulay2()[:80]} is not homogeneous")
+            most = data.get("bound", max(weights))
+            _between(1, f"the degree of {f.macaulay2()[:80]}", max(weights), most)
+    ranks = [0]
+    generator = np.random.default_rng(0)
+    for _ in range(3):
+        theta = [int(n) for n in generator.integers(-9, 10, problem.architecture.parameters)]
+        point = [f(*theta) for f in data["polynomials"]]
+        for f in forms:
+            _demand(not f(*point), f"the engine's equation {f.macaulay2()[:80]} does not vanish on the image")
+        ranks.append(_gradient_rank(forms, point, p) if forms else 0)
+    _between(0, "the rank of the gradients", max(ranks), size - low)
+    if "dimension" not in answer.integers:
+        _between(data["max_degree"], "the last degree", answer.integers["max-degree"], data["max_degree"])
+        return
+    dim, degree = answer.integers["dimension"], answer.integers["degree"]
+    exact = not p or p > _LARGE_PRIME
+    _between(low if _is_exact(answer) else 0, "the dimension", dim, high)
+    # At a general point the gradients of equations of a prime ideal have the codimension as rank.
+    _between(size - dim if exact else 0, "the rank of the gradients", max(ranks), size - dim)
+    bezout = prod(sorted((f.degree() for f in forms), reverse=True)[: size - dim])
+    cone = len(set(degrees)) == 1
+    complete = cone and size - dim == len(forms)
+    # Harris, Algebraic Geometry, Proposition 18.9, where linear equations are among minimal generators.
+    least = size - dim - sum(f.degree() == 1 for f in forms) + 1 if cone else 1
+    _between(bezout if complete else least, "the degree", degree, bezout)
+    _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
+
+
+def _model_dimension(architecture: Architecture) -> tuple[int, int]:
+    found = dimension(architecture, force=True)
+    return found.lower_bound, found.upper_bound
+
+
+def _check_model_fiber(answer: Answer) -> None:
+    """Each component of a fiber has at least the dimension of a general one, and one contains the point."""
+    integers, data, architecture = answer.integers, answer.problem.data, answer.problem.architecture
+    n, polynomials = architecture.parameters, data["polynomials"]
+    tangent = n - jacobian_rank(polynomials, data["point"])
+    high = tangent if _is_exact(answer) else n
+    _between(tangent, "the dimension of the tangent space", integers["tangent-dimension"], high)
+    least = n - _model_dimension(architecture)[1] if _is_exact(answer) else n - len(polynomials)
+    dim, degree = integers["dimension"], integers["degree"]
+    _between(max(least, 0), "the dimension of the fiber", dim, n - 1 if _is_exact(answer) else n)
+    bezout = prod(sorted((f.degree() for f in polynomials), reverse=True)[: n - dim])
+    if "components" not in integers:
+        _between(1, "the degree of the fiber", degree, bezout)
+        return
+    parts = range(1, integers["components"] + 1)
+    dims = [integers[f"component-dimension@{i}"] for i in parts]
+    _demand(bool(dims), "the fiber has no component, and contains the point")
+    _between(max(dims), "the dimension of the fiber", dim, max(dims))
+    _demand(min(dims) >= least, f"a component has dimension {min(dims)}; it must be at least {least}")
+    near = f"no component has dimension at most {high}, that of the tangent space at the point"
+    _demand(min(dims) <= high, near)
+    degrees = [integers[f"component-degree@{i}"] for i in parts]
+    _demand(min(degrees) >= 1, f"a component has degree {min(degrees)}")
+    reduced = sum(d for d, of in zip(degrees, dims, strict=True) if of == dim)
+    _between(reduced, "the degree of the fiber", degree, bezout)
+
+
+def _check_model_critical(answer: Answer) -> None:
+    """A determinantal locus, which is everything nowhere and has at most the codimension of a general one."""
+    integers, data = answer.integers, answer.problem.data
+    n, N, r = answer.problem.architecture.parameters, len(data["polynomials"]), data["rank"]
+    dim, degree = integers["dimension"], integers["degree"]
+    _between(r if _is_exact(answer) else 0, "the rank of the Jacobian", integers["rank"], r)
+    there = jacobian_rank(data["polynomials"], (0,) * n) < r  # the point 0
+    least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
+    _between(least, "the dimension of the locus", dim, n - 1 if _is_exact(answer) else n)
+    _between(n - dim, "the codimension", integers["codimension"], n - dim)
+    _demand((degree > 0) == (dim >= 0), f"the degree of the locus is {degree}, and its dimension {dim}")
+
+
 _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "implicit-ideal": _check_ideal,
     "rank-one-locus": _check_rank_one_locus,
@@ -615,4 +705,7 @@ _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "deep-fiber": _check_deep_fiber,
     "deep-base-locus": _check_deep_zeros,
     "deep-limit": _check_deep_limit,
+    "model-implicit-ideal": _check_model_ideal,
+    "model-fiber": _check_model_fiber,
+    "model-critical-locus": _check_model_critical,
 }

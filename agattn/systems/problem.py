@@ -78,6 +78,7 @@ class Problem:
         data: what else the script needs, by name: ``points`` at which something is computed, ``equations``
             that vanish on the neuromanifold, ``max_degree``, and so on as the task has it.
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
+        template: the name of the scripts' templates; the task's if empty.
     """
 
     task: str
@@ -88,6 +89,12 @@ class Problem:
     command: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     characteristic: int = 0
+    template: str = ""
+
+    @property
+    def form(self) -> str:
+        """What the question is put by and its answer checked by: the name of the templates."""
+        return self.template or self.task
 
     @property
     def layer(self) -> SingleLayer:
@@ -118,6 +125,8 @@ class Problem:
             value = waiting.pop()
             if isinstance(value, Fraction):
                 yield value
+            elif isinstance(value, Polynomial):
+                yield from map(Fraction, value.terms.values())
             elif is_dataclass(value):
                 waiting += vars(value).values()
             elif isinstance(value, tuple):
@@ -144,9 +153,11 @@ class Answer:
         return {p.ranks: self.integers[f"{name}@{p.label}"] for p in self.problem.points if p.ranks}
 
     def as_json(self) -> dict[str, object]:
-        """The answer as JSON-ready data; polynomials in Macaulay2's syntax."""
-        polynomials = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
-        return {"field": self.problem.field_name, **self.integers, **polynomials}
+        """The answer as JSON-ready data; polynomials in Macaulay2's syntax, and what y_k are if known."""
+        found = {name: [f.macaulay2() for f in fs] for name, fs in self.polynomials.items()}
+        if found and (meanings := self.problem.data.get("coordinates")):
+            found["coordinates"] = [f"y_{k}: {meaning}" for k, meaning in enumerate(meanings, 1)]
+        return {"field": self.problem.field_name, **self.integers, **found}
 
 
 def matrix(rows: Any) -> Matrix:

@@ -33,16 +33,17 @@ class Task(Generic[A]):
         infeasible: the reason why no engine is asked about an architecture (where there is only a native
             computation, why that is not tried), or an empty string. Scripts are written all the same.
         summary: one line for ``agattn emit --list``.
-        title: of a script, with {M} for the architecture.
+        title: of a script, with {M} for the architecture, and {to} for what the data have as ``to``.
         reference: the statement of the paper that it belongs to.
         results: what a script must print; none where only the native computation knows.
         data: what else the script needs, from the architecture and what was given by name, the seed always.
         read: turns an engine's answer into the value.
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
-        takes: what may be given: ``"points"``, ``"target"``, ``"slice"``, ``"max_degree"``, ``"prime"``,
-            ``"loss"``, ``"seed"``.
+        takes: what may be given: ``"points"``, ``"weights"``, ``"target"``, ``"slice"``, ``"max_degree"``,
+            ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
         one_token: whether the task makes sense for a single layer at t = 1.
+        template: by what engines find their template, if not by the name, which another task may have.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Task(Generic[A]):
     too_large: Callable[[A], str] = lambda architecture: ""
     takes: tuple[str, ...] = ()
     one_token: bool = True
+    template: str = ""
 
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""

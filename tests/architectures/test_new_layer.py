@@ -1,15 +1,48 @@
 """A kind of layer that the package does not know: what is generic works from the protocol alone."""
 
 import doctest
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+import agattn as ag
+from agattn.architectures.layers import Layer
 from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "layer.md"
+
+
+@dataclass(frozen=True)
+class Neighbours(Layer):
+    """Y_j = W_1 x_j + W_2 x_{j+1}, from the last token on to the first."""
+
+    out: int
+    type = "neighbours"
+
+    def output_shape(self, shape):
+        return self.out, shape[1]
+
+    def shapes(self, shape):
+        return {"W": (2, self.out, shape[0])}
+
+    def degrees(self, weights, inputs):
+        return weights + 1, inputs
+
+    def evaluate(self, arithmetic, parameters, X):
+        W = parameters["W"]
+        after = X[..., [*range(1, X.shape[-1]), 0]]
+        return arithmetic.clean(
+            arithmetic.matmul(W[..., 0, :, :], X) + arithmetic.matmul(W[..., 1, :, :], after)
+        )
+
+
+@pytest.mark.parametrize(("layers", "value"), [([Neighbours(1)], 2), ([ag.Sum(), Neighbours(1)], 1)])
+def test_tokens_may_be_mixed_by_a_layer_that_says_nothing_of_it(layers, value):
+    found = dimension(ag.Network(layers, 1, 3))
+    assert (found.dimension, found.lower_bound <= value <= found.upper_bound) == (value, True)
 
 
 @pytest.fixture(scope="module")

@@ -74,6 +74,23 @@ def test_a_fiber(models):
     assert said.out.endswith("half.json: another function (proved)\n")
 
 
+def test_singularities(models):
+    found = document("singularities", "--model", "cubic.py:cubic")
+    assert (found["dimension"], found["closed"], found["zeros"]) == (2, None, ["s = 0"])
+    kinds = {kind["name"]: (kind["singular"], kind["argument"]) for kind in found["kinds"]}
+    assert kinds["s = 0"] == ("singular", "cone") and kinds["generic"] == ("smooth branch", "immersion")
+    assert "Whether M is closed is not known." in call("singularities", "--model", "cubic.py:cubic").out
+
+
+def test_a_report(models):
+    found = document("report", "--model", "cubic.py:cubic", "--out", "r")
+    assert found["model"]["summary"].startswith("Dimension 2 in 4 coordinates, proved. Of 4 kinds of ")
+    said = (models / "r" / "report.md").read_text()
+    assert said.startswith("# Model twisted(s: 2)\n")
+    assert "agattn report --model cubic.py:cubic --out DIR" in said
+    assert found["files"] == ["r/report.html", "r/report.md"]
+
+
 def test_a_study_of_models(models):
     text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
@@ -101,8 +118,9 @@ def test_a_study_of_models(models):
         ("ideal --model sums.toml --engine M2", "by elimination are a task of their own: agattn run"),
         ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
         ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
-        ("report --model sums.toml --out r", "agattn report is about layers and networks of attention"),
-        ("singularities --model sums.toml", "known for networks of attention layers; 3×1"),
+        ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
+        ("report --model softmax.toml --out r", "reports of models are those of polynomial ones"),
+        ("singularities --model softmax.toml", "kinds of points are those of polynomial models"),
         ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
         ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
         ("fiber --model softmax.toml w.json", "agattn fiber is about polynomial models; 3×2"),

@@ -5,7 +5,7 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
-from agattn.systems.catalogue import TASKS, build, is_prime
+from agattn.systems.catalogue import MODEL_TASKS, TASKS, build, is_prime
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     minors_are_feasible,
@@ -110,6 +110,8 @@ def test_one_token(task):
     if TASKS[task].one_token:
         command = build(task, layer, **needed(task, layer)).command
         assert command.split(" -a 2 ")[1].startswith("-t 1")
+    elif task in MODEL_TASKS:
+        assert build(task, layer).form == f"model-{task}"
     else:
         with pytest.raises(InputError, match=f"^{task} needs t ≥ 2"):
             build(task, layer)

@@ -8,7 +8,7 @@ import pytest
 from command_line import call
 from transcripts import sealed
 
-from agattn import DeepNetwork, SingleLayer
+from agattn import DeepNetwork, Linear, Network, PolynomialMap, SingleLayer
 from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
@@ -32,6 +32,9 @@ UNITS = matrix([[int(i == j) for j in range(6)] for i in range(6)])
 NORM = {"loss": loss(LAYER, "coefficients")}
 OTHER = {"slice": Slice(tuple(map(Fraction, (1, 0, 2, 0, 1, 1))), (UNITS[0], UNITS[3], UNITS[4]))}
 
+CUBIC = PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
+LINEAR = Network([Linear(1), Linear(2)], dim=2)
+
 #: Which values of an answer may be other ones without a contradiction, where that is so.
 OPEN = {
     # Without a certificate or another engine, the degree is bounded only, unless the equations are as many as
@@ -48,6 +51,11 @@ OPEN = {
     ("critical-points", LAYER): "dimension|degree|lower",
     ("critical-equations", LAYER): "dimension|degree",
     ("tangent-cone", LAYER): "term",
+    # Degrees are bounded by Bézout's theorem only, and dimensions of fibers from below only.
+    ("implicit-ideal", CUBIC): "degree",
+    ("fiber", CUBIC): "dimension|degree",
+    ("fiber", LINEAR): "degree|component-degree",
+    ("critical-locus", LINEAR): "degree",
     # Of fibers only some points are known.
     ("deep-fiber", DEEP): "(limit|point|rank-one)-(dimension|degree)",
 }
@@ -78,6 +86,12 @@ CASES = [
     ("deep-fiber", DEEP, {}),
     ("deep-base-locus", DEEP, {}),
     ("deep-limit", DEEP, {}),
+    ("implicit-ideal", CUBIC, {"prime": True}),
+    ("implicit-ideal", LINEAR, {"max_degree": 2}),
+    ("implicit-ideal", LINEAR, {}),
+    ("fiber", CUBIC, {}),
+    ("fiber", LINEAR, {"components": True}),
+    ("critical-locus", LINEAR, {}),
 ]
 
 

@@ -64,8 +64,8 @@ def test_the_digest_belongs_to_the_question():
 def test_what_it_is_not_for():
     with pytest.raises(InputError, match="one head"):
         task(DeepNetwork((2, 2), (2,), t=2, heads=2))
-    with pytest.raises(InputError, match="fiber is about a layer; give -d"):
-        build("fiber", NETWORK)
+    with pytest.raises(InputError, match="tangent-cone is about a layer; give -d"):
+        build("tangent-cone", NETWORK)
     with pytest.raises(InputError, match="did you mean 'virtual-fiber'"):
         build("virtual-fibre", NETWORK)
     with pytest.raises(InputError, match="about a network; give --dims"):

@@ -63,6 +63,8 @@ class AffineChart:
         y: the N coordinates as polynomials in the coordinates of the chart.
         factors: matrices of polynomials: ``V``, ``K``, ``Q`` with A = KᵀQ; for (1,1,2) ``h``, ``q``, ``W``,
             ``S``.
+        forms: for each factor that is normalized, an affine form: its first entry is 1 plus this
+            combination of the others.
     """
 
     layer: SingleLayer
@@ -71,6 +73,7 @@ class AffineChart:
     linear: str
     y: tuple[Polynomial, ...]
     factors: Mapping[str, Array]
+    forms: Mapping[str, tuple[int, ...]]
 
     @property
     def ring(self) -> PolynomialRing:
@@ -127,6 +130,53 @@ class AffineChart:
             found.append(entries.reshape(matrix.shape))
         return found
 
+    def near(self, A: Array, V: Array) -> list[float]:
+        """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.
+
+        Raises:
+            InputError: if the point is at infinity in this chart, or A = 0 or V = 0.
+        """
+        rank = self.layer.alpha
+        left, sizes, right = np.linalg.svd(A)
+        A = (left[:, :rank] * sizes[:rank]) @ right[:rank]
+        values: dict[str, Array] = {}
+        if self.is_pair:
+            k, h, q = left[:, 0], V @ np.linalg.svd(V)[2][0], sizes[0] * right[0]
+            v = np.linalg.svd(V)[2][0]
+            W = self._basis("W", np.stack([k, v]), values)
+            back = np.linalg.pinv(W)
+            S = back.T @ (np.outer(k, v) + np.outer(v, k)) @ back / 2
+            values |= {"h": h, "q": q, "s": S[[0, 0, 1], [0, 1, 1]]}
+        else:
+            K = self._basis("K", left[:, :rank].T, values)
+            values |= {"v": V.ravel(), "q": np.linalg.lstsq(K.T, A, rcond=None)[0].ravel()}
+        scale = 1.0
+        for name, form in self.forms.items():
+            size = float(values[name][0] - np.array(form) @ values[name][1:])
+            if abs(size) < 1e-9 * np.abs(values[name]).max() or not size:
+                raise InputError(
+                    f"the weights are at infinity in the chart of {self.name} of {self.layer.name}"
+                )
+            scale *= size
+            values[name] = values[name][1:] / size
+        values |= {self.linear: values[self.linear] * scale} if self.linear else {"lambda": np.array([scale])}
+        places = [(v.letter, v.indices[0] - 1 if v.indices else 0) for v in self.ring.variables]
+        return [float(values[letter][i]) for letter, i in places]
+
+    def _basis(self, name: str, rows: Array, values: dict[str, Array]) -> Array:
+        """The basis that the chart has of the row space; its coordinates go to ``values``."""
+        entries = list(self.factors[name].ravel())
+        free = [x for x, v in zip(self.ring.gens, self.ring.variables, strict=True) if v.letter == "b"]
+        shape = self.factors[name].shape
+        constant = np.array([float(f.constant) for f in entries]).reshape(shape)
+        slopes = [np.array([float(f.derivative(x).constant) for f in entries]).reshape(shape) for x in free]
+        if free:
+            beyond = np.linalg.svd(rows)[2][len(rows) :].T
+            matrix = np.stack([(slope @ beyond).ravel() for slope in slopes], axis=1)
+            values["b"] = np.linalg.lstsq(matrix, -(constant @ beyond).ravel(), rcond=None)[0]
+            constant = constant + sum(x * slope for x, slope in zip(values["b"], slopes, strict=True))
+        return constant
+
 
 @lru_cache(maxsize=64)
 def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) -> AffineChart:
@@ -154,7 +204,7 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
         bases = {"b": (r, d), "f": (r_v, r), "g": (r_a, r)}
     sizes = {name: rows * columns for name, (rows, columns) in factors.items()}
     dimension = sum(sizes.values()) - len(sizes) + 1 + sum(m * (n - m) for m, n in bases.values())
-    linear = max(sizes, key=lambda name: sizes[name])
+    linear = max(reversed(sizes), key=lambda name: sizes[name])
     if 2 * sizes[linear] <= dimension:
         linear = ""
     order = [] if linear else [Variable("lambda")]
@@ -164,6 +214,7 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
     ring = PolynomialRing(order)
     at = dict(zip(ring.variables, ring.gens, strict=True))
     draw = random.Random(f"{layer.name} {stratum} {seed}")
+    forms: dict[str, tuple[int, ...]] = {}
 
     def factor(name: str) -> Array:
         rows, columns = factors[name]
@@ -171,8 +222,8 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
             entries = [at[Variable(name, (n + 1,))] for n in range(sizes[name])]
         else:
             free = [at[Variable(name, (n + 1,))] for n in range(sizes[name] - 1)]
-            first = sum((x * draw.choice((-3, -2, -1, 1, 2, 3)) for x in free), ring.one())
-            entries = [first, *free]
+            forms[name] = tuple(draw.choice((-1, 1) if seed < 2 else (-3, -2, 2, 3)) for _ in free)
+            entries = [sum((c * x for c, x in zip(forms[name], free, strict=True)), ring.one()), *free]
         return np.array(entries, dtype=object).reshape(rows, columns)
 
     def basis(name: str) -> Array:
@@ -213,4 +264,4 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
         Q = factor("q")
         matrices = {"V": V, "K": K, "Q": Q}
         y = coefficients(layer, K.T @ Q, V)
-    return AffineChart(layer, stratum, regular, linear, tuple(y), matrices)
+    return AffineChart(layer, stratum, regular, linear, tuple(y), matrices, forms)

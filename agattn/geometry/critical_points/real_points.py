@@ -13,9 +13,8 @@ the eigenvalues are proved by the same balls.
 >>> best = part_by_elimination(layer, loss(layer)).points[0]
 >>> print(best, best.gradient < 1e-20)
 minimum on (1,2,2): loss 219.5974004 (proved) True
->>> A, V = best.weights[0].A, best.weights[0].V
->>> print([[x.str(4, radius=False) for x in row] for row in [*A, *V]])
-[['0.003937', '0.001155'], ['0.01485', '-0.01057'], ['1.192', '-0.1919']]
+>>> best.y[0].str(4, radius=False), float(best.y[0].rad()) < 1e-20
+('0.004693', True)
 """
 
 from __future__ import annotations

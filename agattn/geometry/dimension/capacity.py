@@ -31,7 +31,6 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import comb, prod
@@ -43,18 +42,14 @@ from agattn.algebra.residues import Residues, RowSpace, random_prime, random_res
 from agattn.architectures import (
     Architecture,
     Attention,
-    Convolution,
     Linear,
     Network,
-    Perceptron,
     PolynomialMap,
     Power,
-    Skip,
     Sum,
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
-from agattn.architectures.layers import Layer
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
 
@@ -76,7 +71,7 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         return min(bounds, key=lambda bound: bound.value)
     if not isinstance(network, Network):
         return symmetry_bound(network, seed)
-    if len(network.layers) == 1 and (inner := _residual(network.layers[0])):
+    if len(network.layers) == 1 and (inner := network.layers[0].residual()):  # a translation of these
         return capacity_bound(Network(inner, *network.input_shape), seed)
     known = network.as_network()
     found = (
@@ -103,13 +98,6 @@ def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> 
     return np.array(tangents).reshape(-1, network.parameters)
 
 
-def _residual(layer: Layer) -> tuple[Layer, ...]:
-    """The layers to whose output a layer adds its input: a translation, which changes no dimension."""
-    if isinstance(layer, Skip):
-        return layer.layer
-    return (replace(layer, skip=False),) if isinstance(layer, (Attention, Perceptron)) and layer.skip else ()
-
-
 def layers_bound(
     network: Architecture, seed: int = 0, further: Callable[[Network], Bound | None] = lambda layer: None
 ) -> Bound | None:
@@ -123,7 +111,7 @@ def layers_bound(
     for i, layer in enumerate(network.layers, 1):
         alone = Network((layer,), *shape)
         if alone.parameters:
-            known = capacity_bound(alone, seed), further(Network(_residual(layer) or (layer,), *shape))
+            known = capacity_bound(alone, seed), further(Network(layer.residual() or (layer,), *shape))
             bound = min((one for one in known if one), key=lambda one: one.value)
             total += bound.value
             found.append(f"{bound.value} for layer {i} ({bound.reason})")
@@ -176,13 +164,9 @@ def _monomials(network: Network) -> Bound | None:
     rows, tokens = network.output_shape
     alone, ordered, pooled = True, False, False
     for layer in (place.layer for place in network.places):
-        if isinstance(layer, Attention):
-            alone, ordered = alone and network.t == 1, ordered or layer.mask != "none" or layer.rotary
-        elif isinstance(layer, Convolution):
-            alone, ordered = False, True
-        elif isinstance(layer, Power):
-            alone = alone and not pooled
-        pooled = pooled or isinstance(layer, Sum)
+        linear = layer.degrees(0, 1) in ((0, 1), (1, 1))  # else there are products of tokens after their sum
+        alone = alone and layer.mixes in ("nothing", "sum") and (linear or not pooled)
+        ordered, pooled = ordered or layer.mixes == "order", pooled or layer.mixes == "sum"
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
     if ordered:
         outputs *= tokens

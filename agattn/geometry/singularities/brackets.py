@@ -8,7 +8,7 @@ and where the two are equal, the fiber is smooth there and m = 1. The rank is bo
 prime, the dimension of the fiber by :mod:`~agattn.geometry.singularities.families`. Where they do not meet
 and the architecture is small, the ideal of φ(w) − φ(w₀) is written down on a slice through the orbit of the
 symmetries, and :mod:`~agattn.geometry.singularities.newton` splits off free coordinates and bounds the rest.
-The page on learning coefficients has the proofs.
+Of a product of two matrices λ is known at all weights. The page on learning coefficients has the proofs.
 
 >>> from agattn import DeepNetwork
 >>> one = [[1, 0], [0, 1]]
@@ -35,9 +35,10 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.arithmetic import RingArithmetic
+from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, Linear, Network, Perceptron
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import upper_bound
@@ -50,6 +51,7 @@ from agattn.geometry.singularities.families import (
     widest_family,
     with_all_symmetries,
 )
+from agattn.geometry.singularities.learning_coefficients import Factorization, product_at_zero
 from agattn.geometry.singularities.newton import germ
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
@@ -135,6 +137,17 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
+    if (product := _two_matrices(at)) is not None:
+        p, q, h = product.product
+        least = product_at_zero(p, q, h)
+        value = Fraction(product.rows * product.columns - p * q + least.twice, 2)
+        reasons.append(
+            f"equal to {value}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
+            "matrix at zero and free coordinates (Aoyagi and Watanabe)"
+        )
+        fiber = widest_family(at, n - rank, 0, seed).dimension
+        m, proved = least.multiplicity, Evidence.PROVED
+        return Bracket(architecture, value, value, m, rank, fiber, proved, 0.0, tuple(reasons))
     if rank == bound.value:
         reasons.append(
             f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
@@ -178,6 +191,23 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         m = 1
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
     return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
+
+
+def _two_matrices(at: Weights) -> Factorization | None:
+    """The matrices of a model that is X ↦ W_2 W_1 X, by their sizes and ranks; ``None`` for all others."""
+    model = at.architecture
+    linear = isinstance(model, Network) and all(
+        not layer.bias
+        if isinstance(layer, Linear)
+        else isinstance(layer, Perceptron) and layer.degree == 1 and not layer.bias and not layer.skip
+        for layer in model.layers
+    )
+    if not linear or len(model.shapes) != 2:
+        return None
+    W_1, W_2 = (rational_matrix(M.tolist(), M.shape[1]) for M in at.exact().values())
+    C = W_2 * W_1
+    ranks = W_2.rank(), W_1.rank(), C.rank()
+    return Factorization(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
 
 
 def rank_and_bound(at: Weights, seed: int = 0) -> tuple[int, Bound]:

@@ -102,6 +102,16 @@ class Weights:
         """Other weights of the same architecture, from a flat vector of parameters."""
         return Weights(self.architecture, self.arrays(np.array(flat, dtype=object)), self.further)
 
+    def moved(self, directions: Sequence[Vector], seed: int) -> Weights:
+        """The weights moved along all directions by small integers, none 0."""
+        if not directions:
+            return self
+        factors = np.random.default_rng(seed + 1).choice([-3, -2, -1, 1, 2, 3], len(directions)).tolist()
+        vector = np.array(self.vector, dtype=object)
+        for factor, direction in zip(factors, directions, strict=True):
+            vector = vector + factor * np.array(direction, dtype=object)
+        return self.at(vector)
+
     def arrays(self, flat: Array) -> dict[str, Array]:
         """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
         ends = np.cumsum([prod(shape) for shape in self.architecture.shapes.values()])[:-1]

@@ -24,31 +24,29 @@ kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
 from math import prod
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis
-from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
-from agattn.architectures import DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.network import check_tokens
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import Dimension, dimension
-from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
 from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
+from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.singularities.virtual_points import is_wide, settled
 
 #: Networks with more parameters are not asked about without ``force``.
@@ -56,12 +54,8 @@ MOST_PARAMETERS = 300
 #: Nor those with more layers, or with more kinds of points.
 MOST_LAYERS, MOST_KINDS = 5, 500
 _FORCE = "Use --force to start all the same"
-#: Points of the fiber are moved so often at most along directions that change no function.
-_MOVES = 12
 #: How often numbers are drawn anew while the generic weights are critical.
 _ATTEMPTS = 5
-#: Second derivatives are taken for so many vectors of the kernel at most.
-_MOST_SECOND = 12
 
 Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
 Argument = Literal[
@@ -72,8 +66,21 @@ Argument = Literal[
     "purity",
     "one-point fiber",
     "immersion",
+    "affine space",
     "none",
 ]
+
+
+class Described(Protocol):
+    """What is special about weights, in words and by ranks."""
+
+    @property
+    def name(self) -> str:
+        """What is special."""
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, ...]]:
+        """The ranks of matrices, by name."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +103,7 @@ class PointFacts(Shown):
         preimages: the weights at which images of the differential were taken, as arrays by name.
     """
 
-    kind: Kind
+    kind: Described
     is_zero: bool
     differential_rank: int
     fiber: tuple[int, int]
@@ -141,7 +148,7 @@ class PointFacts(Shown):
             "evidence": self.evidence.value,
             "witness": [
                 {
-                    name: [[str(x) for x in row] for head in array.tolist() for row in head]
+                    name: [[str(x) for x in row] for row in array.reshape(-1, (1, *array.shape)[-1])]
                     for name, array in weights.items()
                 }
                 for weights in self.preimages
@@ -151,7 +158,7 @@ class PointFacts(Shown):
 
 @dataclass(frozen=True, repr=False)
 class Singularities(Shown):
-    """The kinds of points of a network.
+    """The kinds of points of a network or a model.
 
     Attributes:
         network: whose points they are.
@@ -162,7 +169,7 @@ class Singularities(Shown):
         limits: limits of diverging weights that no weights reach, where such are known.
     """
 
-    network: DeepNetwork
+    network: Architecture
     dimension: Dimension
     kinds: tuple[PointFacts, ...]
     closed: bool | None
@@ -245,7 +252,7 @@ def singularities(
                 f"{network} has {len(found)} kinds of points; the limit is {MOST_KINDS}. {_FORCE}"
             )
         generic = Weights(network, found[0].preimages[0])
-        if _Tangents(network, at_most, seed).rank_at(generic) == known.dimension:
+        if Tangents(network, at_most, seed).rank_at(generic) == known.dimension:
             break
     points = []
     for kind in found:
@@ -286,7 +293,7 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         at_most: a proved upper bound of it.
         seed: of all random choices.
     """
-    tangents = _Tangents(kind.network, at_most, seed)
+    tangents = Tangents(kind.network, at_most, seed)
     points = [Weights(kind.network, weights) for weights in kind.preimages]
     ranks = [tangents.rank_at(point) for point in points]
     differential = max(ranks)
@@ -307,7 +314,7 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
     else:
         moving = [(point, _invisible(point)) for point in points] + [(at, more)]
-        preimages, found = _preimages(points, moving, tangents, seed)
+        preimages, found = tangents.preimages(points, moving)
         argument, evidence = "tangent vectors", Evidence.PROVED
         if not invisible and not more and sum(r == dim for r in ranks) > 1:
             argument = "several branches"
@@ -365,28 +372,10 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     return None
 
 
-def _preimages(
-    points: list[Weights],
-    moving: Sequence[tuple[Weights, Sequence[Vector]]],
-    tangents: _Tangents,
-    seed: int,
-) -> tuple[list[Weights], int]:
-    """Weights with the same function, moved until images there add nothing; and what they span together."""
-    moving = [(point, directions) for point, directions in moving if directions]
-    preimages = list({point.vector: point for point in points}.values())
-    found, before = tangents.span(preimages), -1
-    for number in range(_MOVES):
-        if found == before or not moving:
-            break
-        before = found
-        preimages += [_moved(point, directions, seed + number) for point, directions in moving]
-        found = tangents.span(preimages)
-    return preimages, found
-
-
-def _is_zero(at: Weights, tangents: _Tangents) -> tuple[bool, Evidence]:
+def _is_zero(at: Weights, tangents: Tangents) -> tuple[bool, Evidence]:
     """Whether f = 0: no if it has another value modulo a prime; yes by what the virtual weights say."""
-    network = tangents.network
+    network = at.architecture.as_network()
+    assert network is not None
     if tangents.values(at.residues(tangents.p)[0][None]).any():
         return False, Evidence.PROVED
     given = virtual(network, at.exact())
@@ -424,111 +413,3 @@ def _invisible(at: Weights) -> list[Vector]:
                 result.append(tuple(vector))
         product = weights[f"V_{j}"][0] @ product
     return result
-
-
-def _moved(at: Weights, directions: Sequence[Vector], seed: int) -> Weights:
-    """The weights moved along all directions by small integers, none 0."""
-    if not directions:
-        return at
-    factors = np.random.default_rng(seed + 1).choice([-3, -2, -1, 1, 2, 3], len(directions)).tolist()
-    vector = np.array(at.vector, dtype=object)
-    for factor, direction in zip(factors, directions, strict=True):
-        vector = vector + factor * np.array(direction, dtype=object)
-    return Weights(at.architecture, at.arrays(vector))
-
-
-class _Tangents:
-    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime."""
-
-    def __init__(self, network: DeepNetwork, at_most: int, seed: int) -> None:
-        self.network, self.seed = network, seed
-        generator = np.random.default_rng(seed)
-        zeros = {name: np.zeros(shape, dtype=int) for name, shape in network.shapes.items()}
-        self.zero = Weights(network, zeros)
-        self.p = self.zero.prime(generator)
-        rows = 4 * at_most + 20
-        self.X = random_residues(generator, (rows, *network.input_shape), self.p)
-        self.cotangents = random_residues(generator, (rows, 1, *network.output_shape), self.p)
-        self.arithmetic = ModularArithmetic(self.p)
-        self._images: dict[Vector, Residues] = {}
-        self._found: Residues = np.zeros((0, rows))
-        self.at_most = at_most
-        #: Of φ in the weights; with skip connections at most this.
-        self.degree = 3 * (3**network.layers - 1) // 2
-
-    def image(self, at: Weights) -> Residues:
-        """Vectors that span the image of the differential, one in each row, without repetition."""
-        if at.vector not in self._images:
-            arrays = at.arrays(at.residues(self.p)[0])
-            J = jacobian(self.network, arrays, self.X, self.arithmetic, self.cotangents)
-            self._images[at.vector] = np.asarray(J, dtype=np.float64).T.copy()
-        return self._images[at.vector]
-
-    def rank_at(self, at: Weights) -> int:
-        """The rank of the differential: proved from below."""
-        return nonzero_minor(self.image(at), self.p).rank
-
-    def values(self, weights: Residues) -> Residues:
-        """The functions of some weights, (n, parameters), as rows."""
-        rows = []
-        for flat in weights:
-            arrays = self.zero.arrays(flat)
-            copies = {n: np.broadcast_to(a, (len(self.X), *a.shape)) for n, a in arrays.items()}
-            out = np.asarray(self.network.evaluate(self.arithmetic, copies, self.X))
-            terms = self.arithmetic.times(out, self.cotangents[:, 0])
-            rows.append(terms.sum(axis=(1, 2)) % self.p)
-        return np.array(rows)
-
-    def kernel_found(self, at: Weights, directions: Sequence[Vector]) -> int:
-        """The dimension of the part of the kernel that symmetries and directions span: a lower bound."""
-        own = np.concatenate([at.tangents(self.p), at.residues(self.p, directions)[1]])
-        return nonzero_minor(own, self.p).rank
-
-    def span(self, preimages: Sequence[Weights]) -> int:
-        """The dimension of the span of the images of the differential at some preimages.
-
-        Raises:
-            AssertionError: if they are not preimages of one function.
-        """
-        values = self.values(np.array([at.residues(self.p)[0] for at in preimages]))
-        assert (values == values[0]).all(), "weights that should have one function have two"
-        self._found = np.concatenate([self.image(at) for at in preimages])
-        return nonzero_minor(self._found, self.p).rank
-
-    def span_of_functions(self) -> int:
-        """The dimension of the span of some random functions: a lower bound for that of M."""
-        generator = np.random.default_rng(self.seed + 1)
-        weights = random_residues(generator, (self.at_most + 4, self.network.parameters), self.p)
-        return nonzero_minor(self.values(weights), self.p).rank
-
-    def second_order(self, at: Weights, rank_there: int) -> tuple[int, bool]:
-        """The dimension of the last span with all d²φ(v, v') for v, v' in the kernel; is the fiber the orbit?
-
-        It is, near the point, if modulo the image of the differential the d²φ(v, v') of a basis of the kernel
-        modulo the orbit of the symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone,
-        and no other curve of weights with one function starts here.
-        """
-        basis = at.kernel([], range(len(at.vector)), self.seed)
-        if len(basis) != len(at.vector) - rank_there:
-            return 0, False  # the few inputs that gave the kernel gave too much
-        own = at.tangents(self.p)
-        vectors = np.concatenate([own, at.residues(self.p, basis)[1]])
-        extra = vectors[[row for row in nonzero_minor(vectors, self.p).rows if row >= len(own)]]
-        if len(extra) > _MOST_SECOND:
-            return 0, False
-        pairs = combinations_with_replacement(extra, 2)
-        # The part quadratic in the direction u + v; those of the squares come first in what they span.
-        quadratic = np.array([self._second(at, u + v) for u, v in pairs])
-        image = nonzero_minor(np.concatenate([self.image(at), quadratic]), self.p).rank - rank_there
-        return nonzero_minor(np.concatenate([self._found, quadratic]), self.p).rank, image == len(quadratic)
-
-    def _second(self, at: Weights, v: Residues) -> Residues:
-        """The coefficient of s² in φ(w + sv), by interpolation."""
-        point = at.residues(self.p)[0]
-        scales = np.arange(self.degree + 1, dtype=np.float64)
-        values = self.values((point + hadamard(v[None] % self.p, scales[:, None], self.p)) % self.p)
-        powers = [pow(int(s), n, self.p) for s in scales for n in range(len(scales))]
-        inverse = flint.nmod_mat(len(scales), len(scales), powers, self.p).inv()
-        row = np.array([[float(int(inverse[2, n])) for n in range(len(scales))]])
-        coefficient: Residues = matmul(row, values, self.p)[0]
-        return coefficient

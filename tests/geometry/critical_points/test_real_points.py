@@ -148,4 +148,9 @@ def test_expected_sums():
     assert expected_sum(SingleLayer(3, 1)) == 1  # χ(ℝP²)
     assert expected_sum(SingleLayer(3, 1, 2)) == 1  # χ(Gr(2, 3))·χ(ℝP²)
     assert expected_sum(SingleLayer(3, 1), Stratum(1, 1, 2)) is None
+    assert expected_sum(SingleLayer(3, 2, 1)) == 1  # χ(Gr(1, 3))·χ(ℝP²), linear in V
+    assert expected_sum(SingleLayer(3, 2, 2), Stratum(2, 1, 3)) == 1  # that of M(3, 2, 1)
+    assert (
+        expected_sum(SingleLayer(2, 2), Stratum(1, 1, 1)) is None
+    )  # h, q ∈ ℝ²: b(h, ·, k²) = 0 has solutions
     assert least_numbers(SingleLayer(2, 2)) == (1, 1, 1, 1) and least_numbers(SingleLayer(3, 2, 2)) == (1,)

@@ -11,7 +11,8 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.singularities.kinds import kinds
-from agattn.geometry.singularities.network_points import _Tangents, by_theorem, facts, singularities
+from agattn.geometry.singularities.network_points import by_theorem, facts, singularities
+from agattn.geometry.singularities.tangents import Tangents
 from agattn.verification.strata_table import strata_table
 
 WIDE = DeepNetwork((3, 3, 2), (3, 3), t=3)
@@ -191,7 +192,7 @@ def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
 
 
 def test_functions_of_different_weights_are_no_preimages():
-    tangents = _Tangents(WIDE, 22, 0)
+    tangents = Tangents(WIDE, 22, 0)
     one, other = (Weights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
     with pytest.raises(AssertionError, match="two"):
         tangents.span([one, other])

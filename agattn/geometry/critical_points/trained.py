@@ -1,0 +1,219 @@
+r"""Are given weights near a critical point of a loss, and how does gradient flow leave it?
+
+**Critical points in K, Q and V.** Let M = ∂L/∂A. The gradient is 0 iff ∂L/∂V = 0, K M = 0 and M Qᵀ = 0.
+Where K and Q have the rank ρ of A = KᵀQ, that says that φ_{A,V} is critical on M(d, d', ρ), near (A, V):
+the directions of A are K̇ᵀQ + KᵀQ̇, all those that keep the rank ρ, and V is free. So for each ρ ≤ a the
+critical points near given weights are looked for on M(d, d', ρ), from the nearest A of that rank, by
+Newton's method, and proved by Krawczyk's operator.
+
+**Leaving it.** Turn K and Q so that their last a − ρ rows are 0. The loss to second order in directions
+(K̇, Q̇, V̇) is that in the first ρ rows and V, which is pulled back from M(d, d', ρ), plus ⟨M, K̇₂ᵀQ̇₂⟩ for
+the last rows; mixed terms vanish as K̇₂ᵀQ₂ = K₂ᵀQ̇₂ = 0. The second form has the matrix (0 M; Mᵀ 0) for
+each row. So the index of the Hessian in (K, Q, V) is
+
+.. math:: \operatorname{ind}_{M(d, d', ρ)} + (a - ρ) \operatorname{rk} M.
+
+The first part are directions that keep the rank of A. Those of the second raise it, at second order: along
+K̇₂ = u, Q̇₂ = −v, with the first singular vectors of M, the loss falls as L − σ₁ε². For ρ < a and M ≠ 0 the
+point is a strict saddle, a minimum on M(d, d', ρ) or not; M = 0 says that the loss is critical in all
+directions of A.
+
+>>> from agattn.architectures import SingleLayer
+>>> from agattn.geometry.critical_points.loss import loss
+>>> from agattn.geometry.identifiability.fibers import weights
+>>> w = weights(K=[[1.0, 0.0], [0.0, 1.0]], Q=[[0.004, 0.0012], [0.015, -0.0106]], V=[[1.19, -0.19]])
+>>> best, other = critical_points_near(loss(SingleLayer(2, 1)), w)
+>>> print(best)
+at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved); a local minimum
+>>> other.rank, other.index, other.escapes, other.is_local_minimum
+(1, 1, 1, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.balls import elimination
+from agattn.algebra.echelon import rational
+from agattn.algebra.scalars import Array
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Shown
+from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.real_points import (
+    RealCriticalPoint,
+    RealWeights,
+    critical_point,
+    matrices,
+    require_definite,
+    value_in_balls,
+)
+from agattn.geometry.identifiability.fibers import Weights
+from agattn.geometry.variety.coordinates import coefficients
+
+_BITS = 192
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NearbyCriticalPoint(Shown):
+    """A critical point in (K, Q, V), where K and Q have the rank of A, and how far given weights are from it.
+
+    Attributes:
+        point: the point, as a regular one of M(d, d', rank).
+        weights: those over it that are nearest to the given ones, scaled as they are.
+        rank: ρ, the rank of K, Q and A = KᵀQ.
+        is_full: whether that is the largest rank that A can have.
+        distance: an upper bound for ‖φ − φ*‖ / ‖φ*‖, in the norm yᵀGy of the loss; φ is given, φ* critical.
+        excess: L(φ) − L(φ*).
+        index: of the Hessian on M(d, d', rank): directions in which the loss falls and the rank is kept.
+        escapes: how many further directions there are, in which the rank of A rises: (a − ρ) rk M.
+        rate: σ₁ of M = ∂L/∂A, by which the loss falls along them; 0.0 for ρ = a.
+        direction: (u, v): add a row εu to K and −εv to Q; ``None`` for ρ = a or M = 0.
+        evidence: proved: the point exists; the distance is a bound; there are at least that many escapes.
+    """
+
+    point: RealCriticalPoint
+    weights: RealWeights
+    rank: int
+    is_full: bool
+    distance: float
+    excess: float
+    index: int | None
+    escapes: int
+    rate: float
+    direction: tuple[Array, Array] | None
+    evidence: Evidence = Evidence.PROVED
+
+    @property
+    def is_local_minimum(self) -> bool:
+        """Whether the loss has a local minimum there, in K, Q and V: proved, for A of the largest rank."""
+        return self.index == 0 and self.is_full
+
+    def __str__(self) -> str:
+        def many(n: int | None, verb: str, what: str) -> str:
+            return f"{n} direction{'s' * (n != 1)} that {verb}{'s' * (n == 1)} {what}"
+
+        leaves = [many(self.index, "keep", f"rk A = {self.rank}")] * bool(self.index)
+        leaves += [many(self.escapes, "raise", f"it, at rate {self.rate:.4g}")] * bool(self.escapes)
+        flow = f"the loss falls in {' and in '.join(leaves)}" if leaves else "no way out is proved"
+        flow = "a local minimum" if self.is_local_minimum else flow
+        return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, JSON-ready."""
+        return {
+            "rank": self.rank,
+            "local_minimum": self.is_local_minimum,
+            "distance": self.distance,
+            "excess": self.excess,
+            "index": self.index,
+            "escapes": self.escapes,
+            "rate": self.rate,
+            "direction": None if self.direction is None else [x.tolist() for x in self.direction],
+            "evidence": self.evidence.value,
+            "point": self.point.as_json(),
+        }
+
+
+def critical_points_near(loss: Loss, given: Weights) -> tuple[NearbyCriticalPoint, ...]:
+    """The critical points that Newton's method finds from given weights, for each rank of A; nearest first.
+
+    Args:
+        loss: definite.
+        given: A and V, or K, Q and V, exact or floats, which are taken as the numbers that they are.
+
+    Raises:
+        InputError: if the weights do not fit the loss, they give the function 0, or the loss is not definite.
+    """
+    require_definite(loss)
+    d, d_out = loss.layer.d, loss.layer.d_out
+    if given.A.shape != (d, d) or given.V.shape != (d_out, d):
+        raise InputError(
+            f"the weights are of M({len(given.A)},{len(given.V)},·), the loss is one of {loss.layer.name}"
+        )
+    if given.is_zero:
+        raise InputError("the weights give the function 0, where every loss is critical in K, Q and V")
+    A, V = (np.array(M, dtype=float) for M in (given.A, given.V))
+    found = []
+    for rank in range(1, min(given.a, d) + 1):
+        layer = SingleLayer(d, d_out, rank, loss.layer.t)
+        chart, small = affine_chart(layer), replace(loss, layer=layer)
+        system = chart.system(small)
+        point, _ = critical_point(chart, small, system, chart.near(A, V))
+        if point is not None and point.in_m:
+            found.append(_nearby(small, given, point, rank))
+    return tuple(sorted(found, key=lambda one: one.distance))
+
+
+def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> NearbyCriticalPoint:
+    """Distance and ways out, in balls."""
+    with flint.ctx.workprec(_BITS):
+        A = given.A if given.K is None or given.Q is None else _exact(given.K).T @ _exact(given.Q)
+        y = [flint.arb(rational(x)) for x in coefficients(loss.layer, _exact(A), _exact(given.V))]
+        gram, linear = matrices(loss)
+        difference, best = _column([a - b for a, b in zip(y, point.y, strict=True)]), _column(point.y)
+        ratio = _form(gram, difference) / _form(gram, best)
+        excess = value_in_balls(loss, y) - point.loss
+        weights = _scaled(min(point.weights, key=lambda w: _angle(w.A, given.A)), given.V)
+        M = _slope(loss, 2 * (gram * best - linear), weights.V)
+        escapes, rate, direction = 0, 0.0, None
+        if rank < given.a:
+            middle = np.array([[float(x.mid()) for x in row] for row in M.tolist()])
+            left, sizes, right = np.linalg.svd(middle)
+            escapes = (given.a - rank) * elimination(M, _BITS).rank
+            if escapes:
+                rate, direction = float(sizes[0]), (left[:, 0], right[0])
+        return NearbyCriticalPoint(
+            point, weights, rank, rank == min(given.a, loss.layer.d),
+            float(max(ratio.upper(), flint.arb(0)).sqrt().upper()), float(excess.mid()),
+            point.index, escapes, rate, direction,
+        )  # fmt: skip
+
+
+def _exact(M: Array) -> Array:
+    """The rational numbers that entries are."""
+    entries = np.empty(M.shape, dtype=object)
+    for place, x in np.ndenumerate(M):
+        entries[place] = Fraction(x)
+    return entries
+
+
+def _slope(loss: Loss, gradient: Any, V: Array) -> Any:
+    """∂L/∂A at (A, V), as y is linear in A."""
+    d = loss.layer.d
+    zero, one = flint.arb(0), flint.arb(1)
+    entries = []
+    for i, j in np.ndindex(d, d):
+        unit = np.full((d, d), zero, dtype=object)
+        unit[i, j] = one
+        moved = coefficients(loss.layer, unit, V)
+        entries.append(sum((g * x for g, x in zip(gradient.entries(), moved, strict=True)), zero))
+    return flint.arb_mat(d, d, entries)
+
+
+def _column(entries: Sequence[Any]) -> Any:
+    return flint.arb_mat(len(entries), 1, list(entries))
+
+
+def _form(gram: Any, y: Any) -> Any:
+    return (y.transpose() * gram * y)[0, 0]
+
+
+def _scaled(w: RealWeights, V: Array) -> RealWeights:
+    """The weights (A/s, sV) for which sV is nearest to the given V."""
+    known, wanted = (np.array([float(x) for x in M.ravel()]) for M in (w.V, V))
+    s = flint.arb(float(known @ wanted / (known @ known)) or 1.0)
+    return RealWeights(w.A / s, w.V * s, w.K, w.Q / s)
+
+
+def _angle(A: Array, B: Array) -> float:
+    """How far two matrices are from being multiples of each other."""
+    a, b = (np.array([float(x) for x in M.ravel()]) for M in (A, B))
+    return float(1 - abs(a @ b) / (np.linalg.norm(a) * np.linalg.norm(b)))

@@ -1,0 +1,151 @@
+"""The report of one polynomial model: its dimension, symmetries, equations, kinds of points, and a fiber.
+
+Here values are computed; the sentences are in the template ``model.j2``. What is beyond a limit is left out,
+and the report says which limit.
+
+>>> from agattn.architectures import Network, Perceptron
+>>> document = model_report(Network([Perceptron([2, 1], degree=3)], dim=3))
+>>> document.title
+'Model 3×1 → perceptron 2,1 (degree 3)'
+>>> document.summary
+'Dimension 6 in 10 coordinates, proved. Of 11 kinds of points: 7 singular, 4 smooth on their branch.'
+>>> [section.title for section in document.sections][1:5]
+['Dimension', 'Symmetries', 'Kinds of points', 'At general weights']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from agattn.architectures import Architecture
+from agattn.display.table import Cell, Math, Table
+from agattn.display.values import tables
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.singularities.brackets import bracket
+from agattn.geometry.singularities.model_points import model_kinds, model_singularities
+from agattn.geometry.singularities.network_fibers import network_fiber
+from agattn.geometry.singularities.network_points import Singularities
+from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.reports.architecture_report import EVIDENCE, title, versions
+from agattn.reports.document import Document, sections
+
+#: Coordinates are expanded if they have no more terms, and written out if they are so few.
+_MOST_TERMS, _MOST_SHOWN = 100_000, 12
+_LONGEST = 8  # terms of a coordinate that is written out
+
+T = TypeVar("T")
+
+
+def model_report(
+    model: Architecture,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    command: str = "",
+    progress: Callable[[str], None] = lambda message: None,
+) -> Document:
+    """Write down everything that is found out about a polynomial model.
+
+    Args:
+        model: any polynomial architecture; of layers and networks of attention
+            :func:`~agattn.reports.architecture_report.report` says more.
+        seed: of all random choices.
+        force: go beyond the limits on sizes.
+        command: the command line that makes this report.
+        progress: called with a line about each step.
+
+    Returns:
+        The document. Its exit status is 3 if the dimension is not proved, else 0.
+
+    Raises:
+        InputError: if the model is normalized.
+    """
+    if model.degree is None:
+        raise InputError(f"{model} is normalized; reports of models are those of polynomial ones")
+    missing: list[str] = []
+
+    def found_or_left_out(what: str, find: Callable[[], T]) -> T | None:
+        progress(what)
+        try:
+            return find()
+        except TooLargeError as error:
+            missing.append(f"{what[0].upper()}{what[1:]}: {error}.")
+            return None
+
+    progress("the dimension")
+    known = dimension(model, seed, force=force)
+    coordinates = found_or_left_out("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
+    symmetries = found_or_left_out("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
+    points = found_or_left_out(
+        "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
+    )
+    general = model_kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
+    fiber = found_or_left_out("the fiber", lambda: network_fiber(model, general, seed))
+    coefficient = found_or_left_out("the learning coefficient", lambda: bracket(model, general, seed))
+    if points is not None:
+        known = points.dimension
+        missing += [
+            f"Whether M̄ is singular at {point.name}: no more tangent vectors than its dimension were found, "
+            f"and the differential has rank {point.differential_rank} there."
+            for point in points.kinds
+            if point.singular == "undecided"
+        ]
+        if points.closed is None:
+            missing.append("Whether M is closed: no theorem says so for models in general.")
+    if known.evidence is not Evidence.PROVED:
+        missing.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
+    body = sections(
+        "model",
+        architecture=replace(tables(model)[0], caption="The model"),
+        ambient=_ambient(coordinates),
+        coordinates=_coordinates(coordinates),
+        dimension=tuple(tables(known)),
+        symmetries=() if symmetries is None else tuple(tables(symmetries)),
+        points=() if points is None else tuple(tables(points)),
+        closedness="" if points is None else points.closedness,
+        fiber=() if fiber is None else tuple(tables(fiber)),
+        weights=Table("The weights", ("array", "value"), _weights(model, general)),
+        coefficient=()
+        if coefficient is None
+        else tuple(replace(t, headings=("quantity", "value", "evidence")) for t in tables(coefficient)),
+        missing=missing, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
+    )  # fmt: skip
+    status = 0 if known.evidence is Evidence.PROVED else 3
+    clock = f"The dimension took {known.seconds:.1f} s."
+    return Document(title(model), _summary(known, coordinates, points), body, clock, exit_status=status)
+
+
+def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singularities | None) -> str:
+    size = "" if coordinates is None else f" in {len(coordinates.coordinates)} coordinates"
+    said = f"Dimension {known.dimension}{size}, {known.evidence}."
+    if points is not None:
+        kinds = str(points).rpartition(" kinds of points: ")[2]
+        said += f" Of {len(points.kinds)} kinds of points: {kinds}."
+    return said
+
+
+def _ambient(coordinates: CoefficientMap | None) -> str:
+    return "" if coordinates is None else f"{len(coordinates.coordinates)}"
+
+
+def _coordinates(found: CoefficientMap | None) -> tuple[Table, ...]:
+    """The first coordinates as polynomials in the parameters."""
+    if found is None:
+        return ()
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (str(where), Math(f.latex(), is_sum=True) if len(f) <= _LONGEST else f"{len(f)} terms")
+        for where, f in zip(found.coordinates[:_MOST_SHOWN], found.polynomials, strict=False)
+    )
+    more = len(found.coordinates) - len(rows)
+    caption = "The coordinates, in the parameters" + (f"; {more} more are left out" if more else "")
+    return (Table(caption, ("coordinate", "polynomial"), rows),)
+
+
+def _weights(model: Architecture, weights: object) -> tuple[tuple[str, str], ...]:
+    assert isinstance(weights, dict)
+    return tuple((name, str(weights[name].tolist())) for name in model.shapes)

@@ -1,0 +1,230 @@
+"""Models of all kinds: this package against its rivals, side by side in one run.
+
+    python benchmarks/models.py [--limit SECONDS] [--quick]
+
+*Dimension*, here proved, against
+
+    JAX         the rank of a Jacobian in float64, at a quarter more rows than parameters; "again" is without
+                compilation. It evaluates this package's own formulas, so both see the same function
+    Macaulay2   numericalImageDim of the package NumericalImplicitization: a singular value decomposition
+                at a random point; it takes the coefficients of the function, expanded
+
+*Minimal equations* up to a degree, here proved over ℚ, against Macaulay2 over a prime field
+
+    multigraded componentsOfKernel of the package MultigradedImplicitization
+    kernel      a Gröbner basis of the graph of the map, graded and only up to the degree wanted
+
+Times are processor time in seconds, also of JAX's threads; those of Macaulay2 have its start in them. A rival
+that is stopped counts as at least that slow. All answers are compared; one that is missing is said to be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# As the command line does: one thread, before numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from implicitization import installations, macaulay2_script, numbers, timed
+
+import agattn as ag
+from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.architectures import Architecture
+from agattn.engines.locate import Installation
+from agattn.errors import TooLargeError
+from agattn.geometry.variety.coefficient_map import coefficient_map
+
+#: Coefficients of more terms than this are not handed to Macaulay2.
+MOST_TERMS = 3e5
+
+
+def block(d: int, heads: int, rank: int, tokens: int) -> ag.Network:
+    """A block of a transformer without softmax and normalization."""
+    attention = ag.Attention(d, rank, heads, rank, "causal", rotary=True, skip=True)
+    return ag.Network([attention, ag.Perceptron([4 * d, d], 2, skip=True)], d, tokens)
+
+
+def dimensions(quick: bool) -> list[Architecture]:
+    """What the dimension is asked of."""
+    small: list[Architecture] = [
+        ag.Network([ag.Perceptron([5, 1], 4)], 3),
+        ag.Network([ag.Convolution(3, 2), ag.Convolution(3, 2), ag.Convolution(3, 1)], 9),
+        ag.DeepNetwork((2, 2, 2), (1, 1), t=2),
+    ]
+    large: list[Architecture] = [
+        ag.Network([ag.Perceptron([14, 1], 4)], 5),
+        ag.Network([ag.Perceptron([8, 8, 4], 2)], 6),
+        ag.DeepNetwork((3, 3, 3), (2, 2), t=3),
+        ag.DeepNetwork((12, 12, 12), (3, 3), t=3),
+        block(4, 2, 2, 3),
+        block(16, 4, 4, 4),
+    ]
+    return small if quick else [*small[:1], *large[:2], *small[1:], *large[2:]]
+
+
+def minors(n: int) -> ag.PolynomialMap:
+    """The cone over the Grassmannian Gr(2, n)."""
+
+    def plucker(M):  # type: ignore[no-untyped-def]
+        return [M[0, i] * M[1, j] - M[0, j] * M[1, i] for j in range(n) for i in range(j)]
+
+    return ag.PolynomialMap(plucker, {"M": (2, n)}, name=f"Gr(2,{n})")
+
+
+def cubic(s):  # type: ignore[no-untyped-def]
+    return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]
+
+
+def ideals(quick: bool) -> list[tuple[Architecture, int]]:
+    """What equations are asked of, up to which degree."""
+    small: list[tuple[Architecture, int]] = [
+        (ag.PolynomialMap(cubic, {"s": 2}, name="twisted cubic"), 3),
+        (minors(4), 3),
+    ]
+    large: list[tuple[Architecture, int]] = [
+        (minors(5), 3),
+        (minors(6), 3),
+        (ag.DeepNetwork((2, 1), (2,), t=2, heads=2), 4),
+        (ag.SingleLayer(3, 1, 3), 4),
+        (ag.Network([ag.Perceptron([2, 1], 2)], 4), 3),
+        (ag.Network([ag.Attention(2, 1, mask="causal")], 2, 2), 3),
+    ]
+    return small if quick else [*small, *large]
+
+
+def spent(function: Callable[[], Any], who: int = resource.RUSAGE_SELF) -> tuple[float, Any]:
+    """Processor time of this process, or of those that it waited for, and the value."""
+    before = resource.getrusage(who)
+    value = function()
+    after = resource.getrusage(who)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, value
+
+
+def macaulay2(engine: Installation, script: str, limit: float) -> tuple[float, str | None, str]:
+    """Processor time, what was printed, and why nothing was."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"script.{engine.engine.suffix}")
+        file.write_text(script, encoding="utf-8")
+        command = [str(engine.path), *engine.engine.arguments, str(file)]
+        seconds, (_, output, problem) = spent(
+            lambda: timed(command, limit, Path(folder)), resource.RUSAGE_CHILDREN
+        )
+    return seconds, output, problem
+
+
+class Jax:
+    """The float rank of a Jacobian."""
+
+    def __init__(self, architecture: Architecture, seed: int = 0) -> None:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        generator = np.random.default_rng(seed)
+        self.theta = {name: generator.standard_normal(shape) for name, shape in architecture.shapes.items()}
+        self.outputs = int(np.prod(architecture.output_shape))
+        inputs = -(-5 * architecture.parameters // (4 * self.outputs)) + 5
+        self.X = generator.standard_normal((inputs, *architecture.input_shape))
+
+        def values(theta, X):  # type: ignore[no-untyped-def]
+            return architecture.evaluate(FloatArithmetic(), theta, X[None])[0].ravel()
+
+        self.jacobian = jax.jit(jax.vmap(jax.jacrev(values), in_axes=(None, 0)))
+
+    def rank(self) -> int:
+        import jax.numpy as jnp
+
+        blocks = self.jacobian(self.theta, self.X).values()
+        J = jnp.concatenate([block.reshape(len(self.X) * self.outputs, -1) for block in blocks], axis=1)
+        return int(jnp.linalg.matrix_rank(J))
+
+
+def numerical_script(architecture: Architecture) -> str:
+    """The dimension by NumericalImplicitization; TooLargeError if the coefficients are too long."""
+    f = coefficient_map(architecture, MOST_TERMS)
+    source = ", ".join(v.macaulay2() for v in f.ring.variables)
+    images = ", ".join(polynomial.macaulay2() for polynomial in f.polynomials)
+    return (
+        'needsPackage "NumericalImplicitization"\n'
+        f"R = CC[{source}]\nF = {{{images}}}\n"
+        "<< toString {numericalImageDim(F, ideal 0_R)} << endl\n"
+    )
+
+
+def compare(name: str, seconds: float, ours: float, answer: object, wanted: object, problem: str = "") -> str:
+    """A line about a rival; whoever is stopped is at least that slow."""
+    mark = "≥" if problem.startswith("stopped") else " "
+    note = problem or ("agrees" if answer == wanted else f"DIFFERS: {answer}")
+    return f"  {name:22} {seconds:9.3f} s  {mark}{seconds / ours:8.1f}×   {note}"
+
+
+def absent(name: str, why: str) -> str:
+    return f"  {name:22} {'absent':>9}                {why}"
+
+
+def a_dimension(architecture: Architecture, engine: Installation | None, limit: float, jax: bool) -> None:
+    seconds, found = spent(lambda: ag.dimension(architecture))
+    print(f"\n{architecture}, {found.parameters} parameters")
+    print(f"  {'agattn':22} {seconds:9.3f} s               dimension {found.dimension} ({found.evidence})")
+    if jax:
+        rival = Jax(architecture)
+        for name in ("JAX", "JAX again"):
+            took, rank = spent(rival.rank)
+            print(compare(name, took, seconds, rank, found.dimension), flush=True)
+    else:
+        print(absent("JAX", "pip install 'agattn[benchmarks]'"))
+    name = "NumericalImplicitization"
+    if engine is None:
+        print(absent(name, "no Macaulay2"))
+        return
+    try:
+        script = numerical_script(architecture)
+    except TooLargeError as error:
+        print(absent(name, f"not asked: {error}"))
+        return
+    took, output, problem = macaulay2(engine, script, limit)
+    print(compare(name, took, seconds, numbers(output or ""), [found.dimension], problem), flush=True)
+
+
+def an_ideal(architecture: Architecture, degree: int, engine: Installation | None, limit: float) -> None:
+    seconds, found = spent(lambda: ag.ideal(architecture, degree))
+    wanted = [piece.minimal_generators for piece in found.degrees]
+    print(f"\n{architecture}: minimal equations to degree {degree}")
+    print(f"  {'agattn':22} {seconds:9.3f} s               {wanted} ({found.evidence})")
+    f = coefficient_map(architecture)
+    for name, rival in (("multigraded", "multigraded"), ("kernel", "graded, truncated")):
+        if engine is None:
+            print(absent(name, "no Macaulay2"))
+            continue
+        script = macaulay2_script(f.polynomials, f.target.variables, degree, rival)
+        took, output, problem = macaulay2(engine, script, limit)
+        print(compare(name, took, seconds, numbers(output or ""), wanted, problem), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=float, default=120, help="seconds after which a rival is stopped")
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    options = parser.parse_args()
+    engine = installations().get("macaulay2")
+    try:
+        import jax
+
+        version = f"JAX {jax.__version__}"
+    except ImportError:
+        version = "no JAX"
+    print(f"{version}, {f'Macaulay2 {engine.version}' if engine else 'no Macaulay2'}")
+    for architecture in dimensions(options.quick):
+        a_dimension(architecture, engine, options.limit, version != "no JAX")
+    for architecture, degree in ideals(options.quick):
+        an_ideal(architecture, degree, engine, options.limit)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Weights near a critical point: it is proved, and the ways out are those of the Hessian in K, Q, V."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agattn import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.critical_points.elimination import part_by_elimination
+from agattn.geometry.critical_points.loss import loss
+from agattn.geometry.critical_points.real_points import _floats
+from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.identifiability.fibers import weights
+from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.variety.coordinates import coefficients
+
+
+def value(L, K, Q, V):
+    """The loss in floats."""
+    y = coefficients(L.layer, K.T @ Q, V).astype(float)
+    return float(y @ np.array(L.gram, float) @ y - 2 * np.array(L.linear, float) @ y + float(L.constant))
+
+
+def negative_eigenvalues(L, K, Q, V):
+    """How many eigenvalues of the Hessian in all of K, Q, V are negative, by differences of a polynomial."""
+    shapes = [M.shape for M in (K, Q, V)]
+    start = np.concatenate([M.ravel() for M in (K, Q, V)])
+    ends = np.cumsum([M.size for M in (K, Q, V)])[:-1]
+
+    def f(x):
+        return value(L, *(part.reshape(shape) for part, shape in zip(np.split(x, ends), shapes, strict=True)))
+
+    n, h = len(start), 1e-3
+    H, e = np.empty((n, n)), np.eye(n) * h
+    for i in range(n):
+        for j in range(n):
+            H[i, j] = sum(
+                s * t * f(start + s * e[i] + t * e[j]) for s in (1, -1) for t in (1, -1)
+            ) / (4 * h * h)  # fmt: skip
+    eigenvalues = np.linalg.eigvalsh(H)
+    return int((eigenvalues < -1e-4 * np.abs(eigenvalues).max()).sum())
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_perturbed_critical_weights_find_their_point(seed):
+    L = loss(SingleLayer(2, 1), seed=seed)
+    random = np.random.default_rng(0)
+    for known in part_by_elimination(L.layer, L).points:
+        exact = known.weights[0]
+        A, V = (_floats(M) * (1 + 1e-6 * random.standard_normal(M.shape)) for M in (exact.A, exact.V))
+        best = critical_points_near(L, weights(A=A, V=V))[0]
+        assert best.rank == 2 and best.distance < 1e-4 and best.index == known.index and not best.escapes
+        assert best.is_local_minimum == (known.index == 0)
+        assert all(x.overlaps(y) for x, y in zip(best.point.y, known.y, strict=True))
+        assert best.excess >= 0 or known.index
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_head_of_rank_one_is_a_strict_saddle(seed):
+    L = loss(SingleLayer(2, 1), "gaussian", seed=seed)
+    for known in part_by_elimination(L.layer, L, Stratum(1, 1, 2)).points:
+        for exact in known.weights:
+            K, Q, V = (_floats(M) for M in (exact.K, exact.Q, exact.V))
+            scale = np.sqrt(np.linalg.norm(Q) / np.linalg.norm(K))
+            K, Q = K * scale, Q / scale
+            found = {one.rank: one for one in critical_points_near(L, weights(K=K, Q=Q, V=V))}[1]
+            assert found.distance < 1e-12 and not found.is_full and not found.is_local_minimum
+            assert found.index == known.index and found.escapes == 1
+            assert negative_eigenvalues(L, K, Q, V) == found.index + found.escapes
+            u, v = found.direction
+            before = value(L, K, Q, V)
+            for step in (1e-3, 1e-2):
+                K2, Q2 = np.vstack([K[0], step * u]), np.vstack([Q[0], -step * v])
+                assert value(L, K2, Q2, V) - before == pytest.approx(-found.rate * step**2, rel=0.1)
+
+
+def test_two_outputs_and_what_does_not_fit():
+    layer = SingleLayer(2, 2)
+    L = loss(layer, "bombieri-weyl", seed=1)
+    random = np.random.default_rng(5)
+    best, *_ = critical_points_near(
+        L, weights(A=random.standard_normal((2, 2)), V=random.standard_normal((2, 2)))
+    )
+    assert best.point.gradient < 1e-15 and best.evidence.value == "proved"
+    assert {"rank", "distance", "escapes", "point"} <= set(best.as_json())
+    with pytest.raises(InputError, match="the weights give the function 0"):
+        critical_points_near(L, weights(A=np.zeros((2, 2)), V=np.eye(2)))
+    with pytest.raises(InputError, match=r"the loss is one of M\(2,2,2\)"):
+        critical_points_near(L, weights(A=np.eye(2), V=np.ones((1, 2))))
+    with pytest.raises(InputError, match="nan"):
+        weights(A=[[float("nan"), 1.0], [0.0, 1.0]], V=[[1.0, 0.0]])

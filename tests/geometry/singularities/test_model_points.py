@@ -1,0 +1,131 @@
+"""Kinds of points of models: against the literature, and against derivatives of the coefficients over ℚ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import flint
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.singularities import model_points
+from agattn.geometry.singularities.model_points import is_cone, model_kinds, model_singularities
+from agattn.geometry.singularities.network_points import PointFacts
+from agattn.geometry.variety.coefficient_map import coefficient_map
+
+CUBES = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=3)
+
+
+def tangents_over_the_rationals(point: PointFacts, model: ag.Network) -> int:
+    """The rank of the derivatives of all coefficients at all preimages, which have one function."""
+    f = coefficient_map(model)
+    rows, values = [], set()
+    for weights in point.preimages:
+        flat = [Fraction(x) for name in model.shapes for x in weights[name].flat]
+        values.add(tuple(polynomial(*flat) for polynomial in f.polynomials))
+        for i in range(len(flat)):
+            rows.append([p.derivative(f.ring.gens[i])(*flat) for p in f.polynomials])
+    assert len(values) == 1
+    return int(flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in rows]).rank())
+
+
+def test_secants_of_the_cubic_veronese_surface():
+    """Sums of two cubes in three variables are singular exactly at cubes (Kanev); a zero or merged neuron."""
+    found = model_singularities(CUBES)
+    assert found.dimension.dimension == 6
+    singular = {point.name for point in found.kinds if point.singular == "singular"}
+    assert {point.singular for point in found.kinds} == {"singular", "smooth branch"}
+    assert singular == {
+        "rk W_1_1 = 1", "W_1_1 = 0", "row 1 of W_1_1 is 0", "W_1_2 = 0", "column 1 of W_1_2 is 0",
+        "row 1 of W_1_1 is 0 and column 1 of W_1_2 is 0", "all parameters are 0",
+    }  # fmt: skip
+    for point in found.kinds:
+        assert point.evidence is Evidence.PROVED
+        low, high = point.fiber
+        assert low <= high <= 8 - point.differential_rank
+        if point.argument == "tangent vectors":
+            assert point.tangent_lower == tangents_over_the_rationals(point, CUBES) > 6
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.tuples(st.integers(2, 3), st.integers(1, 2), st.integers(2, 3)), st.integers(0, 99))
+def test_deep_linear_networks_are_singular_at_lower_rank(widths: tuple[int, int, int], seed: int) -> None:
+    """Determinantal varieties: matrices of rank at most h are singular exactly where the rank is less."""
+    d, h, e = widths
+    model = ag.Network([ag.Linear(h), ag.Linear(e)], dim=d)
+    found = model_singularities(model, seed=seed)
+    for point in found.kinds:
+        C = point.preimages[0]["W_2"] @ point.preimages[0]["W_1"]
+        rank = flint.fmpz_mat(C.tolist()).rank()
+        expected = "smooth" if h == min(d, e) else "singular" if rank < h else "smooth branch"
+        assert (point.singular, point.evidence) == (expected, Evidence.PROVED), point.name
+        assert point.is_zero == (rank == 0)
+
+
+def test_quadrics_of_bounded_rank_and_a_convolution():
+    quadrics = model_singularities(ag.Network([ag.Perceptron([2, 1], degree=2)], dim=3))
+    assert Counter(point.singular for point in quadrics.kinds) == {"singular": 7, "smooth branch": 4}
+    assert {point.tangent_lower for point in quadrics.kinds if point.singular == "singular"} == {6}
+    slides = ag.Network([ag.Convolution(2, degree=2), ag.Convolution(2, degree=1)], dim=1, tokens=3)
+    found = model_singularities(slides)
+    assert [p.name for p in found.kinds if p.singular == "singular"] == found.zeros
+    assert found["W_1 = 0"].argument == "cone" and found["W_1 = W_2"].singular == "smooth branch"
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Ask of kinds with these names alone."""
+    every = model_points.model_kinds
+    monkeypatch.setattr(
+        model_points, "model_kinds", lambda *given: [kind for kind in every(*given) if kind.name in names]
+    )
+
+
+def test_heads_that_are_equal(monkeypatch):
+    only(monkeypatch, "generic", "V_1[1] = V_1[2]", "K_1[1] = K_1[2] and Q_1[1] = Q_1[2]")
+    model = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=3, tokens=2)
+    found = model_singularities(model)
+    equal = found["K_1[1] = K_1[2] and Q_1[1] = Q_1[2]"]
+    assert equal.is_critical and equal.singular == "singular"
+    assert equal.tangent_lower == tangents_over_the_rationals(equal, model)
+    assert found["generic"].singular == "smooth branch"
+    assert found["V_1[1] = V_1[2]"].singular == "undecided"  # one head of rank 2: only a part of its fiber is
+
+
+def test_maps_without_inputs_and_pairs():
+    cubic = ag.PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
+    found = model_singularities(cubic)
+    assert [point.singular for point in found.kinds] == ["smooth branch", "singular", *["smooth branch"] * 2]
+    assert found["s = 0"].tangent_lower == 4 and found.closed is None
+    names = [kind.name for kind in model_kinds(CUBES, pairs=True)]
+    assert "rk W_1_1 = 1; W_1_2 = 0" in names and len(set(names)) == len(names)
+
+
+def test_an_affine_space_has_no_singular_points(monkeypatch):
+    only(monkeypatch, "generic", "V_1[1] = 0")
+    heads = ag.Network([ag.Attention(1, rank=1, heads=2, mask="causal")], dim=2, tokens=2)
+    found = model_singularities(heads)
+    assert (found.dimension.upper_bound_reason, found.dimension.evidence) == (
+        "the number of coordinates",
+        Evidence.PROVED,
+    )
+    assert {(point.singular, point.argument) for point in found.kinds} == {("smooth", "affine space")}
+
+
+def test_cones():
+    biased = ag.Network([ag.Perceptron([2, 1], degree=2, bias=True)], dim=2)
+    assert is_cone(CUBES) and is_cone(biased)
+    assert not is_cone(ag.Network([ag.Perceptron([2, 2], degree=2, skip=True)], dim=2))
+    weighted = ag.PolynomialMap(lambda s, t: [s**2, s * t, t**4], {"s": (), "t": ()})
+    assert not is_cone(weighted)  # s², st and t⁴ have one degree for no weights
+
+
+def test_what_is_refused():
+    with pytest.raises(InputError, match="kinds of points are those of polynomial models"):
+        ag.singularities(ag.Network([ag.Attention(2, 2, normalization="softmax"), ag.Sum()], 2, 2))
+    with pytest.raises(TooLargeError, match="has 600 parameters; the limit is 300"):
+        ag.singularities(ag.Network([ag.Linear(20), ag.Linear(10)], dim=20))

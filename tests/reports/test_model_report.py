@@ -1,0 +1,59 @@
+"""The report of a model: everything in it, what is not decided, and what is beyond a limit."""
+
+import re
+from html.parser import HTMLParser
+
+import agattn as ag
+from agattn.geometry.singularities import model_points
+from agattn.reports import model_report as room
+from agattn.reports.document import html, markdown
+from agattn.reports.model_report import model_report
+
+
+class Balanced(HTMLParser):
+    """Counts what is opened and closed, and collects what would be loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br", "img", "link"):
+            self.open.append(tag)
+        self.loaded += [value or "" for name, value in attrs if name == "src" or (tag == "link")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_report_of_the_twisted_cubic():
+    def twisted(s):
+        return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]
+
+    document = model_report(ag.PolynomialMap(twisted, {"s": 2}), command="agattn report ...")
+    assert document.exit_status == 0 and document.title == "Model twisted(s: 2)"
+    said = markdown(document)
+    assert "has 4 members" in said and "s = 0 (f = 0) | 0 | +0 to 2 | 4 | singular (cone)" in said
+    assert re.search(r"λ = 1, m = 1 \(proved\)", said) and "Whether M is closed" in said
+    page = Balanced()
+    page.feed(html(document))
+    assert page.open == [] and page.loaded == []
+
+
+def test_what_is_not_decided_is_listed(monkeypatch):
+    monkeypatch.setattr(room, "_MOST_TERMS", 3)
+    model = ag.Network([ag.Linear(2), ag.Linear(2)], dim=2)
+    said = markdown(model_report(model))
+    undecided = said.partition("## What is not decided")[2].partition("## How it is known")[0]
+    assert "The coordinates: 2×1 → linear 2 → linear 2 has up to" in undecided
+    assert "has 4 members" not in said and "Whether M is closed" in undecided
+
+
+def test_beyond_the_limits_the_rest_is_reported(monkeypatch):
+    monkeypatch.setattr(model_points, "MOST_PARAMETERS", 7)
+    document = model_report(ag.Network([ag.Linear(2), ag.Linear(2)], dim=2))
+    said = markdown(document)
+    assert document.summary == "Dimension 4 in 4 coordinates, proved."
+    assert "The kinds of points: 2×1 → linear 2 → linear 2 has 8 parameters; the limit is 7." in said
+    assert "λ = 2, m = 1 (proved)" in said

@@ -1,0 +1,325 @@
+"""Tasks about any polynomial architecture: what is asked, and what both engines answer."""
+
+import re
+from fractions import Fraction
+from functools import cache
+from math import prod
+
+import pytest
+from command_line import call
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.gradings import positive_grading
+from agattn.algebra.polynomial import PolynomialRing
+from agattn.engines.emit import emit
+from agattn.engines.engine import ENGINES
+from agattn.engines.run import Limits, run
+from agattn.errors import InputError, TooLargeError
+from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
+
+CUBIC = ag.PolynomialMap(
+    lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2}, name="cubic"
+)
+GRASSMANNIAN = ag.PolynomialMap(
+    lambda M: [M[0, i] * M[1, j] - M[0, j] * M[1, i] for i in range(4) for j in range(i)], {"M": (2, 4)}
+)
+#: Not homogeneous unless s_1 and n have degree 1 and s_2 has degree 2; and with an output 0.
+UNEVEN = ag.PolynomialMap(
+    lambda s, n: [s[0], n, s[0] ** 2 + s[1], s[1] * s[0] / 3, s[0] * 0, n**4 + s[1] ** 2], {"s": 2, "n": ()}
+)
+#: Homogeneous for no positive degrees; the second output is constant.
+AFFINE = ag.PolynomialMap(lambda s: [s[0], 1 + 0 * s[0], s[0] ** 2 + s[1], s[1] * s[0] + 1], {"s": 2})
+CAUSAL = ag.Network([ag.Attention(1, rank=2, mask="causal")], dim=2, tokens=2)
+HEADS = ag.Network([ag.Attention(1, rank=2, heads=2)], dim=2, tokens=2)
+SKIP = ag.Network([ag.Attention(2, rank=1, skip=True)], dim=2, tokens=2)
+LINEAR = ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)
+PERCEPTRON = ag.Network([ag.Perceptron([2, 1], degree=2)], dim=2)
+BIAS = ag.Network([ag.Perceptron([1, 1], degree=2, bias=True)], dim=2)
+DEEP = ag.DeepNetwork((2, 1, 1), (1, 1), t=1)
+MODELS = [CUBIC, GRASSMANNIAN, UNEVEN, AFFINE, CAUSAL, SKIP, LINEAR, PERCEPTRON, BIAS, DEEP]
+
+
+# What is asked ----------------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_positive_gradings_are_found_and_are_gradings(data):
+    weights = data.draw(st.lists(st.integers(1, 4), min_size=2, max_size=5))
+    ring = PolynomialRing([f"x{i}" for i in range(len(weights))])
+    exponents = st.tuples(*[st.integers(0, 3)] * len(weights))
+    forms = []
+    for first in data.draw(st.lists(exponents, min_size=1, max_size=4)):
+        degree = sum(w * e for w, e in zip(weights, first, strict=True))
+        others = [e for e in data.draw(st.lists(exponents, max_size=4)) if _degree(weights, e) == degree]
+        forms.append(ring.from_terms(dict.fromkeys([first, *others], 1)))
+    found = positive_grading(forms)
+    assert len(found) == len(weights) and min(found) > 0
+    for f in forms:
+        assert len({_degree(found, e) for e in f.terms}) == 1
+
+
+def _degree(weights, exponents):
+    return sum(w * e for w, e in zip(weights, exponents, strict=True))
+
+
+def test_what_has_no_positive_grading_has_none():
+    x, y, z = PolynomialRing("xyz").gens
+    assert positive_grading([x * y + 1]) == positive_grading([x + y, x + y * z]) == ()
+    assert positive_grading([x**2 * y + z, y**3 + x]) == (3, 1, 7)
+
+
+def test_the_degrees_of_scripts():
+    assert build("implicit-ideal", UNEVEN).data["weights"] == (1, 2, 1)
+    assert build("implicit-ideal", UNEVEN).data["degrees"] == (1, 1, 2, 3, 1, 4)
+    assert build("implicit-ideal", AFFINE).data["weights"] == ()
+    bias = build("implicit-ideal", BIAS).data
+    for f, degree in zip(bias["polynomials"], bias["degrees"], strict=True):
+        assert {_degree(bias["weights"], e) for e in f.terms} == {degree}
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("task", MODEL_TASKS)
+def test_scripts_say_what_they_are_about(engine, task):
+    for model in MODELS if task != "critical-locus" else MODELS[:4]:
+        for characteristic in (0, 32003):
+            script = emit(build(task, model, characteristic), engine, machine=True)
+            lines = script.split("\n")
+            assert script.isascii() and "\n\n\n" not in script and not [s for s in lines if s != s.rstrip()]
+            header = lines[: lines.index("")]
+            assert all(line.startswith(("--", "//")) for line in header)
+            assert f"Written by: agattn emit {task} --engine {engine.name} " in header[-1]
+            for name in model.shapes:
+                assert re.search(rf" {name}, [0-9 x]+: \w", "\n".join(header))
+            number = len(build(task, model).data["polynomials"])
+            assert f"y_{number}: " in script or f"y({number}): " in script
+            assert not re.search(
+                r"\{[{%#]|[%#]\}|ENGINE|None|undefined", script.replace("{{", "").replace("}}", "")
+            )
+
+
+def test_only_models_are_asked_in_this_way():
+    assert set(MODEL_TASKS) == {"implicit-ideal", "fiber", "critical-locus"} <= set(TASKS)
+    for task in MODEL_TASKS:
+        assert build(task, ag.SingleLayer(2, 1)).form == task
+        assert build(task, LINEAR).form == f"model-{task}" and build(task, LINEAR).task == task
+
+
+def test_the_digest_belongs_to_the_question():
+    def power(n):
+        return ag.PolynomialMap(lambda s: [s[0] ** n, s[1]], {"s": 2}, name="power")
+
+    point = {"weights": (Fraction(1), Fraction(1, 2))}
+    problems = [
+        *(build(task, power(n)) for task in MODEL_TASKS for n in (2, 3)),
+        *(build("fiber", power(2), **given) for given in ({"seed": 1}, point, {"components": True})),
+        *(build("implicit-ideal", power(2), **given) for given in ({"max_degree": 2}, {"prime": True})),
+        build("implicit-ideal", power(2), 101),
+    ]
+    assert len({problem.digest for problem in problems}) == len(problems)
+    assert build("fiber", power(2)).digest == build("fiber", power(2)).digest
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "given", "message"),
+    [
+        ("hilbert-function", LINEAR, {}, "hilbert-function is about a layer; give -d and -o"),
+        ("implicit-ideal", ag.DeepNetwork((2, 2), (2,), normalization="softmax"), {}, "is normalized"),
+        ("implicit-ideal", AFFINE, {"max_degree": 2}, "leave out --max-degree"),
+        ("implicit-ideal", CUBIC, {"max_degree": 0}, "the largest degree is 0"),
+        ("implicit-ideal", CUBIC, {"max_degree": 2, "prime": True}, "give one"),
+        ("implicit-ideal", CUBIC, {"components": True}, "looks at no components; leave out --components"),
+        ("fiber", CUBIC, {"prime": True}, "looks at no prime; leave out --prime"),
+        ("fiber", CUBIC, {"weights": (Fraction(1, 101), 1), "characteristic": 101}, "1/101 is no element"),
+        ("fiber", UNEVEN, {"characteristic": 101, "weights": (1, 1, 1)}, ""),
+        ("critical-locus", CUBIC, {"weights": (1, 1)}, "leave out --point"),
+        ("implicit-ideal", ag.PolynomialMap(lambda s: [s[0] * 0 + 3], {"s": 2}), {}, "is constant"),
+    ],
+)
+def test_what_is_refused(task, model, given, message):
+    if not message:
+        assert build(task, model, **given)
+        return
+    with pytest.raises(InputError, match=re.escape(message)):
+        build(task, model, **given)
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "size"),
+    [
+        ("implicit-ideal", ag.Network([ag.Linear(8)], dim=8), "64 coordinates; the limit is 60"),
+        ("fiber", ag.DeepNetwork((2, 2, 1), (2, 2), t=2), "terms; the limit is 1e+06"),
+        ("critical-locus", HEADS, "6 × 20 of rank 6, has 38760 minors of that size; the limit is 5000"),
+    ],
+)
+def test_sizes_are_stated(task, model, size):
+    with pytest.raises(TooLargeError, match="--force") as raised:
+        build(task, model)
+    assert size in str(raised.value)
+    if task != "fiber":
+        assert build(task, model, force=True).form == f"model-{task}"
+
+
+# What engines answer ----------------------------------------------------------------------------------------
+
+
+@cache
+def answered(installation, task, model, **given):
+    return run(build(task, model, **given), installation, Limits(60)).answer
+
+
+def forms(answer):
+    return {str(f.primitive()) for f in answer.polynomials["generators"]}
+
+
+IDEALS = [
+    (CUBIC, 2, 3, {2: 3}),
+    (GRASSMANNIAN, 5, 2, {2: 1}),
+    (CAUSAL, 5, 4, {4: 1}),
+    (LINEAR, 3, 2, {2: 1}),
+    (PERCEPTRON, 3, 1, {}),
+    (BIAS, 4, 3, {2: 3}),
+    (SKIP, 6, 20, {2: 15, 4: 5}),
+    (AFFINE, 2, 3, None),
+]
+
+
+@pytest.mark.parametrize(("model", "dimension", "degree", "generators"), IDEALS, ids=lambda x: str(x)[:20])
+def test_equations(singular, model, dimension, degree, generators):
+    """The ideal, its dimension against the native one, and its part to degree 2."""
+    answer = answered(singular, "implicit-ideal", model, prime=True)
+    assert answer.integers == {"dimension": dimension, "degree": degree, "prime": 1}
+    assert MODEL_TASKS["implicit-ideal"].read(answer) == MODEL_TASKS["implicit-ideal"].native(model, 0)
+    if generators is None:
+        return
+    degrees = [f.degree() for f in answer.polynomials["generators"]]
+    assert {n: degrees.count(n) for n in degrees} == generators
+    some = answered(singular, "implicit-ideal", model, max_degree=2)
+    assert some.integers == {"max-degree": 2}
+    assert [f.degree() for f in some.polynomials["generators"]] == [2] * generators.get(2, 0)
+
+
+@pytest.mark.parametrize("model", [CUBIC, GRASSMANNIAN], ids=["cubic", "Gr(2,4)"])
+def test_both_engines_find_the_same_equations(both_engines, model):
+    one, other = (answered(engine, "implicit-ideal", model) for engine in both_engines)
+    assert one.integers == other.integers and forms(one) == forms(other) != set()
+
+
+def test_both_engines_where_degrees_differ(both_engines):
+    """To degree 1 in the y is here to degree 4 in the grading, in which all equations are."""
+    one, other = (answered(engine, "implicit-ideal", UNEVEN, max_degree=1) for engine in both_engines)
+    whole = answered(both_engines[1], "implicit-ideal", UNEVEN)
+    assert forms(one) == forms(other) == forms(whole) and len(forms(one)) == 3
+
+
+@settings(max_examples=8)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2)] * 3).filter(any), min_size=4, max_size=6, unique=True),
+    st.integers(1, 3),
+)
+def test_part_of_the_ideal_is_what_the_ideal_has_in_these_degrees(exponents, most):
+    installation = _singular()
+    model = ag.PolynomialMap(
+        lambda s: [prod(s[i] ** e for i, e in enumerate(row)) for row in exponents], {"s": 3}
+    )
+    whole, part = (build("implicit-ideal", model, max_degree=n) for n in (None, most))
+    every, some = (run(problem, installation, Limits(60)).answer for problem in (whole, part))
+    degrees, bound = part.data["degrees"], part.data["bound"]
+    weights = [max(_degree(degrees, e) for e in f.terms) for f in every.polynomials["generators"]]
+    assert len(some.polynomials["generators"]) == sum(w <= bound for w in weights)
+    assert max((f.degree() for f in some.polynomials["generators"]), default=0) <= bound
+
+
+def _singular():
+    from agattn.engines.locate import candidates
+    from agattn.errors import EngineNotFoundError
+
+    try:
+        return candidates(ENGINES["singular"])[0]
+    except EngineNotFoundError:
+        pytest.skip("Singular was not found; pip install 'agattn[engines]'")
+
+
+FIBERS = [
+    # Over a general point of the twisted cubic the cube roots of unity; one of them is rational.
+    (CUBIC, {"seed": 2}, {"dimension": 0, "degree": 3, "components": 2}),
+    # W_2 W_1 of rank 1: a hyperbola, on which GL(1) acts.
+    (LINEAR, {}, {"dimension": 1, "degree": 2, "components": 1}),
+    # W_2 = 0: then W_1 is any. And W_1 = 0: two planes that meet.
+    (
+        LINEAR,
+        {"weights": (0, 0, 0, 0)},
+        {"dimension": 2, "degree": 2, "components": 2, "tangent-dimension": 4},
+    ),
+    (BIAS, {}, {"dimension": 1, "degree": 3, "components": 1}),
+]
+
+
+@pytest.mark.parametrize(("model", "given", "expected"), FIBERS)
+def test_fibers(singular, model, given, expected):
+    answer = run(build("fiber", model, components=True, **given), singular, Limits(60)).answer
+    assert expected.items() <= answer.integers.items()
+    if "weights" not in given:
+        assert MODEL_TASKS["fiber"].read(answer) == MODEL_TASKS["fiber"].native(model, 0)
+
+
+LOCI = [
+    (CUBIC, 0, 10, 2),
+    (GRASSMANNIAN, 5, 16, 3),  # the matrices of rank at most 1, with multiplicity 4
+    (LINEAR, 2, 2, 2),  # W_1 = 0 or W_2 = 0
+    (PERCEPTRON, 5, 2, 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "dimension", "degree", "codimension"), LOCI, ids=["cubic", "Gr(2,4)", "linear", "perceptron"]
+)
+def test_critical_points(singular, model, dimension, degree, codimension):
+    expected = {"dimension": dimension, "degree": degree, "codimension": codimension}
+    found = answered(singular, "critical-locus", model).integers
+    assert found == expected | {"rank": ag.dimension(model).lower_bound}
+
+
+def test_macaulay2_finds_the_same_fibers_and_critical_points(macaulay2, both_engines):
+    for task, model, more in (("fiber", LINEAR, {"components": True}), ("critical-locus", GRASSMANNIAN, {})):
+        one, other = (run(build(task, model, **more), i).answer.integers for i in both_engines)
+        assert one == other
+
+
+# By the command line and the library ------------------------------------------------------------------------
+
+
+def test_the_command_line(singular, tmp_path):
+    file = tmp_path / "model.toml"
+    file.write_text(
+        '[input]\ndim = 2\n[[layer]]\ntype = "linear"\nout = 1\n[[layer]]\ntype = "linear"\nout = 2\n'
+    )
+    point = tmp_path / "point.json"
+    point.write_text('{"W_1": [["1/2", 3]], "W_2": [[1], [0]]}')
+    model = ["--model", file, "--engine", "singular"]
+    ended = call("run", "implicit-ideal", *model)
+    assert "coordinates: 4\n  y_1: coefficient of x_(1,1) in output 1\n" in ended.out
+    assert ended.status == 0 and "y_2*y_3 - y_1*y_4" in ended.out
+    ended = call("run", "fiber", *model, "--point", point, "--components")
+    assert ended.status == 0 and "dimension: 1\ndegree: 2\ntangent-dimension: 1\ncomponents: 1" in ended.out
+    assert "1/2, 3, 1, 0" in call("emit", "fiber", *model, "--point", point).out
+    ended = call("run", "tangent-cone", *model)
+    assert ended.status == 2 and ended.err == "agattn: tangent-cone is about a layer; give -d and -o\n"
+    point.write_text('{"W_1": [[1, 3, 4]], "W_2": [[1], [0]]}')
+    ended = call("run", "fiber", *model, "--point", point)
+    assert ended.status == 2 and "W_1 has the shape (1, 3); it must be (1, 2)" in ended.err
+    listed = call("emit", "--list").out
+    assert listed.count("of a model: ") == len(MODEL_TASKS)
+
+
+def test_the_library(singular):
+    point = {"W_1": [[1, 2]], "W_2": [[3], ["1/4"]]}
+    script = ag.script(LINEAR, "fiber", "singular", point=point)
+    assert "ideal point = 1, 2, 3, 1/4;" in script
+    assert ag.run(LINEAR, "fiber", "singular", point=point).answer.integers["dimension"] == 1
+    for wrong in ({"point": [1, 2]}, {"point": {"W_1": [[1, 2]]}}):
+        with pytest.raises(InputError, match=r"give arrays by the names|the weights lack W_2"):
+            ag.script(LINEAR, "fiber", **wrong)
+    with pytest.raises(InputError, match="critical-locus looks at no point"):
+        ag.script(LINEAR, "critical-locus", point=point)

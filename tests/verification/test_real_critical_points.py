@@ -1,0 +1,73 @@
+"""Real critical points by msolve and natively: the same where both apply, consistent where only it does."""
+
+from __future__ import annotations
+
+import pytest
+
+from agattn import SingleLayer
+from agattn.engines.run import DEFAULT_LIMITS
+from agattn.errors import EngineNotFoundError, InputError
+from agattn.evidence import Evidence
+from agattn.geometry.critical_points.affine_charts import affine_chart
+from agattn.geometry.critical_points.loss import loss, loss_of_data
+from agattn.geometry.critical_points.morse import least_numbers
+from agattn.geometry.strata.strata import Stratum
+from agattn.verification import real_critical_points as module
+from agattn.verification.real_critical_points import lower_strata, real_critical_points, real_part
+
+
+def test_msolve_finds_what_elimination_proves(msolve_installation, monkeypatch):
+    L = loss(SingleLayer(2, 1), seed=1)
+    for stratum in (None, *lower_strata(L.layer)):
+        proved = real_part(L, stratum)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "affine_chart", lambda *given: _without_elimination(*given))
+            found = real_part(L, stratum)
+        assert found.found_by == str(msolve_installation) and found.complete is Evidence.MODULAR
+        assert found.complex_number == proved.complex_number and len(found.points) == len(proved.points)
+        for one, other in zip(found.points, proved.points, strict=True):
+            assert all(x.overlaps(y) for x, y in zip(one.y, other.y, strict=True))
+            assert (one.index, one.in_m, one.stratum) == (other.index, other.in_m, other.stratum)
+
+
+def _without_elimination(*given):
+    """Another chart, which says that it has more parameters."""
+    chart = affine_chart(*given, 5)
+    chart.__dict__["parameters"] = chart.ring.gens
+    return chart
+
+
+def test_two_outputs(msolve_installation):
+    """(2,2,2) with the Bombieri–Weyl norm: 32 complex points; the indices add up, and each up to 3 occurs."""
+    layer = SingleLayer(2, 2)
+    regular, lowest, pairs = real_critical_points(loss(layer, "bombieri-weyl", seed=1))
+    assert [part.complex_number for part in (regular, lowest, pairs)] == [32, 12, 8]
+    assert all(part.undecided == 0 and part.complete is Evidence.MODULAR for part in (regular, lowest, pairs))
+    assert regular.alternating_sum == pairs.alternating_sum == 0
+    assert regular.expected_sum == pairs.expected_sum == 0 and lowest.expected_sum is None
+    assert list(regular.indices) == list(range(len(least_numbers(layer))))
+    assert all(p.gradient < 1e-15 and p.weights for p in regular.points)
+    assert {point.stratum for point in lowest.points} == {Stratum(1, 1, 1)}
+    # One factor is as large as the others: b(h, ·, k²) = 0 is 2·(1·2) = 4 points, real ones in pairs.
+    assert lowest.alternating_sum % 2 == 0
+
+
+def test_what_is_no_list_of_points(msolve_installation, monkeypatch):
+    with pytest.raises(InputError, match="W has rank 4, not 6, and there may be infinitely many"):
+        real_critical_points(loss(SingleLayer(2, 1), samples=2))
+    with pytest.raises(InputError, match="need t ≥ 2"):
+        real_critical_points(loss(SingleLayer(2, 1, t=1)))
+    layer = SingleLayer(2, 2)
+    zero = loss(layer, "gaussian", target=[0] * 12)
+    assert [part.points for part in real_critical_points(zero)] == [(), (), ()]
+    with pytest.raises(InputError, match="infinitely many solutions: in a chart, a set of dimension 2"):
+        real_part(loss(layer, "bombieri-weyl", target=[0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]), Stratum(1, 1, 1))
+    with pytest.raises(InputError, match="nan"):
+        loss_of_data(layer, [[[float("nan"), 1], [1, 2]]], [[[1, 2], [3, 4]]])
+    monkeypatch.setattr(module, "locate", _nowhere)
+    with pytest.raises(EngineNotFoundError):
+        real_part(loss(layer), limits=DEFAULT_LIMITS)
+
+
+def _nowhere(engine):
+    raise EngineNotFoundError(f"{engine.title} was not found")
