@@ -40,7 +40,7 @@ Strings = Annotated[list[str], Meta(min_length=1)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Matrix = list[list[float | str]]
 Values = list[int] | UnsetType | None
-Engine = Literal["macaulay2", "singular"]
+Engine = Literal["macaulay2", "singular", "msolve"]
 TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
@@ -367,30 +367,6 @@ class Equivalent(Record):
     difference: Key[float | str | None, "The largest difference of an output there."]
 
 
-class CriticalPoints(Record):
-    class Part(Record):
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of both together."]
-        count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
-        dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
-        degree: Key[Count, "Its degree: that of its part of largest dimension."]
-
-    architecture: Studied
-    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
-    rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
-    method: Key[Literal["weights", "equations"], "By charts of weights, or by equations with multipliers."]
-    regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
-    dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
-    degree: Key[Count, "Its degree: that of its part of largest dimension."]
-    strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
-    real: Key[list[Any], "The real ones, where they were asked for."]
-    fields: Key[list[str], "Over which fields engines computed."]
-    engine: Key[str, "The name and version of the engine."]
-    evidence: Known
-
-
 class Fiber(Record):
     """Of the weights of one head: its whole fiber."""
 
@@ -639,36 +615,12 @@ class Ideal(Record):
     ambient: Key[Positive, "N, the number of coordinates."]
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
-    method: Key[Literal["native", "macaulay2", "singular"], "Who computed the table."]
+    method: Key[Literal["native", "macaulay2", "singular", "msolve"], "Who computed the table."]
     degrees: Key[list[Degree], "One entry for each degree of the ideal."]
     generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
     invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
     lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
-
-
-class ModelIdeal(Record):
-    class Coordinate(Record):
-        name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
-        meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
-        multidegree: Key[list[int] | None, "For the grading; null where it is 0."]
-
-    class Multidegree(Record):
-        degree: Key[Positive, "The degree."]
-        multidegree: Key[list[int], "The multidegree of the equations."]
-        dimension: Key[Positive, "The number of equations, in all multidegrees that permutations give."]
-        equations: Key[list[str], "Those of this multidegree, with integer coefficients."]
-        evidence: Key[Literal["proved", "modular"], "`proved`: composed with the map exactly, they vanish."]
-
-    architecture: Studied
-    ambient: Key[Positive, "The number of coordinates, without y_0."]
-    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
-    degree: Key[None, "Of models not computed."]
-    method: Key[Literal["native"], "Who computed the table."]
-    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
-    coordinates: Key[list[Coordinate], "What each coordinate is."]
-    degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Multidegree], "Minimal generators, by multidegree."]
 
 
 class Identify(Record):
@@ -879,7 +831,7 @@ class Study(Record):
         """The claims were checked."""
 
         claims: Key[Literal["all"] | Strings, "All, or the ids of those that were checked."]
-        engine: Key[str, "auto, macaulay2, singular, native or all."]
+        engine: Key[str, "auto, macaulay2, singular, msolve, native or all."]
         seed: Seed
         timeout: Key[Number | UnsetType, "Seconds for each run of an engine, where one may be used."] = UNSET
         memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET
@@ -1025,11 +977,10 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
-    "classify": (Classify.Head, Classify), "critical-points": CriticalPoints,
+    "classify": (Classify.Head, Classify),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
-    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),
-    "identify": Identify, "rank": Rank,
+    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": Ideal, "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,

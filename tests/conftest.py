@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import agattn
-from agattn.engines.engine import ENGINES, MSOLVE
+from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
 from agattn.errors import EngineNotFoundError
 
@@ -36,7 +36,7 @@ def _installed(engine):
 
 
 # Every installation is tested, so that older versions are too where there are some.
-_FOUND = {name: _installed(engine) for name, engine in {**ENGINES, "msolve": MSOLVE}.items()}
+_FOUND = {name: _installed(engine) for name, engine in ENGINES.items()}
 
 
 def _parameters(name):
@@ -71,14 +71,20 @@ def msolve_installation(request):
 
 @pytest.fixture(params=[*_parameters("macaulay2"), *_parameters("singular")])
 def engine_installation(request):
+    """Of the engines that can be asked everything."""
     name = request.param.engine.name if request.param else request.node.callspec.id.rsplit("-", 1)[0]
     return _require(name, request.param)
 
 
 @pytest.fixture
 def both_engines():
-    """The preferred installations of both engines, in the order in which reports name them."""
-    return [_require(name, found[0] if found else None) for name, found in _FOUND.items() if name in ENGINES]
+    """The preferred installations of Macaulay2 and Singular, in the order in which reports name them."""
+    return [_require(name, found[0] if found else None) for name, found in _FOUND.items() if name != "msolve"]
+
+
+@pytest.fixture
+def all_engines(both_engines, msolve_installation):
+    return [*both_engines, msolve_installation]
 
 
 class FakeEngines:

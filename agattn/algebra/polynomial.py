@@ -17,9 +17,10 @@ variables such as A_{1,2}, and printing in the syntax of Macaulay2, Singular and
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
@@ -285,3 +286,29 @@ class Polynomial:
             sign = ("- " if coefficient < 0 else "+ ") if pieces else "-" if coefficient < 0 else ""
             pieces.append(sign + times.join(factors))
         return " ".join(pieces) or "0"
+
+
+def all_minors(rows: Sequence[Sequence[Polynomial]], size: int) -> Iterator[Polynomial]:
+    """The minors of a matrix of polynomials, row by row, zeros among them; of size 1 at least.
+
+    >>> x, y = PolynomialRing(["x", "y"]).gens
+    >>> list(all_minors([[x, y], [y, x]], 2))
+    [x^2 - y^2]
+    """
+    for first, *others in combinations(rows, size):
+        minors: dict[tuple[int, ...], Polynomial] = {(n,): entry for n, entry in enumerate(first)}
+        for count, row in enumerate(others, 2):  # Laplace expansion along the last row
+            minors = {
+                columns: sum(
+                    (
+                        minors[columns[:place] + columns[place + 1 :]]
+                        * row[column]
+                        * (-1) ** (count - 1 - place)
+                        for place, column in enumerate(columns)
+                        if row[column]
+                    ),
+                    start=row[0] * 0,
+                )
+                for columns in combinations(range(len(row)), count)
+            }
+        yield from minors.values()

@@ -13,7 +13,10 @@ from agattn.cli.output import print_json, progress
 @click.command(epilog="Example: agattn doctor")
 @options.json_flag
 def command(as_json: bool) -> int:
-    """Find Macaulay2 and Singular by AGATTN_M2 and AGATTN_SINGULAR, on PATH and in the wheels; run each."""
+    """Find Macaulay2, Singular and msolve, and try each.
+
+    They are looked for by AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and in the wheels.
+    """
     import flint
 
     from agattn.engines.engine import ENGINES, Engine

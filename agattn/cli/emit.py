@@ -1,4 +1,4 @@
-"""``agattn emit``: scripts for Macaulay2 and Singular."""
+"""``agattn emit``: scripts for Macaulay2, Singular and msolve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options.problem
 @options.engine("The engine.  [default: by the ending of -O, else macaulay2]", default=None)
 @options.file_option(
-    "-O", "--output", "Write to FILE: .m2, .sing, or .json as with --json.  [default: stdout]"
+    "-O", "--output", "Write to FILE: .m2, .sing, .sh for msolve, or .json as with --json.  [default: stdout]"
 )
 @click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
 @options.json_flag
@@ -38,7 +38,7 @@ def command(
         check_destination(output)
         if (ending := output.suffix.lower()) in (".py", ".tex"):
             raise InputError(
-                f"a script is no {ending} file; end {output} in .m2 or .sing, or see agattn ideal"
+                f"a script is no {ending} file; end {output} in .m2, .sing or .sh, or see agattn ideal"
             )
     from agattn.engines.emit import emit
 
@@ -61,6 +61,6 @@ def _how_to_run(engine: Engine, script: Path) -> str:
     from agattn.engines.locate import locate
 
     try:
-        return shlex.join([str(locate(engine).path), *engine.arguments, str(script)])
+        return shlex.join(engine.command(locate(engine).path, script))
     except EngineNotFoundError as error:
-        return f"{shlex.join([engine.executable, *engine.arguments, str(script)])} ({error})"
+        return f"{shlex.join(engine.command(Path(engine.executable), script))} ({error})"

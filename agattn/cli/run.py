@@ -43,8 +43,8 @@ def command(
 ) -> None:
     """Run TASK for a layer or a network on an engine and print the answer, read back exactly.
 
-    Or run SCRIPT, a file that ends in .m2 or .sing, or - for one on stdin: in this folder, with the engine
-    that agattn finds, and print what it prints. It has no time limit unless --timeout is given.
+    Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for one on stdin: in this folder, with the
+    engine that agattn finds, and print what it prints. It has no time limit unless --timeout is given.
     """
     from agattn.engines.locate import locate
     from agattn.engines.run import Limits, run

@@ -1,1 +1,1 @@
-"""Macaulay2 and Singular: write a script, run it, read the answer."""
+"""Macaulay2, Singular and msolve: write a script, run it, read the answer."""

@@ -10,7 +10,8 @@ from agattn.architectures import SingleLayer
 from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
-from agattn.errors import EngineMemoryError, EngineTimeoutError, TooLargeError
+from agattn.errors import EngineMemoryError, EngineTimeoutError, InputError, TooLargeError
+from agattn.evidence import weakest
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
@@ -38,7 +39,8 @@ def eliminate(
         build("implicit-ideal", layer, characteristic, force=force),
         build("hilbert-function", layer, characteristic, force=force, max_degree=max_degree),
     )
-    ideal, values = (run(problem, installation, limits).answer for problem in problems)
+    runs = [run(problem, installation, limits) for problem in problems]
+    ideal, values = (done.answer for done in runs)
     return Ideal.eliminated(
         layer,
         ideal.integers["dimension"],
@@ -46,6 +48,7 @@ def eliminate(
         ideal.polynomials["generators"],
         characteristic=characteristic,
         method=installation.engine.name,
+        evidence=weakest(done.evidence for done in runs),
         hilbert_function=[values.integers[f"value@{n}"] for n in range(1, max_degree + 1)],
     )
 
@@ -141,8 +144,14 @@ def check_generators(
     whole space its ideal is 0, and nothing is asked.
 
     Raises:
+        InputError: if the engine is one that cannot decide primality.
         EngineError: if the engine crashes; running out of time or memory is an answer.
     """
+    if installation.engine.name not in DECIDE_PRIMALITY:
+        able = " or ".join(f"--engine {name}" for name in DECIDE_PRIMALITY)
+        raise InputError(
+            f"{installation.engine.title} cannot decide whether an ideal is prime; --complete needs {able}"
+        )
     layer = ideal.layer
     if layer.expected_dimension == layer.ambient_dimension:
         return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
@@ -194,6 +203,8 @@ _SCRIPTS = {
     "macaulay2": ("", 'sayInteger("{}", {})'),
     "singular": (_SINGULAR, 'sayInteger("{}", {});'),
 }
+#: The engines that can be asked whether equations are all.
+DECIDE_PRIMALITY = tuple(_SCRIPTS)
 _QUESTIONS = {
     "macaulay2": {"dimension": "dim I", "degree": "degree I", "prime": "if isPrime I then 1 else 0"}
     | {f"hilbert-{n}": f"hilbertFunction({n}, I)" for n in _DEGREES},

@@ -6,14 +6,14 @@ import re
 import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import resources
 from operator import methodcaller
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.engines.engine import Engine
+from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
+from agattn.systems.explicit import fiber, fiber_up_to_scaling, graph
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=4)
-def _environment(engine_name: str) -> jinja2.Environment:
+def _environment(engine: Engine) -> jinja2.Environment:
     import jinja2
 
-    folder = Path(str(resources.files("agattn.engines").joinpath("templates", engine_name)))
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.FileSystemLoader(engine.templates),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -37,8 +36,10 @@ def _environment(engine_name: str) -> jinja2.Environment:
         autoescape=False,
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
+    environment.globals |= {"graph": graph, "fiber": fiber, "fiber_up_to_scaling": fiber_up_to_scaling}
     environment.filters |= {
         "m2row": _braces,
+        "rows": lambda rows: _braces(map(_braces, rows)),
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
@@ -47,6 +48,7 @@ def _environment(engine_name: str) -> jinja2.Environment:
         "parameter": _parameter,
         "variables": _variables,
         "long": _long,
+        "msolve": lambda polynomials: write_system(polynomials, names_of(polynomials[0].ring)),
         "m2": methodcaller("macaulay2"),
         "singular": methodcaller("singular"),
     }
@@ -116,8 +118,12 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     -- Equations of the neuromanifold M(2,1,2), by elimination
     >>> "agattn-data" in emit(problem, MACAULAY2), "agattn-data" in emit(problem, MACAULAY2, machine=True)
     (False, True)
+
+    Raises:
+        InputError: if the engine cannot solve it.
     """
-    template = _environment(engine.name).get_template(f"{problem.form}.{engine.suffix}.j2")
+    engine.check_can(problem)
+    template = _environment(engine).get_template(f"{problem.form}.{engine.suffix}.j2")
     macros = _macros(engine)
     text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")
     text = f"{text}\n{macros['machine'](problem) if machine else macros['close']()}"
@@ -128,7 +134,7 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
 
 
 def _macros(engine: Engine) -> dict[str, Any]:
-    return vars(_environment(engine.name).get_template("common.j2").module)
+    return vars(_environment(engine).get_template("common.j2").module)
 
 
 def marks(problem: Problem, engine: Engine) -> tuple[str, str]:

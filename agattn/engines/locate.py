@@ -42,7 +42,7 @@ class Installation:
         with work_folder() as folder:
             file = folder / f"script.{self.engine.suffix}"
             file.write_text(script, encoding="utf-8")
-            command = [str(self.path), *self.engine.arguments, str(file)]
+            command = self.engine.command(self.path, file)
             return run_program(command, folder, timeout=timeout, memory=memory, cancelled=cancelled)
 
     def problem(self) -> str | None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from agattn.engines.emit import emit
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
-from agattn.engines.transcript import read
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import Evidence, Shown
 from agattn.systems.problem import Answer, Problem
@@ -62,8 +61,9 @@ class Run(Shown):
 
     @property
     def evidence(self) -> Evidence:
-        """``proved`` over ℚ, ``modular`` over a finite field."""
-        return Evidence.MODULAR if self.problem.characteristic else Evidence.PROVED
+        """``modular`` over a finite field, and where the engine lifts from some; over ℚ else ``proved``."""
+        proved = self.installation.engine.proves and not self.problem.characteristic
+        return Evidence.PROVED if proved else Evidence.MODULAR
 
     def __str__(self) -> str:
         lines = [f"{self.problem.title}, over {self.problem.field_name}"]
@@ -126,7 +126,7 @@ def run(
         if saved is not None:
             _save(saved.with_suffix(".transcript"), ended.output + ended.errors)
         check_end(ended, installation, limits)
-        answer = read(ended.output, problem)
+        answer = engine.read(ended.output, problem)
         check_answer(answer)
     except EngineError as error:
         raise type(error)(f"{name}: {error}") from error
@@ -142,7 +142,7 @@ def run_script(script: Path, installation: Installation, limits: Limits = DEFAUL
         EngineCrashedError: if it ended with an error.
     """
     engine = installation.engine
-    command = [str(installation.path), *engine.arguments, str(script.absolute())]
+    command = engine.command(installation.path, script.absolute())
     try:
         with work_folder() as folder:
             ended = run_program(

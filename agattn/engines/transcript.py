@@ -87,7 +87,12 @@ def _check_complete(problem: Problem, integers: dict[str, int], polynomials: Map
             raise TranscriptError(f"{extra[0][:80]!r} is no result of {problem.task}")
 
 
-def _block(text: str, problem: Problem) -> Iterator[str]:
+def framed(text: str, problem: Problem) -> tuple[list[str], str]:
+    """The lines between the two marks, and the second mark.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole block, or it answers another problem.
+    """
     lines = [line.rstrip("\r") for line in text.split("\n")]
     begins = [n for n, line in enumerate(lines) if line.startswith(BEGIN)]
     ends = [n for n, line in enumerate(lines) if line.startswith(END)]
@@ -97,15 +102,19 @@ def _block(text: str, problem: Problem) -> Iterator[str]:
         raise TranscriptError("the data block is cut off: its end mark is missing")
     if len(begins) > 1 or len(ends) > 1 or ends[0] < begins[0]:
         raise TranscriptError("it printed more than one data block")
-    body = lines[begins[0] + 1 : ends[0]]
     expected = f"{BEGIN} 1 {problem.task} {problem.digest}"
     if lines[begins[0]] != expected:
         raise TranscriptError(
             f"the data block answers another problem: it begins {lines[begins[0]][:80]!r}, not {expected!r}"
         )
-    fields = lines[ends[0]].split(" ")
+    return lines[begins[0] + 1 : ends[0]], lines[ends[0]]
+
+
+def _block(text: str, problem: Problem) -> Iterator[str]:
+    body, end = framed(text, problem)
+    fields = end.split(" ")
     if fields[:2] != [END, str(len(body))]:
-        raise TranscriptError(f"the data block has {len(body)} lines but ends with {lines[ends[0]][:80]!r}")
+        raise TranscriptError(f"the data block has {len(body)} lines but ends with {end[:80]!r}")
     if fields[2:] != [str(checksum(body))]:
         raise TranscriptError("the data block was damaged: its checksum is not that of its lines")
     return iter(body)

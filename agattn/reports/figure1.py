@@ -38,7 +38,8 @@ from agattn.reports.draw_figure1 import Scene, SurfaceFigure, draw
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
-CHOICES = ("auto", *ENGINES, "native")
+_ENGINES = tuple(engine.name for engine in ENGINES.values() if engine.has_script("slice"))
+CHOICES = ("auto", *_ENGINES, "native")
 
 #: With more coordinates, or for a < d, elimination takes from a minute to days. Where the section is known
 #: without it, ``"auto"`` then asks no engine.
@@ -275,7 +276,7 @@ def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
 ) -> tuple[Section, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
-    names: Sequence[str] = {"auto": tuple(ENGINES), "native": ()}.get(engine, (engine,))
+    names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
     reasons: list[str] = []
     if engine == "auto" and known and (size > MAX_AUTO_COORDINATES or layer.alpha < layer.d):

@@ -1,8 +1,8 @@
 """Verification: the tasks that some claims need, each done once, and the verdicts that follow.
 
 With ``auto`` the native computations come first, and engines are asked only about what they leave open. The
-name of an engine puts everything to it that it can do; with ``all`` every engine is asked, and those that
-answer must agree.
+name of an engine puts everything to it that it can do; with ``all`` every engine is asked what it can do, and
+those that answer must agree.
 
 >>> from agattn import SingleLayer
 >>> report = verify(SingleLayer(2, 1), ["corollary-3.3"])
@@ -59,8 +59,8 @@ class Settings:
 
     Attributes:
         engine: ``"auto"``: natively, and by the first engine that answers what that leaves open; the name of
-            an engine, for all that it can do; ``"native"``: no engine at all; ``"all"``: every engine, and
-            those that answer must agree.
+            an engine, for all that it can do; ``"native"``: no engine at all; ``"all"``: every engine, for
+            what it can do, and those that answer must agree. One that proves nothing may be missing.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -216,9 +216,10 @@ class _Work:
             try:
                 found.append(locate(engine))
             except EngineNotFoundError as error:
-                if self.settings.engine == "all":
+                misnamed = isinstance(error, EngineVariableError)
+                if self.settings.engine == "all" and (misnamed or engine.proves):
                     raise
-                if isinstance(error, EngineVariableError):
+                if misnamed:
                     self.troubles.append(str(error))
         return found
 
@@ -339,7 +340,8 @@ class _Work:
             return reason
         findings: list[Finding] = []
         failures: list[str] = []
-        for installation in self.installations:
+        able = [there for there in self.installations if there.engine.has_script(task.template or task.name)]
+        for installation in able:
             result = self._ask(task, installation)
             if isinstance(result, str):
                 failures.append(result)
@@ -348,12 +350,15 @@ class _Work:
             if self.settings.engine != "all":
                 return result
         if not findings:
+            if self.installations and not able:
+                names = " and ".join(there.engine.title for there in self.installations)
+                failures = [f"{names} cannot find {task.finds}"]
             return "; ".join(failures) or f"no engine was found; install them with: {INSTALL}"
         for one, other in itertools.pairwise(findings):
             if one.value != other.value:
                 said = "; ".join(f"{f.engines[0]} says {f.value}" for f in (one, other))
                 raise DisagreementError(f"{self.layer}: the engines disagree about {task.finds}. {said}")
-        alone = f" (alone: {'; '.join(failures)})" if failures else ""
+        alone = f" (alone: {'; '.join(failures)})" if failures and len(findings) == 1 else ""
         return Finding(
             findings[0].value,
             max(findings, key=lambda f: f.evidence is Evidence.PROVED).evidence,
@@ -384,9 +389,8 @@ class _Work:
                     break
                 continue
             self.runs.append(done)
-            evidence = Evidence.MODULAR if characteristic else Evidence.PROVED
             name = str(installation)
-            return Finding(value, evidence, (name,), task.sources(name), done.seconds)
+            return Finding(value, done.evidence, (name,), task.sources(name), done.seconds)
         return "; ".join(dict.fromkeys(reasons))  # over both fields, usually the same
 
 

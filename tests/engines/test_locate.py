@@ -1,4 +1,5 @@
 import os
+import re
 
 import pytest
 
@@ -105,6 +106,13 @@ def test_a_program_without_a_version(fakes):
     assert locate(MACAULAY2).problem() is not None
 
 
+def _works(installation):
+    return installation.problem() is None and re.fullmatch(r"\d+\.\d[.\d]*", installation.version)
+
+
 def test_every_installation_works_and_states_its_version(engine_installation):
-    assert engine_installation.problem() is None
-    assert engine_installation.version[0].isdigit() and "." in engine_installation.version
+    assert _works(engine_installation)
+
+
+def test_msolve_works_and_states_its_version(msolve_installation):
+    assert _works(msolve_installation)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agattn.algebra.monomial_ideals import hilbert_series
+from agattn.algebra.graded_ideals import hilbert_series
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import msolve
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system

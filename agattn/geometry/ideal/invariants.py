@@ -42,7 +42,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.echelon import independent_columns
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Shown
@@ -108,7 +108,7 @@ def _for_orbits(d: int, a: int) -> list[tuple[str, int, Any]]:
     """Names, degrees and polynomials of the families for t ≥ 2."""
     wanted: list[tuple[str, int, Any]] = []
     if a < d:
-        wanted.append(("low-rank minors", a + 1, lambda: minors(_flattening(d), a + 1)))
+        wanted.append(("low-rank minors", a + 1, lambda: all_minors(_flattening(d), a + 1)))
     wanted.append(("cross-column cubics", 3, lambda: _cross_column(d)))
     wanted.append(("context syzygies", d, lambda: _context_syzygies(d)))
     wanted += [(f"Veronese minors, r = {r}", 2 * r, lambda r=r: _veronese(d, r)) for r in range(2, a + 1)]
@@ -121,10 +121,10 @@ def _for_one_token(layer: SingleLayer) -> list[tuple[str, int, Any]]:
     d, size = layer.d, 2 * layer.a + 2
     wanted: list[tuple[str, int, Any]] = []
     if size <= d:
-        wanted.append(("low-rank matrix", size, lambda: minors(_square_terms(d), size)))
+        wanted.append(("low-rank matrix", size, lambda: all_minors(_square_terms(d), size)))
     if lie_flattening(layer).rank < d * d - 1 and d <= LARGEST_WIDTH_OF_MINORS:
         wanted.append(
-            ("Lie minors", d * d - 1, lambda: minors(_lie_images(d, _cubic_ring(d).gens), d * d - 1))
+            ("Lie minors", d * d - 1, lambda: all_minors(_lie_images(d, _cubic_ring(d).gens), d * d - 1))
         )
     return wanted
 
@@ -320,27 +320,6 @@ def _flattening(d: int, columns: Iterable[int] | None = None, among: Iterable[in
     return [[_forms(d)[b, i, k] for i, k in _pairs(among)] for b in columns]
 
 
-def minors(rows: Rows, size: int) -> Iterator[Polynomial]:
-    """The minors of a size of a matrix of polynomials, 0 among them where they are."""
-    for first, *others in combinations(rows, size):
-        found: dict[tuple[int, ...], Polynomial] = {(n,): entry for n, entry in enumerate(first)}
-        for count, row in enumerate(others, 2):  # Laplace expansion along the last row
-            found = {
-                columns: sum(
-                    (
-                        found[columns[:place] + columns[place + 1 :]]
-                        * row[column]
-                        * (-1) ** (count - 1 - place)
-                        for place, column in enumerate(columns)
-                        if row[column]
-                    ),
-                    start=row[0] * 0,
-                )
-                for columns in combinations(range(len(row)), count)
-            }
-        yield from found.values()
-
-
 def _sum(polynomials: Iterable[Polynomial], d: int) -> Polynomial:
     return sum(polynomials, start=_ring(d).zero())
 
@@ -354,7 +333,7 @@ def _pencil(d: int, place: int) -> dict[tuple[int, ...], Polynomial]:
 def _cross_column(d: int) -> Iterator[Polynomial]:
     form = _pencil(d, 0)
     matrix = [[form[min(i, k), max(i, k)] * (1 + (i == k)) for k in range(d)] for i in range(d)]
-    return minors(matrix, 3)
+    return all_minors(matrix, 3)
 
 
 def _multiplication(d: int, among: Sequence[int]) -> Rows:
@@ -367,15 +346,15 @@ def _multiplication(d: int, among: Sequence[int]) -> Rows:
 
 
 def _context_syzygies(d: int) -> Iterator[Polynomial]:
-    values = [_integers(minor) for minor in minors(_multiplication(d, range(d)), d)]
-    maximal = list(minors(_flattening(d), d))
+    values = [_integers(minor) for minor in all_minors(_multiplication(d, range(d)), d)]
+    minors = list(all_minors(_flattening(d), d))
     for relation in relations(values):
-        yield _sum((m * int(x) for m, x in zip(maximal, _cleared(relation), strict=True) if x), d)
+        yield _sum((m * int(x) for m, x in zip(minors, _cleared(relation), strict=True) if x), d)
 
 
 def _veronese(d: int, r: int) -> Iterator[Polynomial]:
     for inner in combinations(range(d), r):
-        values = [_integers(minor) for minor in minors(_multiplication(d, inner), r)]
+        values = [_integers(minor) for minor in all_minors(_multiplication(d, inner), r)]
         monomials = sorted({key for value in values for key in value})
         matrix = flint.fmpz_mat([[value.get(key, 0) for key in monomials] for value in values])
         chosen = independent_columns(matrix.transpose())
@@ -383,13 +362,13 @@ def _veronese(d: int, r: int) -> Iterator[Polynomial]:
         inverse = square.inv().numer_denom()[0].tolist()  # one common denominator, which does not matter
         entries: dict[tuple[Any, tuple[int, ...]], Polynomial] = {}
         for columns in combinations(range(d), r):
-            chosen_minors = list(minors(_flattening(d, columns, inner), r))
+            minors = list(all_minors(_flattening(d, columns, inner), r))
             for key, row in zip(monomials, inverse, strict=True):
-                parts = (chosen_minors[place] * int(x) for place, x in zip(chosen, row, strict=True) if x)
+                parts = (minors[place] * int(x) for place, x in zip(chosen, row, strict=True) if x)
                 entries[key, columns] = _sum(parts, d)
         lower = {tuple(x - (i == j) for j, x in enumerate(key)) for key in monomials for i in inner if key[i]}
         blocks = list(product(sorted(lower), combinations(range(d), r)))
-        yield from minors(
+        yield from all_minors(
             [
                 [entries[tuple(x + (i == j) for j, x in enumerate(key)), columns] for key, columns in blocks]
                 for i in inner

@@ -1,0 +1,192 @@
+"""Ideals by their Gröbner bases: Hilbert series, dimension and degree, and minimal generators.
+
+An ideal and its initial ideal, for an order that goes by degree first, have the same Hilbert function, and so
+the same dimension and degree.
+
+>>> series = hilbert_series([(1, 1), (2, 0), (0, 3)], 2)  # (xy, x², y³)
+>>> series.dimension, series.degree, series.values(3)
+(0, 4, (1, 2, 1, 0))
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb, lcm
+from typing import Any
+
+import flint
+
+from agattn.algebra.echelon import echelon, kernel_basis, rational, rational_matrix
+from agattn.algebra.polynomial import Exponents, Polynomial
+
+
+@dataclass(frozen=True)
+class HilbertSeries:
+    """A Hilbert series N(t)/(1 − t)ⁿ.
+
+    Attributes:
+        numerator: the coefficients of N, from the constant term; none for N = 0.
+        variables: n.
+    """
+
+    numerator: tuple[int, ...]
+    variables: int
+
+    @property
+    def _reduced(self) -> tuple[flint.fmpz_poly, int]:
+        """N without its factors 1 − t, and how many they are."""
+        reduced, factor, codimension = flint.fmpz_poly(list(self.numerator)), flint.fmpz_poly([1, -1]), 0
+        while reduced and reduced(1) == 0:
+            reduced, codimension = reduced // factor, codimension + 1
+        return reduced, codimension
+
+    @property
+    def dimension(self) -> int:
+        """Of the quotient ring, and so of the zero set in affine space; −1 for the ideal 1."""
+        return self.variables - self._reduced[1] if self.numerator else -1
+
+    @property
+    def degree(self) -> int:
+        """Of the quotient ring: for dimension 0 its dimension as a vector space; 0 for the ideal 1."""
+        return int(self._reduced[0](1))
+
+    def values(self, last: int) -> tuple[int, ...]:
+        """The Hilbert function in degrees 0, ..., ``last``."""
+        n = self.variables
+        return tuple(
+            sum(c * _monomials(n, degree - k) for k, c in enumerate(self.numerator[: degree + 1]))
+            for degree in range(last + 1)
+        )
+
+
+def hilbert_series(monomials: Iterable[Exponents], variables: int) -> HilbertSeries:
+    """The Hilbert series of the ring modulo an ideal of monomials, each an exponent vector.
+
+    By the exact sequence 0 → R/(I : p)(−deg p) → R/I → R/(I + p) → 0, with p a power of a variable, until no
+    two generators have a variable in common.
+
+    >>> hilbert_series([], 3), hilbert_series([(0, 0)], 2).dimension
+    (HilbertSeries(numerator=(1,), variables=3), -1)
+    """
+    numerator = _numerator(_minimal(monomials))
+    return HilbertSeries(tuple(map(int, numerator.coeffs())), variables)
+
+
+def _monomials(variables: int, degree: int) -> int:
+    """How many monomials of a degree there are."""
+    return (
+        comb(degree + variables - 1, degree) if degree >= 0 and degree + variables > 0 else int(degree == 0)
+    )
+
+
+def _minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
+    """Those that no other one divides."""
+    kept: list[Exponents] = []
+    for new in sorted(set(monomials), key=sum):
+        if not any(all(map(int.__le__, old, new)) for old in kept):
+            kept.append(new)
+    return kept
+
+
+def _numerator(monomials: Sequence[Exponents]) -> flint.fmpz_poly:
+    """That of the Hilbert series, where the monomials are minimal generators."""
+    used = [sum(map(bool, exponents)) for exponents in zip(*monomials, strict=True)]
+    if max(used, default=0) < 2:
+        product = flint.fmpz_poly([1])
+        for exponents in monomials:
+            product *= flint.fmpz_poly([1]) - flint.fmpz_poly([0] * sum(exponents) + [1])
+        return product
+    i = used.index(max(used))
+    powers = sorted(exponents[i] for exponents in monomials if exponents[i])
+    e = powers[(len(powers) - 1) // 2]  # less than in a generator that is a power of this variable
+    power = tuple(e if j == i else 0 for j in range(len(used)))
+    quotient = _minimal((*m[:i], max(m[i] - e, 0), *m[i + 1 :]) for m in monomials)
+    total = _minimal([*monomials, power])
+    return _numerator(total) + flint.fmpz_poly([0] * e + [1]) * _numerator(quotient)
+
+
+def minimal_generators(basis: Sequence[Polynomial]) -> tuple[Polynomial, ...]:
+    """Minimal generators of an ideal, by degree, among homogeneous ones that generate it; none may be 0.
+
+    They are found by linear algebra in each degree, and in it in each weight for which all are homogeneous.
+
+    >>> from agattn.algebra.polynomial import PolynomialRing
+    >>> x, y, z = PolynomialRing(["x", "y", "z"]).gens
+    >>> minimal_generators([x * y, x**2 - y * z, y**2 * z])
+    (x^2 - y*z, x*y)
+
+    Raises:
+        ValueError: if one is not homogeneous.
+    """
+    weights = _weights(basis)
+
+    def weight(exponents: Sequence[int]) -> tuple[int, ...]:
+        return tuple(sum(map(int.__mul__, row, exponents)) for row in weights)
+
+    groups: defaultdict[tuple[int, tuple[int, ...]], list[Polynomial]] = defaultdict(list)
+    for polynomial in basis:
+        if len({sum(exponents) for exponents in polynomial.terms}) != 1:
+            raise ValueError(f"{polynomial} is not homogeneous")
+        groups[polynomial.degree(), weight(polynomial.leading_exponents)].append(polynomial)
+    multipliers: dict[int, dict[tuple[int, ...], list[Exponents]]] = {}
+    kept: list[tuple[int, tuple[int, ...], Polynomial]] = []
+    for (degree, place), polynomials in sorted(groups.items()):
+        multiples = []
+        for lower, other, generator in kept:
+            rest, missing = degree - lower, tuple(map(int.__sub__, place, other))
+            if rest not in multipliers:
+                multipliers[rest] = _by_weight(len(generator.ring), rest, weight)
+            multiples += [(generator, monomial) for monomial in multipliers[rest].get(missing, ())]
+        for n in _independent(multiples, polynomials):
+            kept.append((degree, place, polynomials[n]))
+    return tuple(polynomial for _, _, polynomial in kept)
+
+
+def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
+    """A basis of the weights of the variables, integers, for which all polynomials are homogeneous."""
+    differences = {
+        tuple(map(int.__sub__, exponents, polynomial.leading_exponents))
+        for polynomial in basis
+        for exponents in polynomial.terms
+    }
+    rows = sorted(differences)
+    if not rows:
+        return []
+    found = []
+    for vector in kernel_basis(rational_matrix(rows, len(rows[0]))):
+        scale = lcm(*(int(x.q) for x in vector))
+        found.append([int(x * scale) for x in vector])
+    return found
+
+
+def _by_weight(
+    variables: int, degree: int, weight: Callable[[Sequence[int]], tuple[int, ...]]
+) -> dict[tuple[int, ...], list[Exponents]]:
+    """The monomials of a degree, by their weight."""
+    found: defaultdict[tuple[int, ...], list[Exponents]] = defaultdict(list)
+    for chosen in combinations_with_replacement(range(variables), degree):
+        exponents = [0] * variables
+        for i in chosen:
+            exponents[i] += 1
+        found[weight(exponents)].append(tuple(exponents))
+    return dict(found)
+
+
+def _independent(multiples: Sequence[tuple[Polynomial, Exponents]], new: Sequence[Polynomial]) -> list[int]:
+    """Which of the new polynomials are no combinations of those before them and of the multiples."""
+    columns = [
+        {tuple(map(int.__add__, exponents, monomial)): c for exponents, c in polynomial.terms.items()}
+        for polynomial, monomial in multiples
+    ]
+    columns += [dict(polynomial.terms) for polynomial in new]
+    index = {exponents: i for i, exponents in enumerate(sorted({e for column in columns for e in column}))}
+    p = new[0].ring.characteristic
+    size = len(index), len(columns)
+    matrix: Any = flint.nmod_mat(*size, p) if p else flint.fmpq_mat(*size)
+    for j, column in enumerate(columns):
+        for exponents, coefficient in column.items():
+            matrix[index[exponents], j] = coefficient if p else rational(coefficient)
+    return [j - len(multiples) for j in echelon(matrix)[1] if j >= len(multiples)]

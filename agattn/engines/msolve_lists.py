@@ -1,0 +1,524 @@
+"""The lists that msolve prints, and the systems that it reads.
+
+msolve has no language: a system is its variables, the characteristic and the polynomials, and what it says is
+one nested list or one basis. Both are read strictly, and exactly. What a script of ours prints for a task is
+such lists between two marks, each after its name, its checksum and its size:
+
+    agattn-data 1 TASK DIGEST
+    agattn-answer NAME CHECKSUM SIZE
+    ...
+    agattn-end NAME ...
+
+The checksum is that of POSIX ``cksum``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import operator
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from agattn.algebra.echelon import fraction, rational
+from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series, minimal_generators
+from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
+from agattn.engines.transcript import framed
+from agattn.errors import TranscriptError
+from agattn.systems.explicit import fiber, fiber_up_to_scaling, graph
+from agattn.systems.problem import Answer, Problem
+
+Interval = tuple[Fraction, Fraction]
+Box = tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class Parametrization:
+    """Points as the roots of a polynomial: the i-th coordinate is −numerators[i](u)/w′(u), where w(u) = 0.
+
+    Attributes:
+        ring: of the equations, over ℚ.
+        form: u as a linear form in the coordinates.
+        w: coefficients of the eliminating polynomial of u, from the constant term; squarefree.
+        numerators: coefficients of one polynomial for each variable of the ring.
+    """
+
+    ring: PolynomialRing
+    form: tuple[Fraction, ...]
+    w: tuple[int, ...]
+    numerators: tuple[tuple[Fraction, ...], ...]
+
+    @property
+    def points(self) -> int:
+        """The number of points: the degree of w."""
+        return len(self.w) - 1
+
+    def satisfies(self, polynomials: Sequence[Polynomial], prime: int | None = None) -> bool:
+        """Whether every point is a common zero: by substitution modulo w, over ℚ a proof.
+
+        The points are distinct where it is so, as u is seen to take the value u. For 60 points and more this
+        takes seconds; with a prime everything is done modulo it, at once, and is evidence only.
+
+        >>> ring = PolynomialRing(["x", "y"])
+        >>> x, y = ring.gens
+        >>> points = Parametrization(ring, (Fraction(0), Fraction(1)), (-2, 0, 1), ((Fraction(-4),),) * 2)
+        >>> points.satisfies([x**2 - 2, y - x]), points.satisfies([x * y - 1])
+        (True, False)
+        """
+
+        def univariate(coefficients: Iterable[Coefficient]) -> Any:
+            if prime is None:
+                return flint.fmpq_poly(list(map(rational, coefficients)))
+            return flint.nmod_poly(
+                [c.numerator * pow(c.denominator, -1, prime) % prime for c in coefficients], prime
+            )
+
+        w = univariate(self.w)
+        unit, inverse, _ = w.derivative().xgcd(w)
+        if unit != univariate([1]):
+            return False
+        points = [-univariate(numerator) * inverse % w for numerator in self.numerators]
+        u = sum((univariate([c]) * x for c, x in zip(self.form, points, strict=True)), univariate([]))
+        if (u - univariate([0, 1])) % w:
+            return False
+        powers = [[univariate([1])] for _ in points]
+        for polynomial in polynomials:
+            value = univariate([])
+            for exponents, coefficient in polynomial.terms.items():
+                product = univariate([coefficient])
+                for point, known, e in zip(points, powers, exponents, strict=True):
+                    while len(known) <= e:
+                        known.append(known[-1] * point % w)
+                    if e:
+                        product = product * known[e] % w
+                value += product
+            if value % w:
+                return False
+        return True
+
+    def boxes(self, precision: int) -> tuple[Box, ...]:
+        """The real points, each in a box of exact intervals; the boxes are disjoint, and certified by FLINT.
+
+        The width of an interval is about 2^−precision times the size of the coordinate, or less.
+
+        Raises:
+            ValueError: if w is not squarefree.
+        """
+        kept = flint.ctx.prec
+        w = flint.fmpz_poly(list(self.w))
+        slope = flint.fmpq_poly(w.derivative())
+        if w.gcd(w.derivative()).degree() > 0:
+            raise ValueError("the eliminating polynomial is not squarefree")
+        numerators = [_poly(numerator) for numerator in self.numerators]
+        form = list(map(rational, self.form))
+        try:
+            flint.ctx.prec = working = precision + 32
+            while True:
+                balls: list[flint.acb] = [ball for ball, _ in w.complex_roots()]  # type: ignore[misc, has-type]
+                roots = sorted(
+                    (ball.real for ball in balls if ball.imag == 0), key=lambda r: fraction(r.mid().fmpq())
+                )
+                points = [[-_at(n, r) / _at(slope, r) for n in numerators] for r in roots]
+                values = [
+                    sum((c * x for c, x in zip(form, point, strict=True)), flint.arb(0)) for point in points
+                ]
+                apart = all(one < other for one, other in itertools.pairwise(values))
+                if apart and all(_is_sharp(x, precision) for point in points for x in point):
+                    return tuple(sorted(tuple(map(_interval, point)) for point in points))
+                flint.ctx.prec = working = 2 * working
+        finally:
+            flint.ctx.prec = kept
+
+
+# Writing --------------------------------------------------------------------------------------------------
+
+
+def write_system(polynomials: Sequence[Polynomial], names: Sequence[str] = ()) -> str:
+    """The input of msolve: variables, characteristic, and the polynomials, none of which may be 0.
+
+    msolve reads a number modulo p wrong if it is a fraction, or long; ours are residues.
+
+    >>> x, y = PolynomialRing(["x", "y"], 7).gens
+    >>> print(write_system([x**2 - y, 3 * y]))
+    x1,x2
+    7
+    x1^2+6*x2,
+    3*x2
+    """
+    ring = polynomials[0].ring
+    names = names or _names(ring)
+    lines = (
+        "+".join(_term(c, zip(names, exponents, strict=True)) for exponents, c in polynomial.terms.items())
+        for polynomial in polynomials
+    )
+    return f"{','.join(names)}\n{ring.characteristic}\n" + ",\n".join(lines).replace("+-", "-")
+
+
+def _term(coefficient: Coefficient, powers: Iterable[tuple[str, int]]) -> str:
+    factors = [f"{name}^{e}" if e > 1 else name for name, e in powers if e]
+    if not factors or abs(coefficient) != 1:
+        return "*".join([str(coefficient), *factors])
+    return ("-" if coefficient < 0 else "") + "*".join(factors)
+
+
+def _names(ring: PolynomialRing) -> list[str]:
+    """The variables as msolve is told them where nobody reads it; it calls one that it adds A."""
+    return [f"x{i + 1}" for i in range(len(ring))]
+
+
+def names_of(ring: PolynomialRing) -> list[str]:
+    """The variables as scripts call them.
+
+    >>> names_of(PolynomialRing(["a", "y_1"]))
+    ['a', 'y_1']
+    """
+    return [variable.name for variable in ring.variables]
+
+
+# Reading ----------------------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"'(\w+)'")
+_DYADIC = re.compile(r"(?<!\d)(-?\d+) ?/ ?2\^(\d+)")  # looked for at the first digit alone: numbers are long
+_MAX_EXPONENT = 10**6  # of a denominator; a longer one is no precision that anybody asked for
+
+
+def _nested(text: str) -> Any:
+    """The list that msolve prints, with a colon after it: made JSON, with dyadic numbers as pairs."""
+    text = text.strip()
+    if not text.endswith("]:"):
+        raise TranscriptError("it printed no whole list")
+    try:
+        document = _DYADIC.sub(r'{"\2":\1}', _NAME.sub(r'"\1"', text[:-1]))
+        return json.loads(document, parse_int=_integer, parse_float=_refuse, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise TranscriptError(f"what it printed is no list of numbers: {text[:60]!r}") from error
+
+
+def _integer(text: str) -> int:
+    """As int reads it, which refuses long numbers."""
+    return int(flint.fmpz(text))
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)
+
+
+def _number(value: object) -> Fraction:
+    match value:
+        case int():
+            return Fraction(value)
+        case dict():
+            [(power, numerator)] = value.items()
+            if isinstance(numerator, int) and int(power) <= _MAX_EXPONENT:
+                return Fraction(numerator, 2 ** int(power))
+    raise ValueError(value)
+
+
+def read_solutions(
+    text: str, ring: PolynomialRing
+) -> tuple[int, int, Parametrization | None, tuple[Box, ...]]:
+    """What msolve prints with ``-P 1`` over ℚ: dimension, degree, parametrization and boxes.
+
+    Dimension 1 stands for any above 0, with degree 0.
+
+    Raises:
+        TranscriptError: if it is not what msolve prints about a system in this ring.
+    """
+    names = _names(ring)
+    match _nested(text):
+        case [-1]:
+            return -1, 0, None, ()
+        case [1, int(n), -1, []] if n == len(ring):
+            return 1, 0, None, ()
+        case [0, [0, int(n), int(degree), [*printed], [*form], [1, [w, derivative, [*rest]]]], [1, [*boxes]]]:
+            try:
+                if sorted(printed[: len(ring)]) != sorted(names) or n != len(printed):
+                    raise ValueError(printed)
+                place = [printed.index(name) for name in names]
+                parametrization = _parametrization(ring, place, n, form, w, derivative, rest)
+                if not 1 <= parametrization.points <= degree:
+                    raise ValueError(degree)
+                return 0, degree, parametrization, tuple(_box(box, place) for box in boxes)
+            except (ValueError, TypeError, IndexError) as error:
+                raise TranscriptError(f"its list is not well formed: {str(error)[:60]}") from error
+    raise TranscriptError(f"its list is none that msolve prints for {len(ring)} variables: {text[:60]!r}")
+
+
+def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> tuple[int, int]:
+    """What msolve prints with ``-P 2``: the numbers of solutions over the algebraic closure.
+
+    The first is with multiplicity, the second that of distinct ones.
+
+    Raises:
+        TranscriptError: if it is not what msolve prints about a system in this ring with finitely many.
+    """
+    p = ring.characteristic
+    match _nested(text):
+        case [-1]:
+            return 0, 0
+        case [0, [int(q), int(), int(length), [*printed], [*_], [1, [w, *_]]]]:
+            try:
+                coefficients = _coefficients(w)
+            except (ValueError, TypeError) as error:
+                raise TranscriptError(f"its list is not well formed: {str(error)[:60]}") from error
+            polynomial: Any = (
+                flint.nmod_poly(list(coefficients), p) if p else flint.fmpz_poly(list(coefficients))
+            )
+            number = polynomial.degree() - polynomial.gcd(polynomial.derivative()).degree()
+            if (
+                q == p
+                and sorted(printed[: len(ring)]) == sorted(names or _names(ring))
+                and 1 <= number <= length
+            ):
+                return length, number
+        case [1, int(n), -1, []] if n == len(ring):
+            raise TranscriptError("it found infinitely many solutions, where there should be finitely many")
+    raise TranscriptError(f"its list is none that msolve prints for {len(ring)} variables: {text[:60]!r}")
+
+
+def _parametrization(
+    ring: PolynomialRing, place: Sequence[int], n: int, form: Any, w: Any, derivative: Any, rest: Any
+) -> Parametrization:
+    """From the parts of what msolve prints; ``place`` is where each variable of the ring stands in it."""
+    eliminating = _coefficients(w)
+    slope = tuple(i * c for i, c in enumerate(eliminating))[1:]
+    if len(form) != n or len(rest) != n - 1 or _coefficients(derivative) != slope or len(eliminating) < 2:
+        raise ValueError(w)
+    numerators = [tuple(Fraction(x, c) for x in _coefficients(f)) for f, c in rest]
+    if n == len(ring):  # u is the last variable
+        if form != [0] * (n - 1) + [1]:
+            raise ValueError(form)
+        numerators.append((Fraction(0), *(Fraction(-c) for c in slope)))
+        values = [Fraction(c) for c in form]
+    elif n == len(ring) + 1:  # u is an added variable, with which the form is 0
+        values = [-Fraction(c, form[-1]) for c in form]
+    else:
+        raise ValueError(n)
+    return Parametrization(
+        ring, tuple(values[i] for i in place), eliminating, tuple(numerators[i] for i in place)
+    )
+
+
+def _coefficients(polynomial: Any) -> tuple[int, ...]:
+    """Those of a univariate polynomial, printed as its degree, −1 for 0, and them."""
+    degree, numbers = polynomial
+    coefficients = tuple(operator.index(number) for number in numbers)
+    if len(coefficients) != max(degree, 0) + 1:
+        raise ValueError(polynomial)
+    return coefficients
+
+
+def _box(box: Any, place: Sequence[int]) -> Box:
+    intervals = [(_number(low), _number(high)) for low, high in box]
+    if len(intervals) != len(place) or any(low > high for low, high in intervals):
+        raise ValueError(box)
+    return tuple(intervals[i] for i in place)
+
+
+_FACTOR = r"[A-Za-z]\w*(?:\^[0-9]+)?"
+_TERM = re.compile(rf"([+-]?)(?:([0-9]+)(?:\*({_FACTOR}(?:\*{_FACTOR})*))?|({_FACTOR}(?:\*{_FACTOR})*))")
+_HEADER = re.compile(
+    r"#Reduced Groebner basis data\n#---\n#field characteristic: (\d+)\n#variable order: +([\w, ]+)\n"
+    r"#monomial order: +(.*)\n#length of basis: +(\d+) elements?.*\n#---\n\[([^\[\]#]*)\]:\s*"
+)
+
+
+def read_basis(
+    text: str, ring: PolynomialRing, eliminate: int = 0, names: Sequence[str] = ()
+) -> tuple[Polynomial, ...]:
+    """What msolve prints with ``-g 2``: the part of the basis without the variables to be eliminated.
+
+    Raises:
+        TranscriptError: if it is not what msolve prints about an ideal of this ring.
+    """
+    match = _HEADER.fullmatch(text)
+    if match is None:
+        raise TranscriptError(f"it printed no whole basis: {text[:60]!r}")
+    characteristic, order, _, length, body = match.groups()
+    names = list(names or _names(ring))
+    printed = order.split(", ")
+    if int(characteristic) != ring.characteristic or printed not in (names, names[eliminate:]):
+        raise TranscriptError(f"it printed a basis of another ring: {order[:60]!r}")
+    elements = [element.strip() for element in body.split(",")]
+    if elements == ["0"] and length in ("0", "1"):
+        return ()
+    if len(elements) != int(length):
+        raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length[:20]}")
+    small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
+    found = (_polynomial(element, names, ring) for element in elements)
+    return tuple(
+        small.from_terms({e[eliminate:]: c for e, c in polynomial.terms.items()})
+        for polynomial in found
+        if not any(any(e[:eliminate]) for e in polynomial.terms)
+    )
+
+
+def _polynomial(text: str, names: Sequence[str], ring: PolynomialRing) -> Polynomial:
+    terms: dict[Exponents, int] = {}
+    place = {name: i for i, name in enumerate(names)}
+    at = 0
+    while at < len(text):
+        match = _TERM.match(text, at)
+        if match is None or (at > 0 and not match[1]):
+            raise TranscriptError(f"{text[at : at + 40]!r} stands where a term was due")
+        at = match.end()
+        exponents = [0] * len(names)
+        for factor in filter(None, (match[3] or match[4] or "").split("*")):
+            name, _, power = factor.partition("^")
+            if name not in place or len(power) > 4:
+                raise TranscriptError(f"{factor[:40]!r} is no power of a variable")
+            exponents[place[name]] += int(power or 1)
+        coefficient = _integer(match[2] or "1")
+        if not coefficient or tuple(exponents) in terms:
+            raise TranscriptError(f"a polynomial has the term {match[0][:40]!r} twice, or zero")
+        terms[tuple(exponents)] = -coefficient if match[1] == "-" else coefficient
+    polynomial = ring.from_terms(terms)
+    if not terms or len(polynomial) != len(terms):
+        raise TranscriptError("a polynomial of the basis has a zero coefficient")
+    return polynomial
+
+
+# What scripts print -----------------------------------------------------------------------------------------
+
+
+def read(text: str, problem: Problem) -> Answer:
+    """Read the output of a script as the answer to a problem.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block, it belongs to another problem, or an
+            answer in it was damaged, or is not what msolve prints about the system that was put to it.
+    """
+    integers, polynomials = _READERS[problem.form](_answers(text, problem), problem)
+    return Answer(problem, integers, polynomials)
+
+
+def cksum(data: bytes) -> int:
+    """The checksum of POSIX ``cksum``: CRC-32 of the bytes and their number, without reflection.
+
+    >>> cksum(b"123456789")
+    930766865
+    """
+    size = len(data)
+    data += size.to_bytes((size.bit_length() + 7) // 8, "little")
+    return int(f"{zlib.crc32(data.translate(_REFLECTED), 0xFFFFFFFF):032b}"[::-1], 2)
+
+
+_REFLECTED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+_ANSWER = "agattn-answer"
+
+
+def _answers(text: str, problem: Problem) -> dict[str, str]:
+    """What was said to each question, by its name."""
+    lines, end = framed(text, problem)
+    found: dict[str, tuple[str, list[str]]] = {}
+    parts: list[str] = []
+    for line in lines:
+        if line.startswith(_ANSWER):
+            _, name, seal = line.split(" ", 2) if line.count(" ") == 3 else ("", "", "")
+            if not name or name in found:
+                raise TranscriptError(f"{line[:80]!r} is no answer, or a second one")
+            parts = []
+            found[name] = seal, parts
+        else:
+            parts.append(line)
+    if end.split(" ")[1:] != list(found):
+        raise TranscriptError(
+            f"the data block has the answers {', '.join(found)[:80]!r} but ends with {end[:80]!r}"
+        )
+    answers = {}
+    for name, (seal, parts) in found.items():
+        data = "".join(f"{part}\n" for part in parts).encode("utf-8", errors="replace")
+        if seal != f"{cksum(data)} {len(data)}":
+            raise TranscriptError(
+                f"the answer {name[:40]!r} was damaged: its checksum is not that of its lines"
+            )
+        answers[name] = data.decode()
+    return answers
+
+
+Found = tuple[dict[str, int], dict[str, tuple[Polynomial, ...]]]
+
+
+def _said(answers: Mapping[str, str], name: str) -> str:
+    if name not in answers:
+        raise TranscriptError(f"the answer {name!r} is missing from the data block")
+    return answers[name]
+
+
+def _equations(answers: Mapping[str, str], problem: Problem) -> tuple[tuple[Polynomial, ...], HilbertSeries]:
+    """The basis of the ideal of M̄, and its Hilbert series."""
+    system, weights = graph(problem.layer, problem.characteristic)
+    ring = system[0].ring
+    basis = read_basis(_said(answers, "graph"), ring, weights, names_of(ring))
+    return basis, hilbert_series((f.leading_exponents for f in basis), len(ring) - weights)
+
+
+def _read_ideal(answers: Mapping[str, str], problem: Problem) -> Found:
+    basis, series = _equations(answers, problem)
+    try:
+        generators = minimal_generators(basis)
+    except ValueError as error:
+        raise TranscriptError(f"the equations of a cone are forms, and {str(error)[:80]}") from error
+    return {"dimension": series.dimension, "degree": series.degree}, {"generators": generators}
+
+
+def _read_hilbert_function(answers: Mapping[str, str], problem: Problem) -> Found:
+    last = problem.data["max_degree"]
+    values = _equations(answers, problem)[1].values(last)
+    return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
+
+
+def _has_zeros(text: str, ring: PolynomialRing) -> bool:
+    return read_basis(text, ring, names=names_of(ring)) != (ring.one(),)
+
+
+def _read_membership(answers: Mapping[str, str], problem: Problem) -> Found:
+    system = fiber(problem.layer, problem.data["target"], problem.characteristic)
+    return {"member": int(_has_zeros(_said(answers, "fiber"), system[0].ring))}, {}
+
+
+def _read_fibers(answers: Mapping[str, str], problem: Problem) -> Found:
+    integers = {}
+    for point in problem.points:
+        ring = fiber_up_to_scaling(problem.layer, point, problem.characteristic)[0][0].ring
+        integers[f"escapes@{point.label}"] = int(_has_zeros(_said(answers, f"infinity@{point.label}"), ring))
+        length, number = read_numbers(_said(answers, f"fiber@{point.label}"), ring, names_of(ring))
+        integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
+    return integers, {}
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, str], Problem], Found]] = {
+    "fiber": _read_fibers,
+    "hilbert-function": _read_hilbert_function,
+    "implicit-ideal": _read_ideal,
+    "membership": _read_membership,
+}
+
+
+# Polynomials in one variable -------------------------------------------------------------------------------
+
+
+def _poly(coefficients: Sequence[Fraction]) -> flint.fmpq_poly:
+    return flint.fmpq_poly([rational(c) for c in coefficients])
+
+
+def _at(polynomial: flint.fmpq_poly, x: flint.arb) -> flint.arb:
+    value = flint.arb(0)
+    for coefficient in reversed(polynomial.coeffs()):
+        value = value * x + coefficient
+    return value
+
+
+def _is_sharp(x: flint.arb, precision: int) -> bool:
+    """Whether a ball has a radius of at most 2^−precision times its size, or than that, near zero."""
+    return bool(x.is_finite() and x.rad() * 2**precision <= max(flint.arb(1), abs(x.mid())))
+
+
+def _interval(x: flint.arb) -> Interval:
+    return fraction(x.lower().fmpq()), fraction(x.upper().fmpq())

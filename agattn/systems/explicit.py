@@ -1,0 +1,62 @@
+"""The polynomial systems of some tasks, written out, for engines that have no language to build them in.
+
+>>> from agattn import SingleLayer
+>>> system, eliminated = graph(SingleLayer(1, 1))
+>>> system, eliminated
+((-a_(1,1)*v_(1,1) + y_(1,1,1,1),), 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, all_minors
+from agattn.architectures import SingleLayer
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, generic_matrices
+from agattn.systems.problem import Point
+
+Polynomials = tuple[Polynomial, ...]
+
+
+def graph(layer: SingleLayer, characteristic: int = 0) -> tuple[Polynomials, int]:
+    """The ideal of the graph of φ, and how many variables are weights, which come first.
+
+    A is a matrix of variables, or KᵀQ where its rank is bounded. Without the weights the ideal is that of M̄.
+    """
+    d, r = layer.d, layer.a
+    if r >= d:
+        A, V = generic_matrices({"a": (d, d), "v": (layer.d_out, d)}, characteristic)
+    else:
+        K, Q, V = generic_matrices({"k": (r, d), "q": (r, d), "v": (layer.d_out, d)}, characteristic)
+        A = K.T @ Q
+    values: list[Polynomial] = list(coefficients(layer, A, V))
+    weights = values[0].ring
+    both = PolynomialRing((*weights.variables, *coordinate_ring(layer).variables), characteristic)
+    size = len(weights)
+    pairs = zip(both.gens[size:], values, strict=True)
+    return tuple(y - value.compose(both.gens[:size]) for y, value in pairs), size
+
+
+def fiber(layer: SingleLayer, values: Iterable[Fraction], characteristic: int = 0) -> Polynomials:
+    """The ideal of all weights with these coefficients: φ(A, V) − values, and the minors that bound rk A."""
+    A, V = generic_matrices({"a": (layer.d, layer.d), "v": (layer.d_out, layer.d)}, characteristic)
+    differences = [y - value for y, value in zip(coefficients(layer, A, V), values, strict=True)]
+    bounds = all_minors(A.tolist(), layer.a + 1) if layer.a < layer.d else ()
+    return (*differences, *bounds)
+
+
+def fiber_up_to_scaling(
+    layer: SingleLayer, point: Point, characteristic: int = 0
+) -> tuple[Polynomials, Polynomials]:
+    """The fiber over the function of a point, on the hyperplane l = 0 and on l = l(A).
+
+    It consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once, but
+    for those that lie on l = 0.
+    """
+    equations = fiber(layer, coefficients(layer, point.A, point.V), characteristic)
+    ring, d = equations[0].ring, layer.d
+    entries = [entry for row in point.A for entry in row]
+    form = sum((gen * (n + 1) for n, gen in enumerate(ring.gens[: d * d])), ring.zero())
+    value = sum((entry * (n + 1) for n, entry in enumerate(entries)), Fraction(0))
+    return (*equations, form), (*equations, form - value)
