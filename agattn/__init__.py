@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         certificate,
         check,
         classify,
+        critical_points,
         dimension,
         equivalent,
         fiber,
@@ -62,18 +63,18 @@ _HOMES = {
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
     "agattn.geometry.strata.strata": ("Stratum",),
     "agattn.library": (
-        "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal", "identify",
-        "learning_coefficient", "run", "script", "singularities", "strata", "symmetries", "tangent_space",
-        "verify", "weights",
+        "certificate", "check", "classify", "critical_points", "dimension", "equivalent", "fiber", "ideal",
+        "identify", "learning_coefficient", "run", "script", "singularities", "strata", "symmetries",
+        "tangent_space", "verify", "weights",
     ),
 }  # fmt: skip
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
-    "Verdict", "__version__", "certificate", "check", "classify", "dimension", "equivalent", "fiber", "ideal",
-    "identify", "learning_coefficient", "run", "script", "singularities", "strata", "symmetries",
-    "tangent_space", "verify", "weights",
+    "Verdict", "__version__", "certificate", "check", "classify", "critical_points", "dimension",
+    "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script", "singularities",
+    "strata", "symmetries", "tangent_space", "verify", "weights",
 ]  # fmt: skip
 
 

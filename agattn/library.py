@@ -16,22 +16,27 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.engines.engine import engine_name
 from agattn.errors import InputError, UndecidedError, nearest
+from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
+    from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.ideal.model_ideal import ModelIdeal
     from agattn.geometry.identifiability.equivalence import Equivalence
     from agattn.geometry.identifiability.fibers import Fiber, Weights
     from agattn.geometry.reconstruction.membership import Identification
@@ -235,6 +240,83 @@ def learning_coefficient(
     return point.coefficient
 
 
+def critical_points(
+    layer: SingleLayer,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+    seed: int = 0,
+    engine: str = "auto",
+    method: str = "weights",
+    characteristic: int | None = None,
+    timeout: float = 60.0,
+    memory: int = 8192,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> CriticalPoints:
+    """The complex critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
+
+    Where there are infinitely many, their dimension and degree.
+
+    Args:
+        layer: one layer, with two tokens or more.
+        metric: ``"generic"`` (random samples, enough to be generic), ``"gaussian"``, ``"bombieri-weyl"`` or
+            ``"coefficients"``: see :func:`agattn.geometry.critical_points.loss.loss`.
+        data: X, n × d × t, and Y, n × d' × t, instead of a metric.
+        samples: the number of random samples.
+        target: the N coordinates of the function that the loss is the distance to; random if not given.
+        seed: of random samples and targets.
+        engine: ``"macaulay2"``, ``"singular"``, or ``"auto"`` for the first one installed.
+        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
+            for the smooth part alone.
+        characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
+        timeout, memory: limits of each run of the engine, in seconds and MiB.
+        force: go beyond the limits on sizes.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: for a network, for t = 1, for data that do not fit, or beyond the limits on sizes.
+        EngineError: if no engine is installed, or it fails or does not finish.
+        UndecidedError: if the numbers modulo three primes differ.
+
+    >>> import agattn as ag
+    >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
+    """
+    from agattn.engines.critical_points import count_critical_points
+    from agattn.engines.run import Limits
+    from agattn.geometry.critical_points.loss import loss, loss_of_data
+
+    one = _layer(layer, "critical_points", "critical points", "they are known for layers alone")
+    method = _one_of(method, ("weights", "equations"), "method")
+    if data is None:
+        given = loss(one, metric, target, seed, samples)
+    elif samples is not None or target is not None or metric != "generic":
+        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+    else:
+        given = loss_of_data(one, *data)
+    return count_critical_points(
+        given, _any_installed(engine, ("singular", "macaulay2")), method=method,
+        characteristic=characteristic, limits=Limits(timeout, memory), force=force, progress=progress,
+    )  # fmt: skip
+
+
+def _any_installed(name: str, order: Sequence[str]) -> Installation:
+    """The engine of this name; for ``"auto"`` the first in an order that is installed."""
+    if _one_of(name, ("auto", *order), "engine") != "auto":
+        return _installed(name)
+    from agattn.errors import EngineNotFoundError
+
+    for other in order[:-1]:
+        with suppress(EngineNotFoundError):
+            return _installed(other)
+    return _installed(order[-1])
+
+
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:
     """Every point of the neuromanifold of a layer, by its stratum: the orbit (rk V, rk A, rk [V; Aᵀ]).
 
@@ -365,7 +447,7 @@ def singularities(
 
 
 def ideal(
-    layer: SingleLayer,
+    layer: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     *,
@@ -375,28 +457,48 @@ def ideal(
     timeout: float = 60.0,
     memory: int = 8192,
     force: bool = False,
-) -> Ideal:
+    step: Callable[[str], object] = lambda _: None,
+) -> Ideal | ModelIdeal:
     """The equations of M̄ up to a degree, with their symmetry; or all of them, by elimination in an engine.
 
     Args:
-        layer: one layer.
+        layer: one layer; natively also any polynomial network, model or map.
         max_degree: the last degree.
         engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
         workers, seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         timeout, memory: limits of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
+        step: of a network or model told what is being done.
 
     Raises:
-        InputError: for a network, for an unknown engine, or beyond the limits on sizes.
+        InputError: if the architecture is no polynomial, for an unknown engine, for an engine and a network,
+            or beyond the limits on sizes.
         EngineError: if the engine is missing or fails.
 
     >>> import agattn as ag
     >>> ag.ideal(ag.SingleLayer(3, 1), max_degree=3)
     Ideal of M(3,1,3) to degree 3: 20 cubics
+    >>> ag.ideal(ag.Network([ag.Perceptron([2, 2], degree=2)], dim=2), max_degree=3)
+    Ideal of 2×1 → perceptron 2,2 (degree 2) to degree 3: no equations
     """
-    one = _layer(layer, "ideal", "equations", "for a network use ag.dimension")
-    if _one_of(engine, ("native", *ENGINES), "engine") == "native":
+    native = _one_of(engine, ("native", *ENGINES), "engine") == "native"
+    known = _architecture(layer, "ideal")
+    one = as_layer(known)
+    if one is None and native:
+        from agattn.geometry.ideal.model_ideal import compute_model_ideal
+        from agattn.geometry.variety.coefficient_map import coefficient_map
+
+        source = coefficient_map(known, **({"limit": math.inf} if force else {}))
+        step("dimension")
+        size = dimension(known, seed=seed, force=force)
+        proved = size.lower_bound if size.evidence is Evidence.PROVED else None
+        return compute_model_ideal(source, max_degree, dimension=proved, seed=seed, force=force, step=step)
+    if one is None:
+        raise InputError(
+            f"elimination here is for one layer, and {known} is none; use ag.run, or engine='native'"
+        )
+    if native:
         from agattn.geometry.ideal.ideal import compute_ideal
 
         return compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)

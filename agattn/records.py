@@ -367,6 +367,30 @@ class Equivalent(Record):
     difference: Key[float | str | None, "The largest difference of an output there."]
 
 
+class CriticalPoints(Record):
+    class Part(Record):
+        r_v: Key[Count, "The rank of V."]
+        r_a: Key[Count, "The rank of A."]
+        r: Key[Count, "The rank of both together."]
+        count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
+        dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
+        degree: Key[Count, "Its degree: that of its part of largest dimension."]
+
+    architecture: Studied
+    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
+    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
+    rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
+    method: Key[Literal["weights", "equations"], "By charts of weights, or by equations with multipliers."]
+    regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
+    dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
+    degree: Key[Count, "Its degree: that of its part of largest dimension."]
+    strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
+    real: Key[list[Any], "The real ones, where they were asked for."]
+    fields: Key[list[str], "Over which fields engines computed."]
+    engine: Key[str, "The name and version of the engine."]
+    evidence: Known
+
+
 class Fiber(Record):
     """Of the weights of one head: its whole fiber."""
 
@@ -621,6 +645,30 @@ class Ideal(Record):
     invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
     lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
+
+
+class ModelIdeal(Record):
+    class Coordinate(Record):
+        name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
+        meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
+        multidegree: Key[list[int] | None, "For the grading; null where it is 0."]
+
+    class Multidegree(Record):
+        degree: Key[Positive, "The degree."]
+        multidegree: Key[list[int], "The multidegree of the equations."]
+        dimension: Key[Positive, "The number of equations, in all multidegrees that permutations give."]
+        equations: Key[list[str], "Those of this multidegree, with integer coefficients."]
+        evidence: Key[Literal["proved", "modular"], "`proved`: composed with the map exactly, they vanish."]
+
+    architecture: Studied
+    ambient: Key[Positive, "The number of coordinates, without y_0."]
+    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
+    degree: Key[None, "Of models not computed."]
+    method: Key[Literal["native"], "Who computed the table."]
+    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
+    coordinates: Key[list[Coordinate], "What each coordinate is."]
+    degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
+    generators: Key[list[Multidegree], "Minimal generators, by multidegree."]
 
 
 class Identify(Record):
@@ -977,10 +1025,11 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
-    "classify": (Classify.Head, Classify),
+    "classify": (Classify.Head, Classify), "critical-points": CriticalPoints,
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
-    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": Ideal, "identify": Identify, "rank": Rank,
+    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),
+    "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,

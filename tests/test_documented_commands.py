@@ -32,10 +32,11 @@ BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
 PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 # These need engines, or tell which there are; verify can do without.
-NEEDS_ENGINES = {"run", "doctor"}
+NEEDS_ENGINES = {"run", "doctor", "critical-points"}
 NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study"}
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "rlct", "singularities", "symmetries",
+    "critical-points",
 }  # fmt: skip
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}

@@ -16,6 +16,8 @@ import agattn as ag
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
 from agattn.evidence import Shown
+from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
+from agattn.geometry.critical_points.loss import loss
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -58,6 +60,9 @@ def results():
         "identify": ag.identify(SMALL, [1, 0, 0, 0, 0, 1]),
         "classify": ag.classify(weights),
         "learning_coefficient": ag.learning_coefficient(weights),
+        "critical_points": CriticalPoints(
+            loss(SMALL), {ag.Stratum(1, 2, 2): CriticalSet(0, 14)}, (32003,), "singular 4.4.1"
+        ),
         "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
         "symmetries": ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2)),
         "verify": ag.verify(LAYER, "3.4", engine="native"),

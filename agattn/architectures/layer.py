@@ -15,7 +15,7 @@ from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.network import DeepNetwork
-from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
 from agattn.errors import InputError
 from agattn.evidence import Shown
 
@@ -199,3 +199,22 @@ class OneTokenLayer(SingleLayer):
     def gl_sizes(self) -> tuple[int, ...]:
         """The groups GL(d')×GL(d) that act on the coordinates: on V's rows and on the token."""
         return self.d_out, self.d
+
+
+def as_layer(architecture: Architecture) -> SingleLayer | None:
+    """The one lightning head that an architecture is; ``None`` if it is anything else.
+
+    >>> as_layer(DeepNetwork(dims=(3, 2), ranks=(1,), t=2))
+    SingleLayer(d=3, d_out=2, a=1, t=2)
+    """
+    if isinstance(architecture, SingleLayer):
+        return architecture
+    network = architecture.as_network()
+    if (
+        network is None
+        or network.layers > 1
+        or network != DeepNetwork(network.dims, network.ranks, network.t)
+    ):
+        return None
+    (d, d_out), (a,) = network.dims, network.ranks
+    return SingleLayer(d, d_out, a, network.t)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.algebra.characters import module_name
-from agattn.architectures import SingleLayer
+from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.cli import options
 from agattn.cli.output import STDOUT, check_destination, print_json, progress, write_file
 from agattn.errors import InputError
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Examples: agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
     "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
-    "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants"
+    "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
+    "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
+    "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3"
 )
-@options.single_layer
+@options.layer_or_network
 @options.option("--max-degree", type=click.IntRange(min=1), default=4, metavar="N", help="Last degree.")
 @options.engine(
     "Who finds the equations: modules by native linear algebra, or elimination in an engine. With --complete "
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 @options.force
 @options.json_flag
 def command(
-    architecture: SingleLayer, max_degree: int, engine_name: str | None, method: str | None, workers: int,
+    architecture: Architecture, max_degree: int, engine_name: str | None, method: str | None, workers: int,
     output: Path | None, form: str | None, complete: bool, invariants: bool, field_name: str | None,
     timeout: float, memory: int, seed: int, force: bool, as_json: bool,
 ) -> int:  # fmt: skip
@@ -62,7 +64,19 @@ def command(
 
     Each degree of the ideal is a sum of modules under base change in the rows of V, the columns of A and the
     index that V and A share. The field matters only to an engine; native results hold over ℚ.
+
+    Of networks and models the ideal is found multidegree by multidegree, in the coefficients of their output
+    in X, natively alone.
     """
+    options.one_blas_thread()
+    architecture = as_layer(architecture) or architecture
+    if not isinstance(architecture, SingleLayer):
+        reason = f"is for one lightning head, and {architecture} is none"
+        options.leave_out(reason, "workers", "complete", "invariants", "timeout", "memory")
+        if (engine_name or method) not in (None, "native"):
+            task = "agattn run implicit-ideal"
+            raise InputError(f"equations of {architecture} by elimination are a task of their own: {task}")
+        return _of_model(architecture, max_degree, output, form, field_name, seed, force, as_json)
     characteristic = options.characteristic(field_name)
     engine_name = engine_name or method
     if engine_name not in (None, "native") and not complete:
@@ -73,16 +87,11 @@ def command(
         )
     if complete and engine_name == "native":
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
-    if form is not None and output is None:
-        output = STDOUT
-    if output is not None:
-        form = form or _format_of(output)
-        check_destination(output)
+    output, form = _destination(output, form)
     if not complete:
         options.leave_out("is for engines, with --complete or another --engine", "timeout", "memory")
         if output is None:
             options.leave_out("is for engines and for -O; native results hold over QQ", "field_name")
-    options.one_blas_thread()
     from agattn.geometry.ideal.ideal import compute_ideal
 
     found, compared, text = None, None, ""
@@ -121,6 +130,53 @@ def command(
     return 3 if found is not None and found.whole is None else 0
 
 
+def _of_model(
+    architecture: Architecture, max_degree: int, output: Path | None, form: str | None,
+    field_name: str | None, seed: int, force: bool, as_json: bool,
+) -> int:  # fmt: skip
+    output, form = _destination(output, form)
+    characteristic = options.characteristic(field_name)
+    if output is None:
+        options.leave_out("is for -O; native results hold over QQ", "field_name")
+    from agattn import library
+
+    with progress(f"{architecture}: equations to degree {max_degree}") as step:
+        ideal = library.ideal(architecture, max_degree, seed=seed, force=force, step=step)
+    if form is not None and output is not None:
+        from agattn.geometry.ideal.export import export
+
+        write_file(output, export(ideal, form, characteristic))
+    if output == STDOUT:
+        return 0
+    document: dict[str, Any] = ideal.as_json()
+    if as_json:
+        print_json(document)
+        return 0
+    dimension = "dimension not proved" if document["dimension"] is None else f"dim {document['dimension']}"
+    click.echo(f"{architecture}: {dimension} in {document['ambient']} coordinates")
+    _table(document)
+    if document["affine"]:
+        click.echo(
+            "\nThe image is no cone: y_0 = 1, and degree n is that of polynomials of degree at most n."
+        )
+    click.echo()
+    coordinates = document["coordinates"]
+    for coordinate in coordinates[:MOST_COORDINATES]:
+        click.echo(f"{coordinate['name']}: {coordinate['meaning']}")
+    if len(coordinates) > MOST_COORDINATES:
+        click.echo(f"... and {len(coordinates) - MOST_COORDINATES} more coordinates, which --json lists")
+    for group in document["generators"]:
+        several = "equations" if group["dimension"] > 1 else "equation"
+        known = "" if group["evidence"] == "proved" else f" ({group['evidence']})"
+        weight = ", ".join(map(str, group["multidegree"][:-1]))
+        click.echo(
+            f"\ndegree {group['degree']}, {group['dimension']} {several}{known}, multidegree ({weight})"
+        )
+        for equation in group["equations"]:
+            click.echo(f"  {_short(equation)}")
+    return 0
+
+
 def _eliminated(
     layer: SingleLayer, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
@@ -140,6 +196,16 @@ def _eliminated(
             f"\ncomplete: elimination finds all of I(M̄); generators: {degrees or 'none'} (over {over})"
         )
     return 0
+
+
+def _destination(output: Path | None, form: str | None) -> tuple[Path | None, str | None]:
+    """Where equations go, and in which format."""
+    if form is not None and output is None:
+        output = STDOUT
+    if output is not None:
+        form = form or _format_of(output)
+        check_destination(output)
+    return output, form
 
 
 def _format_of(path: Path) -> str:
@@ -165,6 +231,8 @@ def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation
     return locate(engine_named(name)), Limits(timeout, memory)
 
 
+#: Coordinates of a model that are explained on the screen.
+MOST_COORDINATES = 40
 #: By the letter of the coordinates.
 LEGEND = {
     "y": "y_(c,b,i,k): coefficient of u_i u_k in V_c·A_b; S(λ)⊗S(μ)⊗S(ν): module of GL(d')×GL(d)×GL(d).",
@@ -178,13 +246,7 @@ def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
         return
     degree = "" if document["degree"] is None else f", degree {document['degree']}"
     click.echo(f"{layer}{degree}")
-    keys = ("degree", "ideal_dimension", "hilbert_function", "minimal_generators", "evidence")
-    rows = [["n", "equations", "Hilbert function", "minimal generators", "evidence"]]
-    rows += [[str(piece[key]) for key in keys] for piece in document["degrees"]]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    click.echo()
-    for row in rows:
-        click.echo("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+    _table(document)
     if document["generators"]:
         click.echo(f"\n{LEGEND[layer.letter]}")
     for module in document["generators"] or []:
@@ -194,5 +256,20 @@ def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
             click.echo(f"  {module['name']}")
         if layer.d_out == 1 and layer.has_orbits:
             click.echo(f"  named invariants: {module['family'] or 'none'}")
-        equation = module["equation"]
-        click.echo(f"  {equation if len(equation) <= 1000 else equation[:1000] + ' ...'}")
+        click.echo(f"  {_short(module['equation'])}")
+
+
+def _table(document: dict[str, Any]) -> None:
+    """The degrees."""
+    keys = ("degree", "ideal_dimension", "hilbert_function", "minimal_generators", "evidence")
+    rows = [["n", "equations", "Hilbert function", "minimal generators", "evidence"]]
+    rows += [[str(piece[key]) for key in keys] for piece in document["degrees"]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    click.echo()
+    for row in rows:
+        click.echo("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _short(equation: str) -> str:
+    """The beginning of a long equation."""
+    return equation if len(equation) <= 1000 else equation[:1000] + " ..."

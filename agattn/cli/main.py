@@ -28,6 +28,7 @@ COMMANDS = {
     "calibrate": "Try estimators of learning coefficients on weights where they are known.",
     "check": "Verify a certificate with integers alone.",
     "classify": "Place the heads of a checkpoint on the neuromanifold.",
+    "critical-points": "Count the critical points of a squared loss, by strata.",
     "dimension": "Compute the exact dimension of any network.",
     "doctor": "Find Macaulay2, Singular and msolve, and try each.",
     "emit": "Print a script for Macaulay2, Singular or msolve.",
@@ -64,7 +65,7 @@ class LazyGroup(click.Group):
         """Import and return a command; ``None`` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"agattn.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"agattn.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
 from agattn.errors import InputError, check_file
 
@@ -156,10 +156,7 @@ def _model(name: str) -> Architecture:
     network = made.as_network() if isinstance(made, Network) else None
     if network is None:
         return made
-    if network.layers == 1 and network == DeepNetwork(network.dims, network.ranks, network.t):
-        (d, d_out), (a,) = network.dims, network.ranks
-        return SingleLayer(d, d_out, a, network.t)
-    return network
+    return as_layer(network) or network
 
 
 def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:
@@ -326,6 +323,45 @@ def characteristic(field_name: str | None) -> int:
     raise InputError(f"the field is {field_name[:40]!r}; it must be QQ or a prime, such as 32003")
 
 
+METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
+
+
+def loss(command: Command) -> Command:
+    """Add what names a squared loss: ``--metric``, ``--samples`` and ``--data``."""
+    command = file_option("--data", "A file with arrays X, n × d × t, and Y, n × d' × t.", read=True)(command)
+    positive, text = click.IntRange(min=1), "That many random samples.  [default: enough to be generic]"
+    command = click.option("--samples", type=positive, metavar="N", help=text)(command)
+    text = "The metric, with a random target; generic is that of random samples.  [default: generic]"
+    return click.option("--metric", type=click.Choice(METRICS, case_sensitive=False), help=text)(command)
+
+
+def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:
+    """The arrays X and Y of a file, which go without a metric; ``None`` if there is no file."""
+    if path is None:
+        return None
+    if metric or samples:
+        raise InputError("--data has its own loss; leave out --metric and --samples")
+    from agattn.heads.weight_files import WeightFile
+
+    file = WeightFile([path])
+    for name in "XY":
+        if name not in file:
+            held = ", ".join(sorted(file)) or "nothing"
+            raise InputError(f"{path} has no array {name}; it must have X and Y, and holds {held}")
+    return file["X"], file["Y"]
+
+
+def _loss(
+    architecture: SingleLayer, metric: str | None, samples: int | None, data: Path | None, seed: int
+) -> Any:
+    """The loss that options name; ``None`` if they do not."""
+    from agattn.geometry.critical_points.loss import loss, loss_of_data
+
+    if (given := read_data(data, metric, samples)) is not None:
+        return loss_of_data(architecture, *given)
+    return loss(architecture, metric or "generic", None, seed, samples) if metric or samples else None
+
+
 #: The options that go with a script as well as with a task.
 SCRIPT = ("engine_name", "timeout", "memory")
 
@@ -372,6 +408,7 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
         "For slice: JSON file with an origin and three directions.  [default: that of Figure 1]", read=True,
     )  # fmt: skip
     @click.option("--prime", is_flag=True, help="For implicit-ideal: decide also whether the ideal is prime.")
+    @loss
     @click.option(
         "--components", is_flag=True, help="For fiber of a model: find its components over the field."
     )
@@ -380,8 +417,8 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
     @wraps(command)
     def wrapped(
         task: str, architecture: Any, field_name: str | None, point: Path | None,
-        max_degree: int | None, slice_file: Path | None, prime: bool, components: bool, seed: int,
-        force: bool, **others: Any,
+        max_degree: int | None, slice_file: Path | None, prime: bool, components: bool,
+        metric: str | None, samples: int | None, data: Path | None, seed: int, force: bool, **others: Any,
     ) -> Any:  # fmt: skip
         if run_script is not None and architecture is None:
             names = {parameter.name or "" for parameter in click.get_current_context().command.params}
@@ -404,6 +441,9 @@ def problem(command: Command, run_script: Command | None = None) -> Command:
         for key in readers.keys() & set(known.takes) & given.keys():
             if given[key] is not None:
                 given[key] = readers[key](given[key], architecture)
+        if metric or samples or data:
+            takes = "loss" in known.takes and isinstance(architecture, known.about)
+            given["loss"] = _loss(architecture, metric, samples, data, seed) if takes else True
         built = build(task, architecture, characteristic(field_name), seed=seed, force=force, **given)
         return command(problem=built, **others)
 

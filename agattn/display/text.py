@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from agattn.display.table import Cell, Table, Wide, Word
 from agattn.display.values import tables
 from agattn.evidence import Evidence
+from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
 from agattn.verification.strata_table import StrataTable
@@ -96,6 +97,19 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
     )
     console.print(f"\n{legend}", markup=False)
     console.print(f"\n{found.closedness}", markup=False)
+
+
+@show.register(CriticalPoints)
+def _critical_points(found: CriticalPoints, console: Console) -> None:
+    console.print(f"{found.layer}; critical points of the loss: {found.data}\n", soft_wrap=True)
+    tables(found)[0].print(console, rule=True)
+    rank, size = found.loss.rank, len(found.loss.block)
+    if rank < size:
+        console.print(f"\nThe loss is no distance: its W has rank {rank} of {size}.", soft_wrap=True)
+    over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in found.fields)
+    console.print(
+        f"\nComplex, with multiplicity; {over}, by {found.engine} ({found.evidence}).", soft_wrap=True
+    )
 
 
 @show.register(LinearSymmetries)

@@ -11,16 +11,19 @@ from __future__ import annotations
 from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
+from agattn.algebra.polynomial import Variable
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
+from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.reconstruction.membership import Identification
@@ -245,6 +248,41 @@ def _module(module: EquationModule) -> list[Table]:
 
 
 @tables.register
+def _model_ideal(ideal: ModelIdeal) -> list[Table]:
+    headings = ("degree", "equations", "Hilbert function", "minimal generators", "evidence")
+    rows = tuple(
+        (p.degree, p.ideal_dimension, p.hilbert_function, p.minimal_generators, p.evidence.value)
+        for p in ideal.degrees
+    )
+    groups = ideal.generators[:_MOST_MODULES]
+    generators = tuple(tables(group)[0].rows[0] for group in groups)
+    caption = "One equation of each multidegree of minimal generators, up to permutations"
+    more = len(ideal.generators) - len(groups)
+    caption += f"; {more} more multidegrees are left out" if more else ""
+    found = [Table(caption, _MULTIDEGREE, generators)] if generators else []
+    used = {index for group in groups for equation in group.basis for m in equation.terms for index in m}
+    legend = tuple(
+        (Math(Variable("y", index).latex()), said) for index, said in ideal.legend.items() if index in used
+    )
+    names = [Table("Coordinates that occur", ("coordinate", Wide("what it is")), legend)] if legend else []
+    return [Table(str(ideal), headings, rows), *found, *names]
+
+
+_MULTIDEGREE = ("multidegree", "degree", "dimension", "evidence", "equation")
+
+
+@tables.register
+def _multidegree(group: MultidegreeEquations) -> list[Table]:
+    polynomial = group.highest.polynomial()
+    equation: Cell = f"{len(polynomial)} terms"
+    if len(polynomial) <= _MOST_TERMS:
+        equation = Math(polynomial.latex(), is_sum=True)
+    weight = ", ".join(map(str, group.multidegree[:-1]))
+    row = (f"({weight})", group.degree, group.dimension, group.evidence.value, equation)
+    return [Table("Equations of a multidegree", _MULTIDEGREE, (row,))]
+
+
+@tables.register
 def _fiber(fiber: Fiber) -> list[Table]:
     where = "in M" if fiber.is_real else "in M̄, not in M" if fiber.components else "not in M̄"
     caption = (
@@ -425,6 +463,16 @@ def _coefficients(found: LearningCoefficients) -> list[Table]:
     headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
     caption = f"Least learning coefficient of each function of {found.layer}"
     return [Table(caption, headings, least)]
+
+
+@tables.register
+def _critical_points(found: CriticalPoints) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = []
+    for n, (stratum, part) in enumerate(found.found.items()):
+        number = part.count if part.count is not None else f"∞, of degree {part.degree}"
+        rows.append((str(stratum) if n else "smooth part", part.dimension, number))
+    title = f"Critical points of the loss on {found.layer.name}: {found.data}"
+    return [Table(title, ("stratum", "dimension", "number"), tuple(rows))]
 
 
 @tables.register

@@ -1,7 +1,8 @@
 """All tasks, and the problems that they put to engines.
 
-A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.network_tasks`,
-:mod:`agattn.systems.deep_tasks` or :mod:`agattn.systems.model_tasks`, and one template for each engine.
+A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.critical_tasks`,
+:mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or :mod:`agattn.systems.model_tasks`,
+and one template for each engine.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title
@@ -18,7 +19,7 @@ from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, nearest
-from agattn.systems import deep_tasks, layer_tasks, model_tasks, network_tasks
+from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
 
@@ -28,7 +29,7 @@ PAPER = "Henry, Marchetti, Kohn: Geometry of Lightning Self-Attention (arXiv 240
 #: The tasks that engines can be asked, by name.
 TASKS: Mapping[str, Task[Any]] = {
     value.name: value
-    for module in (layer_tasks, network_tasks, deep_tasks)
+    for module in (layer_tasks, critical_tasks, network_tasks, deep_tasks)
     for value in vars(module).values()
     if isinstance(value, Task) and value.results
 }
@@ -39,7 +40,8 @@ MODEL_TASKS: Mapping[str, Task[Any]] = {
 }
 
 _OPTIONS = {"points": "--point", "weights": "--point", "target": "--point", "slice": "--slice",
-            "max_degree": "--max-degree", "prime": "--prime", "components": "--components"}  # fmt: skip
+            "max_degree": "--max-degree", "prime": "--prime", "components": "--components",
+            "loss": "--metric"}  # fmt: skip
 
 
 def task_named(name: str) -> Task[Any]:
@@ -91,8 +93,9 @@ def build(
         force: build it however large it is.
         given: what the task takes: ``points`` instead of one representative of each stratum; ``target``, all
             coordinates of a point of the ambient space; ``slice`` instead of that of Figure 1;
-            ``max_degree``; ``prime``, whether to decide primality; of a model ``weights``, all parameters in
-            their order, and ``components``, whether to find these. ``None`` is as if it were not given.
+            ``max_degree``; ``prime``, whether to decide primality; ``loss``, instead of that of generic
+            samples; of a model ``weights``, all parameters in their order, and ``components``, whether to
+            find these. ``None`` is as if it were not given.
 
     Raises:
         InputError: if there is no such task, or it does not apply to the architecture.
@@ -129,6 +132,9 @@ def build(
     words += [_OPTIONS[key] for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
     words += [f"{_OPTIONS[key]} FILE" for key in given if _OPTIONS[key] in ("--point", "--slice")]
+    if (chosen := given.get("loss")) is not None:
+        words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
+        words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
     return replace(problem, command=" ".join(words))
 
 

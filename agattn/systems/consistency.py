@@ -578,6 +578,27 @@ def _check_deep_limit(answer: Answer) -> None:
         _between(least, f"the {name}", integers[name], high)
 
 
+def _check_critical_points(answer: Answer) -> None:
+    """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
+    parts = answer.problem.data["parts"]
+    _between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
+    for i, part in enumerate(parts, 1):
+        dimension, degree = (answer.integers[f"{name}@{i}"] for name in ("dimension", "degree"))
+        _between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
+        _between(0, f"the value of lower@{i}", answer.integers[f"lower@{i}"], len(part.lower))
+        _demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
+        _demand(
+            degree % part.preimages == 0,
+            f"on {part.stratum} an odd number of weights is over points with two",
+        )
+
+
+def _check_critical_equations(answer: Answer) -> None:
+    dimension, degree = answer.integers["dimension"], answer.integers["degree"]
+    _between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
+    _demand((degree > 0) == (dimension >= 0), "dimension and degree do not fit")
+
+
 # Any polynomial architecture --------------------------------------------------------------------------------
 
 
@@ -671,6 +692,8 @@ _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "complete-ideal": _check_completeness,
     "singular-locus": _check_singular_locus,
     "critical-locus": _check_critical,
+    "critical-points": _check_critical_points,
+    "critical-equations": _check_critical_equations,
     "fiber": _check_fibers,
     "strata-tangents": _check_tangents,
     "tangent-cone": _check_tangent_cones,

@@ -41,7 +41,7 @@ class Task(Generic[A]):
         parts: who finds and who checks what, where an engine answers; see :data:`ENGINE`.
         too_large: what is too large for a script, in words, or an empty string.
         takes: what may be given: ``"points"``, ``"weights"``, ``"target"``, ``"slice"``, ``"max_degree"``,
-            ``"prime"``, ``"components"``, ``"seed"``.
+            ``"prime"``, ``"components"``, ``"loss"``, ``"seed"``.
         one_token: whether the task makes sense for a single layer at t = 1.
         template: by what engines find their template, if not by the name, which another task may have.
     """

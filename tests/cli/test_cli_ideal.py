@@ -66,3 +66,30 @@ def test_completeness_is_reported():
     assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
     ended = call(*words, "--timeout", "0.01")
     assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out
+
+
+def test_equations_of_networks_and_models(tmp_path):
+    cubic = ("ideal", "--model", "examples/maps.py:cubic", "--max-degree", "2")
+    found = document(*cubic)
+    assert [group["equations"] for group in found["generators"]] == [
+        ["-y_2^2 + y_1*y_3"],
+        ["-y_2*y_3 + y_1*y_4"],
+    ]
+    assert found["degrees"][1]["minimal_generators"] == 3 and not found["affine"] and found["dimension"] == 2
+    shown = call(*cubic).out
+    assert shown.startswith("twisted_cubic(s: 2): dim 2 in 4 coordinates\n") and "\ny_4: output 4\n" in shown
+    heads = call("ideal", "--dims", "3,1", "--ranks", "1", "--heads", "2", "-t", "2", "--max-degree", "3").out
+    assert "\n3   20          1120               20                   proved\n" in heads
+    assert "y_1: coefficient of x_(1,1)^3 in output 1" in heads
+    # One head of a network is a layer, with its modules.
+    one = document("ideal", "--dims", "2,1", "--ranks", "2", "-t", "2", "--max-degree", "4")
+    assert one == document("ideal", "-d", "2", "-o", "1", "--max-degree", "4")
+    for ending in ENDINGS:
+        file = tmp_path / f"equations{ending}"
+        assert call(*cubic, "-O", file).err == f"wrote {file}\n"
+        assert file.read_text().count("y") > 6 or ending == ".json"
+    text = (tmp_path / "equations.m2").read_text()
+    assert (
+        "-- y_1: output 1\n" in text
+        and "I = ideal(\n  -- multidegree (2, 2) and 1 more\n  -y_2^2 + y_1*y_3,\n" in text
+    )

@@ -67,6 +67,11 @@ LINES = {
         "2 singularities --dims 2,2 --ranks 2 --heads n",
         "2 singularities --dims 2,2 --ranks 2 -t n",
     ],
+    "critical-points": [
+        "2 critical-points -d n -o n",
+        "2 critical-points -d 1 -o n",
+        "2 critical-points -d n -o 1 -a 1",
+    ],
     "symmetries": [
         "2 symmetries -d n -o n",
         "2 symmetries -d 1 -o 1 -a 1 -t n",

@@ -66,7 +66,7 @@ BAD = [
     (["emit", "ideal", "-d", "2", "-o", "1"], "did you mean 'implicit-ideal'?"),
     (["emit", "dim", "-d", "2", "-o", "1"], "did you mean 'implicit-ideal'?"),
     (["emit", "equations", "-d", "2", "-o", "1"], "did you mean 'implicit-ideal'?"),
-    (["ideal", "--dims", "2,2"], "agattn ideal is about one layer; give -d and -o instead of --dims"),
+    (["strata", "--dims", "2,2"], "agattn strata is about one layer; give -d and -o instead of --dims"),
     (["ideal", "-d", "2", "-o", "1", "--max-degree", "x"], "'x' is not a whole number; see agattn ideal"),
     (["ideal", "-d", "2", "-o", "1", "--max-degree", "0"], "0 is not at least 1; see agattn ideal --help"),
     (["atlas", "--max-width", "9"], "9 is not from 1 to 8; see agattn atlas --help"),

@@ -10,6 +10,7 @@ from agattn.engines.engine import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_n
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError
 from agattn.evidence import Evidence
+from agattn.geometry.critical_points.loss import loss
 from agattn.systems.catalogue import TASKS, build
 from agattn.systems.points import read_point
 
@@ -28,15 +29,21 @@ engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 
 def problem_of(task, layer):
-    """The problem, for membership with a target that no neuromanifold but a linear space contains."""
+    """The problem, for membership with a target that no neuromanifold but a linear space contains.
+
+    Critical points are those of the distance in a simple norm, modulo a prime.
+    """
     target = tuple(Fraction(n * n - 7, 3) for n in range(layer.ambient_dimension))
-    return build(task, layer, target=target if "target" in TASKS[task].takes else None)
+    given = {"target": target} if "target" in TASKS[task].takes else {}
+    if "loss" in TASKS[task].takes:
+        return build(task, layer, 32003, loss=loss(layer, "bombieri-weyl"))
+    return build(task, layer, **given)
 
 
 def problems():
     for task in (task for task in TASKS.values() if task.about is SingleLayer):
         for layer in LAYERS:
-            impossible = layer.d == 1 and task.name in ("rank-one-locus", "slice")
+            impossible = layer.d == 1 and task.name in ("rank-one-locus", "slice", "critical-equations")
             if not impossible and (layer.t > 1 or task.one_token):
                 yield problem_of(task.name, layer)
     yield build("implicit-ideal", SingleLayer(2, 1), prime=True)

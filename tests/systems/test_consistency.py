@@ -13,6 +13,7 @@ from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
 from agattn.errors import TranscriptError
+from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import parametrization
@@ -28,6 +29,7 @@ DEEP = DeepNetwork((2, 2, 1), (2, 2), t=2)
 TARGET = {"target": tuple(map(Fraction, (5, 22, 21, 10, 34, 28)))}
 POINT = {"points": (Point(matrix([[1, 2], [3, 4]]), matrix([[5, 6]])),)}
 UNITS = matrix([[int(i == j) for j in range(6)] for i in range(6)])
+NORM = {"loss": loss(LAYER, "coefficients")}
 OTHER = {"slice": Slice(tuple(map(Fraction, (1, 0, 2, 0, 1, 1))), (UNITS[0], UNITS[3], UNITS[4]))}
 
 CUBIC = PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
@@ -45,6 +47,9 @@ OPEN = {
     ("rank-one-locus", TWO): "failures",
     ("critical-locus", RANKS): "cone-dimension",
     ("singular-locus", LAYER): "locus-degree",
+    # How many critical points there are is known of some metrics only.
+    ("critical-points", LAYER): "dimension|degree|lower",
+    ("critical-equations", LAYER): "dimension|degree",
     ("tangent-cone", LAYER): "term",
     # Degrees are bounded by Bézout's theorem only, and dimensions of fibers from below only.
     ("implicit-ideal", CUBIC): "degree",
@@ -62,6 +67,8 @@ CASES = [
     ("critical-locus", LAYER, {}),
     ("critical-locus", LAYER, POINT),
     ("critical-locus", RANKS, {}),
+    ("critical-points", LAYER, NORM),
+    ("critical-equations", LAYER, NORM),
     ("base-locus", LAYER, {}),
     ("base-locus", SingleLayer(2, 1, t=1), {}),
     ("fiber", LAYER, {}),

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import factorial, prod
+from math import comb, factorial, prod
 from typing import Any
 
 import flint
@@ -245,8 +245,10 @@ def _one_output(layer: SingleLayer) -> tuple[tuple[int, ...], ...]:
 
 
 def _generic_number(layer: SingleLayer) -> int:
-    """How many samples are generic: W has full rank, and no point of P(M̄) is a zero of all their losses."""
-    return max(-(-len(_one_output(layer)) // layer.t), layer.expected_dimension)
+    """How many samples are general enough: W has full rank, and what the theorem on ED degrees asks for."""
+    attention = layer.alpha * (2 * layer.d - layer.alpha) - 1
+    forms = attention + comb(layer.d + 1, 2) if layer.d_out > 1 else 0
+    return max(-(-len(_one_output(layer)) // layer.t), layer.expected_dimension, forms)
 
 
 def _gaussian(layer: SingleLayer) -> list[list[Fraction]]:

@@ -64,11 +64,12 @@ class Equation:
     """A homogeneous polynomial with integer coefficients in the coordinates, for layers of any size.
 
     ``terms`` has the coefficients by monomial, a sorted tuple of coordinates' indices, counted from 1;
-    ``kind`` is the type of the layers whose coordinates these are.
+    ``kind`` is the type of what the coordinates belong to, whose ``letter`` they have: of the layers, or a
+    :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`, whose coordinates have one index.
     """
 
     terms: dict[Monomial, int] = field(hash=False)
-    kind: type[SingleLayer] = field(default_factory=lambda: SingleLayer)
+    kind: type[Any] = field(default_factory=lambda: SingleLayer)
 
     @classmethod
     def from_vector(

@@ -19,9 +19,11 @@ import json
 import re
 from collections.abc import Callable
 
-from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.errors import InputError
+from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.ideal.torus_weights import list_coordinates
 from agattn.geometry.variety.coordinates import coordinate_ring
 
@@ -44,7 +46,7 @@ def _display(f: Polynomial) -> str:
     return "&" + " \\\\\n  &\\quad ".join(rows) + " = 0"
 
 
-def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
+def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str:
     """All minimal generators found, as text in one of the :data:`FORMATS` or as JSON.
 
     For Macaulay2 and Singular it is a script that defines a ring S, over ℚ or of a prime ``characteristic``,
@@ -58,19 +60,23 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     """
     if form not in FORMATS and form != "json":
         raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}, json")
-    list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
-    ring = coordinate_ring(ideal.layer)
+    if isinstance(ideal, Ideal):
+        list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
+        ring = coordinate_ring(ideal.layer)
+        known: dict[str, object] = {"architecture": ideal.layer.as_json()}
+    else:
+        ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
+        known = {"architecture": ideal.source.architecture.as_json(), "meaning": [*ideal.legend.values()]}
     polynomials = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
     if form == "json":
         document = {
-            "architecture": ideal.layer.as_json(),
+            **known,
             "max_degree": ideal.max_degree,
             "coordinates": [list(v.indices) for v in ring.variables],
             "modules": [
                 {
                     "degree": module.degree,
-                    "highest_weight": [list(part) for part in module.shapes],
-                    "name": module.name,
+                    **_about(module),
                     # coefficients, and pairs of a coordinate's position and its exponent
                     "equations": [
                         [[int(c), [[n, e] for n, e in enumerate(key) if e]] for key, c in f.terms.items()]
@@ -86,7 +92,8 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     between = " \\\\\n" if form == "latex" else ",\n"
     pieces = []
     for module, members in polynomials:
-        comment = f"  {mark} {module}" + (f": {module.name}" if module.name else "")
+        said = f": {module.name}" if isinstance(module, EquationModule) and module.name else ""
+        comment = f"  {mark} {module}{said}"
         pieces.append(f"{comment}\n  " + f"{between}  ".join(map(show, members)))
     body = between.join(pieces)
     if form == "macaulay2":
@@ -100,5 +107,17 @@ def export(ideal: Ideal, form: str, characteristic: int = 0) -> str:
     else:
         made = f'symbols = [{names}] = sympy.symbols("{names.replace(",", "")}", seq=True)'
         lines = ["import sympy", "", made, "equations = [", *([body + ","] if body else []), "]"]
-    about = "All minimal generators up to this degree; each module opens with its highest weight vector."
-    return "\n".join([f"{mark} {ideal}", f"{mark} {about}", *lines]) + "\n"
+    if isinstance(ideal, Ideal):
+        about = [
+            "All minimal generators up to this degree; each module opens with its highest weight vector."
+        ]
+    else:
+        what = zip(ring.variables, ideal.legend.values(), strict=True)
+        about = ["All minimal generators up to this degree.", *(f"{name(v)}: {said}" for v, said in what)]
+    return "\n".join([f"{mark} {ideal}", *(f"{mark} {line}" for line in about), *lines]) + "\n"
+
+
+def _about(group: EquationModule | MultidegreeEquations) -> dict[str, object]:
+    if isinstance(group, MultidegreeEquations):
+        return {"multidegree": list(group.multidegree)}
+    return {"highest_weight": [list(part) for part in group.shapes], "name": group.name}

@@ -38,7 +38,7 @@ from agattn.geometry.ideal.equations import Equation, EquationModule, Point
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
-from agattn.geometry.variety.coordinates import coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 
 if TYPE_CHECKING:
@@ -115,8 +115,100 @@ class DegreePiece:
         }
 
 
+class IdealByDegree(Shown):
+    """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
+
+    Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
+    equations.
+    """
+
+    dimension: int | None
+    degrees: tuple[DegreePiece, ...]
+    whole: tuple[Equation, ...] | None
+    characteristic: int
+
+    @property
+    def name(self) -> str:
+        """The name of the architecture."""
+        raise NotImplementedError
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The indices of the coordinates of the ambient space."""
+        raise NotImplementedError
+
+    @property
+    def generators(self) -> Sequence[Iterable[Equation]]:
+        """The groups of minimal generators."""
+        raise NotImplementedError
+
+    @property
+    def max_degree(self) -> int:
+        """The last degree that was computed."""
+        return len(self.degrees)
+
+    @property
+    def generators_by_degree(self) -> dict[int, int]:
+        """The number of minimal generators of each degree that has any."""
+        if self.whole is not None:
+            return dict(sorted(Counter(equation.degree for equation in self.whole).items()))
+        return {piece.degree: piece.minimal_generators for piece in self.degrees if piece.minimal_generators}
+
+    def hilbert_function(self, n: int) -> int:
+        """The dimension of the coordinate ring in degree n ≤ ``max_degree``.
+
+        Raises:
+            InputError: if that degree was not computed.
+        """
+        return 1 if n == 0 else self._piece(n).hilbert_function
+
+    def _piece(self, n: int) -> DegreePiece:
+        if not 1 <= n <= self.max_degree:
+            raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
+        return self.degrees[n - 1]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.generators)
+
+    def equations(self) -> Iterator[Equation]:
+        """All minimal generators, one by one."""
+        if self.whole is not None:
+            yield from self.whole
+        for group in self.generators:
+            yield from group
+
+    def contains(self, point: Sequence[Any]) -> bool:
+        """Whether a point satisfies all equations found; exact.
+
+        A point that fails is not in M̄. One that passes lies on the variety cut out by the equations up to
+        ``max_degree``, which may be larger.
+
+        Args:
+            point: one exact number for each of the ``coordinates``.
+
+        Raises:
+            InputError: if the point has the wrong length, or the ideal is over a finite field.
+        """
+        if len(point) != len(self.coordinates):
+            raise InputError(
+                f"the point has {len(point)} coordinates; {self.name} needs {len(self.coordinates)}"
+            )
+        if self.characteristic:
+            raise InputError(f"the ideal is over ZZ/{self.characteristic}; only one over QQ decides")
+        values = dict(zip(self.coordinates, point, strict=True))
+        return not any(equation.value(values) for equation in self.equations())
+
+    def __str__(self) -> str:
+        counts = [
+            f"{number} {_NAMES.get(n, f'equation of degree {n}')}{'s' * (number > 1 and n in _NAMES)}"
+            for n, number in self.generators_by_degree.items()
+        ]
+        known = f" to degree {self.max_degree}" if self.whole is None else ""
+        return f"Ideal of {self.name}{known}: {', '.join(counts) or 'no equations'}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Ideal(Shown):
+class Ideal(IdealByDegree):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
@@ -180,27 +272,17 @@ class Ideal(Shown):
         return cls(layer, dimension, degree, pieces, method, whole, tangents, characteristic)
 
     @property
-    def max_degree(self) -> int:
-        """The last degree that was computed."""
-        return len(self.degrees)
+    def name(self) -> str:
+        """The name of the layer."""
+        return self.layer.name
 
     @property
-    def generators_by_degree(self) -> dict[int, int]:
-        """The number of minimal generators of each degree that has any."""
-        if self.whole is not None:
-            return dict(sorted(Counter(equation.degree for equation in self.whole).items()))
-        return {piece.degree: piece.minimal_generators for piece in self.degrees if piece.minimal_generators}
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The indices of the coordinates of the ambient space, counted from 1."""
+        return coordinates(self.layer)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ideal) and _FACTS(self) == _FACTS(other)
-
-    def hilbert_function(self, n: int) -> int:
-        """The dimension of the coordinate ring in degree n ≤ ``max_degree``.
-
-        Raises:
-            InputError: if that degree was not computed.
-        """
-        return 1 if n == 0 else self._piece(n).hilbert_function
 
     def modules(self, n: int, of: str = "ideal") -> dict[tuple[Partition, ...], int]:
         """The modules in degree n of one thing, and their multiplicities.
@@ -212,11 +294,6 @@ class Ideal(Shown):
         if of not in ("ideal", "coordinate_ring", "minimal_generators", "ring"):
             raise InputError(f"of is {of!r}; use 'ideal', 'coordinate_ring', 'minimal_generators' or 'ring'")
         return {m.shapes: getattr(m, of) for m in self._piece(n).modules or () if getattr(m, of)}
-
-    def _piece(self, n: int) -> DegreePiece:
-        if not 1 <= n <= self.max_degree:
-            raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
-        return self.degrees[n - 1]
 
     @cached_property
     def generators(self) -> tuple[EquationModule, ...]:
@@ -231,37 +308,6 @@ class Ideal(Shown):
                 found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
-    def __iter__(self) -> Iterator[EquationModule]:
-        return iter(self.generators)
-
-    def equations(self) -> Iterator[Equation]:
-        """All minimal generators, one by one: a basis of each module in turn."""
-        if self.whole is not None:
-            yield from self.whole
-        for module in self.generators:
-            yield from module
-
-    def contains(self, point: Sequence[Any]) -> bool:
-        """Whether a point satisfies all equations found; exact.
-
-        A point that fails is not in M̄. One that passes lies on the variety cut out by the equations up to
-        ``max_degree``, which may be larger.
-
-        Args:
-            point: one exact number for each of :func:`agattn.geometry.variety.coordinates.coordinates`.
-
-        Raises:
-            InputError: if the point has the wrong length, or the ideal is over a finite field.
-        """
-        if len(point) != self.layer.ambient_dimension:
-            raise InputError(
-                f"the point has {len(point)} coordinates; {self.layer} needs {self.layer.ambient_dimension}"
-            )
-        if self.characteristic:
-            raise InputError(f"the ideal is over ZZ/{self.characteristic}; only one over QQ decides")
-        values = dict(zip(coordinates(self.layer), point, strict=True))
-        return not any(equation.value(values) for equation in self.equations())
-
     def as_json(self) -> dict[str, object]:
         """Everything found as JSON-ready data: degrees, and the highest weight vectors of the generators."""
         return {
@@ -273,15 +319,6 @@ class Ideal(Shown):
             "degrees": [piece.as_json() for piece in self.degrees],
             "generators": None if self.whole is not None else [module.as_json() for module in self],
         }
-
-    def __str__(self) -> str:
-        counts = [
-            f"{number} {_NAMES.get(n, f'equation of degree {n}')}{'s' * (number > 1 and n in _NAMES)}"
-            for n, number in self.generators_by_degree.items()
-        ]
-        name = self.layer.name
-        known = f" to degree {self.max_degree}" if self.whole is None else ""
-        return f"Ideal of {name}{known}: {', '.join(counts) or 'no equations'}"
 
 
 def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:

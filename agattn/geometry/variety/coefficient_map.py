@@ -21,7 +21,7 @@ import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import flint
 import numpy as np
@@ -84,6 +84,9 @@ class CoefficientMap:
         dependent: the number of further coefficients, which are linear combinations of these and constants.
     """
 
+    #: Of the coordinates in print.
+    letter: ClassVar[str] = "y"
+
     architecture: Architecture
     ring: PolynomialRing
     coordinates: tuple[Coefficient, ...]
@@ -93,7 +96,7 @@ class CoefficientMap:
     @property
     def target(self) -> PolynomialRing:
         """ℚ[y_1, ..., y_N], the polynomials on the ambient space."""
-        return PolynomialRing([Variable("y", (k,)) for k in range(1, len(self.polynomials) + 1)])
+        return PolynomialRing([Variable(self.letter, (k,)) for k in range(1, len(self.polynomials) + 1)])
 
     def values(self, parameters: Mapping[str, Any]) -> list[Any]:
         """The coordinates at exact parameters, arrays of ints and Fractions by name."""

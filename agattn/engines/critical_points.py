@@ -1,0 +1,81 @@
+"""Counting the critical points of a loss with an engine: over two finite fields in two charts, or over ℚ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from agattn.engines.locate import Installation
+from agattn.engines.run import DEFAULT_LIMITS, Limits, run
+from agattn.errors import TooLargeError, UndecidedError
+from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
+from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.strata.strata import Stratum
+from agattn.systems.catalogue import build, task_named
+from agattn.systems.critical_tasks import LowerStrataError
+
+#: The primes, each with whether the chart is the opposite one; the third decides where two disagree.
+PRIMES = ((32003, False), (32009, True), (31991, False))
+
+Found = Mapping[Stratum, CriticalSet]
+
+
+def count_critical_points(
+    loss: Loss,
+    installation: Installation,
+    *,
+    method: str = "weights",
+    characteristic: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> CriticalPoints:
+    """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum.
+
+    Args:
+        loss: the loss.
+        installation: the engine.
+        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄
+            with multipliers, for the smooth part alone.
+        characteristic: of the field: 0, or a prime; by default the two of :data:`PRIMES` which agree first.
+        limits: of each run of the engine.
+        force: start also what is not expected to finish.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: for t = 1.
+        TooLargeError: for layers beyond what engines finish.
+        EngineError: if the engine does not finish or fails.
+        UndecidedError: if three primes give three answers.
+    """
+    task = task_named("critical-points" if method == "weights" else "critical-equations")
+    if not force and (reason := task.infeasible(loss.layer)):
+        raise TooLargeError(f"{loss.layer.name}: {reason}. Use --force to start all the same")
+    ask = partial(_ask, loss, installation, task.name, limits, force)
+    answers: dict[int, Found] = {}
+    for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
+        progress(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
+        found = ask(prime, opposite)
+        agreeing = [p for p, other in answers.items() if other == found]
+        answers[prime] = found
+        if agreeing or characteristic is not None:
+            engine = f"{installation.engine.name} {installation.version}"
+            return CriticalPoints(loss, found, (*agreeing, prime), engine, method)
+    said = "; ".join(f"modulo {p}: {', '.join(map(str, found.values()))}" for p, found in answers.items())
+    raise UndecidedError(f"the numbers of critical points differ, {said}; try --field QQ")
+
+
+def _ask(
+    loss: Loss, installation: Installation, task: str, limits: Limits, force: bool, prime: int, opposite: bool
+) -> Found:
+    """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
+    more = {"opposite": opposite} if task == "critical-points" else {}
+    read = task_named(task).read
+    found: Found
+    try:
+        problem = build(task, loss.layer, prime, force=force, loss=loss, **more)
+        found = read(run(problem, installation, limits).answer)
+    except LowerStrataError:
+        problem = build(task, loss.layer, prime, force=force, loss=loss, strictly=True, **more)
+        found = read(run(problem, installation, limits).answer)
+    return found

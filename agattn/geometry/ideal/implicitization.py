@@ -1,0 +1,628 @@
+r"""The homogeneous ideal of the image of any polynomial map, degree by degree and multidegree by multidegree.
+
+Let y_k = f_k(θ), k = 1, ..., N. Weights of the parameters under which every f_k is homogeneous grade the
+polynomials in y, and with them the ideal I of all forms that vanish on the image. In one multidegree μ the
+monomials of y are functions of θ; I_μ is the space of their linear relations.
+
+**Numbers.** A monomial order is fixed. The *standard* monomials B_μ are those that are not combinations of
+smaller ones as functions of θ; divisors of standard monomials are standard. So only products of y_k with
+standard monomials of one degree less are candidates, and those that remain independent at random points
+modulo a prime are B_μ: the rank of one matrix. The rest of the candidates gives new equations.
+
+**Minimal generators.** Let A = ℚ[y]/I. In the degrees of I_{n−1} the Koszul relations present the quotient by
+the equations of lower degree,
+
+    Λ²R_1 ⊗ A_{n−2} → R_1 ⊗ A_{n−1} → (R/(R_1·I_{n−1}))_n → 0,
+
+so only normal forms of y_k·b, b standard, are needed, and never all of I_{n−1}.
+
+**Proof.** A rank modulo a prime is a lower bound for the rank over ℚ: there are *no more* equations. Minimal
+generators are lifted to ℚ by the Chinese remainder theorem, and composed with f exactly; modulo the prime
+they generate as much as vanishes there, so over ℚ *no fewer*. See the page on equations for the argument in
+full.
+
+>>> import agattn as ag
+>>> cubic = ag.PolynomialMap(lambda s: [s[0]**3, s[0]**2*s[1], s[0]*s[1]**2, s[1]**3], {"s": 2})
+>>> from agattn.geometry.variety.coefficient_map import coefficient_map
+>>> image = Implicitization(coefficient_map(cubic))
+>>> [(piece.hilbert_function, piece.minimal_generators) for piece in image.pieces(3)]
+[(7, 3), (10, 0)]
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import lcm, log2
+from typing import Any
+
+import flint
+import numpy as np
+
+from agattn.algebra.echelon import echelon
+from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.rank import proved_rank
+from agattn.algebra.residues import RowSpace, random_prime, rational_number
+from agattn.errors import TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.equations import coefficient_matrix
+from agattn.geometry.ideal.isotypic import saturate
+from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
+from agattn.geometry.variety.coefficient_map import CoefficientMap
+
+#: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
+_SMALL = 20_000
+#: Square matrices up to this size are eliminated many at a time, with so many entries in all.
+_BATCH, _BATCHED = 40, 2_000_000
+#: Primes that a generator may need to be lifted to the rationals.
+_MOST_PRIMES = 60
+#: A kernel with at most this many entries is made short by lattice reduction.
+_REDUCED = 12_000
+#: The largest multidegree, in monomials, unless forced.
+MOST_CANDIDATES = 10_000
+#: The largest matrix, in entries, whose rank over ℚ is asked for to prove that generators are minimal.
+MOST_ENTRIES = 3_000_000
+#: Products of terms that an exact composition may take.
+MOST_PRODUCTS = 2e8
+
+#: A form by its monomials, sorted indices of coordinates from 0, with integer coefficients.
+Form = dict[tuple[int, ...], int]
+
+_Orbits = dict[int, dict[int, tuple[int, ...]]]
+
+
+@dataclass(eq=False)
+class _Degree:
+    """One degree: the border (y_k times standard monomials) by multidegree, each in increasing order.
+
+    ``rows`` are monomials, indices of coordinates that do not increase; a larger one of the ``codes`` is a
+    smaller monomial. ``keys`` are multidegrees, which begin at ``starts``.
+    """
+
+    n: int
+    rows: IntArray
+    codes: IntArray
+    keys: Any
+    candidate: Any
+    standard: Any
+    starts: IntArray
+    groups: dict[int, slice]
+    normal_forms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class NewEquations:
+    """Minimal generators in one multidegree, and where permutations take them.
+
+    They are ``count`` combinations of the ``candidates``, monomials, independent modulo the rows of
+    ``lower``, which span the equations of lower degree; the candidates are its columns ``places``.
+    ``images`` are permutations of the coordinates, with signs.
+    """
+
+    candidates: IntArray
+    count: int
+    images: tuple[tuple[IntArray, IntArray], ...]
+    lower: IntArray
+    places: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class GradedPiece:
+    """One degree modulo the prime."""
+
+    degree: int
+    hilbert_function: int
+    blocks: tuple[NewEquations, ...]
+
+    @property
+    def minimal_generators(self) -> int:
+        """The number of minimal generators."""
+        return sum(block.count * len(block.images) for block in self.blocks)
+
+
+class Implicitization:
+    """The ideal of the image of a map modulo a prime, computed degree by degree, and lifted from there.
+
+    Args:
+        source: the coordinates as polynomials in parameters.
+        seed: of the random points and primes.
+        force: compute however long it takes.
+
+    Attributes:
+        prime: modulo which is computed.
+        keys: fingerprints of the multidegrees of the coordinates, which add up modulo 2⁶⁴.
+    """
+
+    def __init__(self, source: CoefficientMap, seed: int = 0, force: bool = False) -> None:
+        self.map, self.force = MapArrays(source, seed), force
+        self.prime = self._new_prime()
+        self._points: dict[int, IntArray] = {}
+        hashing = np.random.default_rng(seed + 1)
+        degrees = self.map.degrees
+        # Sums of these stand for multidegrees; two that met would be computed together, which is as right.
+        self.keys = _fingerprints(degrees, hashing)
+        self._heights = degrees @ hashing.integers(1, 1 << 20, size=degrees.shape[1])
+        self._leads = [_fingerprints(self._leading(hashing), hashing) for _ in range(3)]
+        self._permutations = self.map.permutations()
+
+    def _new_prime(self) -> int:
+        denominators = {x.denominator for _, coefficients in self.map.terms for x in coefficients}
+        while True:
+            p = random_prime(self.map.random)
+            if all(d % p for d in denominators):
+                return p
+
+    def _leading(self, hashing: np.random.Generator) -> IntArray:
+        """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
+        weights = hashing.integers(1, 1 << 30, size=self.map.terms[0][0].shape[1])
+        return np.array([
+            exponents[np.lexsort((*exponents.T, exponents @ weights))[-1]] for exponents, _ in self.map.terms
+        ])  # fmt: skip
+
+    def values(self, rows: IntArray, count: int, p: int) -> IntArray:
+        """Monomials at ``count`` random points of the image modulo p, (..., count)."""
+        known = self._points.get(p, np.zeros((len(self.map), 0), dtype=np.int64))
+        if known.shape[1] < count:
+            more = self.map.points(p, max(count - known.shape[1], known.shape[1]))
+            known = self._points[p] = np.concatenate([known, more], axis=1)
+        flat = products_of_rows(rows.reshape(-1, rows.shape[-1]), known[:, :count], p)
+        return flat.reshape(*rows.shape[:-1], count)
+
+    # --- multidegrees ---
+
+    def _plan(self, last: int) -> tuple[list[Any], list[_Orbits]]:
+        """For each degree the multidegrees to compute, and the orbits of the permutations.
+
+        Of an orbit the highest one is computed, and below it what its border needs.
+        """
+        _, variables = np.unique(self.keys, return_index=True)
+        monomials = np.zeros((1, 0), dtype=np.int64)
+        every: list[Any] = []
+        orbits: list[_Orbits] = []
+        for n in range(last + 1):
+            if n:
+                monomials = np.concatenate(
+                    [
+                        np.repeat(monomials, len(variables), axis=0),
+                        np.tile(variables, len(monomials))[:, None],
+                    ],
+                    axis=1,
+                )
+                _, first = np.unique(self._sum(self.keys, monomials), return_index=True)
+                monomials = monomials[first]
+            keys = self._sum(self.keys, monomials)
+            every.append(keys)
+            orbits.append(self._orbits(keys, monomials))
+        needed = [np.zeros(0, dtype=np.uint64)] * (last + 1)
+        for n in range(last, -1, -1):
+            wanted = np.array([*orbits[n]], dtype=np.uint64)
+            if n < last:
+                below = np.unique((needed[n + 1][:, None] - self.keys[variables]).ravel())
+                wanted = np.union1d(wanted, below[np.isin(below, every[n])])
+            needed[n] = np.sort(wanted)
+        return needed, orbits
+
+    @staticmethod
+    def _sum(fingerprints: Any, monomials: IntArray) -> Any:
+        total = np.zeros(len(monomials), dtype=fingerprints.dtype)
+        for column in monomials.T:
+            total += fingerprints[column]
+        return total
+
+    def _orbits(self, keys: Any, monomials: IntArray) -> _Orbits:
+        """By the highest multidegree of each orbit all of it, each with the permutations that lead there."""
+        moves = [
+            np.searchsorted(keys, self._sum(self.keys[image], monomials)) for image, _ in self._permutations
+        ]
+        heights = self._sum(self._heights, monomials)
+        found: _Orbits = {}
+        left = np.ones(len(keys), dtype=bool)
+        for top in np.lexsort((keys, -heights)).tolist():
+            if not left[top]:
+                continue
+            orbit: dict[int, tuple[int, ...]] = {top: ()}
+            waiting = [top]
+            while waiting:
+                place = waiting.pop()
+                for number, move in enumerate(moves):
+                    if (there := int(move[place])) not in orbit:
+                        orbit[there] = (*orbit[place], number)
+                        waiting.append(there)
+            left[list(orbit)] = False
+            found[int(keys[top])] = {int(keys[place]): path for place, path in orbit.items()}
+        return found
+
+    # --- standard monomials ---
+
+    def _codes(self, rows: IntArray) -> IntArray:
+        """Numbers that order monomials, whose indices do not increase; larger for smaller monomials."""
+        n, size = rows.shape[1], len(self.map)
+        if n * log2(size + 1) < 62:
+            powers = size ** np.arange(n - 1, -1, -1, dtype=np.int64)
+            return np.asarray(rows @ powers)
+        if size * log2(n + 1) < 62:
+            powers = (n + 1) ** np.arange(size, dtype=np.int64)
+            return np.asarray(powers[rows].sum(axis=1))
+        raise TooLargeError(f"monomials of degree {n} in {size} coordinates are too many to be numbered")
+
+    def _border(self, below: _Degree, needed: Any) -> _Degree:
+        """The products of coordinates and standard monomials in the multidegrees needed."""
+        rows, keys = below.rows[below.standard], below.keys[below.standard]
+        parts = []
+        for k in range(len(self.map)):
+            chosen = rows[np.isin(keys + self.keys[k], needed)]
+            if len(chosen):
+                parts.append(_times(chosen, k))
+        found = np.concatenate([np.zeros((0, below.n + 1), dtype=np.int64), *parts])
+        codes, first, counts = np.unique(self._codes(found), return_index=True, return_counts=True)
+        found = found[first]
+        keys = self._sum(self.keys, found)
+        order = np.lexsort((-codes, keys))
+        found, codes, keys, counts = found[order], codes[order], keys[order], counts[order]
+        different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        ends = np.append(starts[1:], len(keys))
+        groups = {int(keys[a]): slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
+        candidate = counts == different  # all its divisors of one degree less are standard
+        return _Degree(below.n + 1, found, codes, keys, candidate, candidate.copy(), starts, groups)
+
+    def _standard(self, degree: _Degree) -> None:
+        """Keep of the candidates those that are no combinations of smaller ones."""
+        group = np.zeros(len(degree.rows), dtype=np.int64)
+        group[degree.starts[1:]] = 1
+        group = np.cumsum(group)
+        places = np.flatnonzero(degree.candidate)
+        rows, group = degree.rows[places], group[places]
+        sizes = np.bincount(group, minlength=len(degree.starts))
+        open_ = sizes > 1
+        for leads in self._leads:
+            # Different leading terms are independent.
+            pairs = np.stack([group.astype(np.uint64), self._sum(leads, rows)])
+            different = np.bincount(np.unique(pairs, axis=1)[0].astype(np.int64), minlength=len(sizes))
+            open_ &= different < sizes
+        if sizes.max(initial=0) > MOST_CANDIDATES and not self.force:
+            raise TooLargeError(
+                f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
+                f"{MOST_CANDIDATES}. Lower --max-degree, or use --force"
+            )
+        begins = np.cumsum(sizes) - sizes
+        for size in np.unique(sizes[open_]).tolist():
+            members = np.flatnonzero(open_ & (sizes == size))
+            if size <= _BATCH:
+                step = max(1, _BATCHED // size**2)
+                parts = [members[s : s + step] for s in range(0, len(members), step)]
+                kept = []
+                for part in parts:
+                    monomials = rows[begins[part][:, None] + np.arange(size)]
+                    kept.append(part[~_invertible(self.values(monomials, size, self.prime), self.prime)])
+                members = np.concatenate(kept)
+            for member in members.tolist():
+                own = slice(int(begins[member]), int(begins[member]) + size)
+                values = self.values(rows[own], size + 4, self.prime)
+                _, free, _ = _eliminate(values.T, self.prime)
+                degree.standard[places[own][free]] = False
+
+    def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
+        """Border monomials of a multidegree that are not standard, and as combinations of those that are."""
+        if key not in degree.normal_forms:
+            own = degree.groups[key]
+            standard = degree.standard[own]
+            rows = degree.rows[own]
+            at, others = np.flatnonzero(standard), np.flatnonzero(~standard)
+            combinations = np.zeros((0, len(at)), dtype=np.int64)
+            if len(others):
+                values = self.values(rows[np.concatenate([at, others])], len(at) + 4, self.prime)
+                pivots, _, combinations = _eliminate(values.T, self.prime)
+                assert pivots.tolist() == list(range(len(at)))
+            degree.normal_forms[key] = rows[others], combinations
+        return degree.normal_forms[key]
+
+    # --- generators ---
+
+    def _lower(self, degree: _Degree, below: _Degree, key: int) -> IntArray:
+        """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
+        own = degree.groups[key]
+        codes = -degree.codes[own]  # increasing
+        width = len(codes)
+        blocks, leads = [np.zeros((0, width), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for k in range(len(self.map)):
+            rest = (key - int(self.keys[k])) % (1 << 64)
+            if rest not in below.groups:
+                continue
+            monomials, combinations = self._normal_forms(below, rest)
+            if len(monomials):
+                inside = below.groups[rest]
+                standard = below.rows[inside][below.standard[inside]]
+                block = np.zeros((len(monomials), width), dtype=np.int64)
+                block[:, np.searchsorted(codes, -self._codes(_times(standard, k)))] = combinations
+                blocks.append(block)
+                leads.append(-self._codes(_times(monomials, k)))
+        # Each row is a normal form minus a monomial, which is in the border or else meets other rows there.
+        rows, lead = np.concatenate(blocks), np.concatenate(leads)
+        at = np.minimum(np.searchsorted(codes, lead), width - 1)
+        known = codes[at] == lead
+        rows[np.flatnonzero(known), at[known]] -= 1
+        outside = np.flatnonzero(~known)
+        _, first, group = np.unique(lead[outside], return_index=True, return_inverse=True)
+        rows[outside] -= rows[outside[first]][group]
+        rows = rows[rows.any(axis=1)] % self.prime
+        space = RowSpace(width, self.prime)
+        for start in range(0, len(rows), width):
+            space.add(rows[start : start + width].astype(float))
+        return rows[sorted(space.rows)]
+
+    def pieces(self, last: int) -> Iterator[GradedPiece]:
+        """The degrees 2, 3, ..., ``last`` of the ideal in the independent coordinates, one by one."""
+        needed, orbits = self._plan(last)
+        start, true = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
+        one = _Degree(
+            0, np.zeros((1, 0), np.int64), start, start.astype(np.uint64), true, true, start, {0: slice(1)}
+        )
+        degrees = [one, self._border(one, np.unique(self.keys))]
+        for n in range(2, last + 1):
+            degree = self._border(degrees[-1], needed[n])
+            self._standard(degree)
+            function = 0
+            blocks = []
+            lower = any((d.candidate != d.standard).any() for d in degrees)
+            for key, orbit in orbits[n].items():
+                if key not in degree.groups:
+                    continue
+                own = degree.groups[key]
+                candidate, standard = degree.candidate[own], degree.standard[own]
+                function += len(orbit) * int(standard.sum())
+                count = int(candidate.sum() - standard.sum())
+                if not count:
+                    continue
+                relations = self._lower(degree, degrees[-1], key) if lower else degree.rows[:0]
+                if len(relations):
+                    count = len(candidate) - len(relations) - int(standard.sum())
+                if count:
+                    images = tuple(map(self._along, orbit.values()))
+                    places = np.flatnonzero(candidate)
+                    blocks.append(NewEquations(degree.rows[own][candidate], count, images, relations, places))
+            degrees.append(degree)
+            yield GradedPiece(n, function, tuple(blocks))
+
+    def _along(self, path: Sequence[int]) -> tuple[IntArray, IntArray]:
+        """The composition of permutations: where each coordinate goes, with its sign."""
+        image, signs = np.arange(len(self.map)), np.ones(len(self.map), dtype=np.int64)
+        for number in path:
+            further, others = self._permutations[number]
+            signs = signs * others[image]
+            image = further[image]
+        return image, signs
+
+    # --- over the rationals ---
+
+    def lift(self, block: NewEquations) -> list[Form]:
+        """Minimal generators of a multidegree over ℤ, not yet proved; none if they take too many primes."""
+        pivots, free, combinations = _eliminate(
+            self.values(block.candidates, len(block.candidates) + 4, self.prime).T, self.prime
+        )
+        order = np.concatenate([pivots, free])
+        modulus, total = self.prime, combinations.astype(object)
+        primes = [self.prime]
+        rational: list[list[Any]] | None = None
+        while True:
+            rational = _rationals(total, modulus)
+            p = next((q for q in self._points if q not in primes), 0) or self._new_prime()
+            if p in primes:
+                continue
+            primes.append(p)
+            values = self.values(block.candidates[order], len(pivots) + 4, p)
+            there, _, other = _eliminate(values.T, p)
+            if there.tolist() != list(range(len(pivots))):
+                continue  # an unlucky prime
+            if rational is not None and _agree(rational, other, p):
+                break
+            if len(primes) > _MOST_PRIMES:
+                return []
+            total = total + modulus * ((other - total) * pow(modulus, -1, p) % p)
+            modulus *= p
+        kernel = np.zeros((len(free), len(order)), dtype=object)
+        for row, numbers in enumerate(rational):
+            scale = lcm(*(x.denominator for x in numbers))
+            kernel[row, free[row]] = scale
+            kernel[row, pivots] = [-int(x * scale) for x in numbers]
+        vectors = kernel.tolist()
+        if kernel.size <= _REDUCED:
+            short = saturate(flint.fmpz_mat(vectors)).lll().tolist()
+            vectors = sorted([[int(x) for x in row] for row in short], key=lambda v: sum(x * x for x in v))
+        if known := len(block.lower):
+            space = RowSpace(block.lower.shape[1], self.prime)
+            rows = np.zeros((len(vectors), block.lower.shape[1]))
+            rows[:, block.places] = [[x % self.prime for x in vector] for vector in vectors]
+            space.add(block.lower.astype(float))
+            space.add(rows)
+            vectors = [vectors[row - known] for row in sorted(space.rows) if row >= known]
+        assert len(vectors) == block.count
+        monomials = [tuple(sorted(row)) for row in block.candidates.tolist()]
+        return [{m: x for m, x in zip(monomials, vector, strict=True) if x} for vector in vectors]
+
+    @cached_property
+    def _sliced(self) -> list[Polynomial]:
+        return self.map.slice()[1]
+
+    def vanish(self, forms: Sequence[Form]) -> bool | None:
+        """Whether all forms vanish on the image, by exact composition; ``None`` if that takes too long."""
+        products: dict[tuple[int, ...], Polynomial] = {}
+        budget = MOST_PRODUCTS
+
+        def product(monomial: tuple[int, ...]) -> Polynomial | None:
+            nonlocal budget
+            if len(monomial) == 1:
+                return self._sliced[monomial[0]]
+            if monomial not in products:
+                if (start := product(monomial[:-1])) is None:
+                    return None
+                factor = self._sliced[monomial[-1]]
+                budget -= len(start) * len(factor)
+                if budget < 0:
+                    return None
+                products[monomial] = start * factor
+            return products[monomial]
+
+        for form in forms:
+            total = self._sliced[0].ring.zero()
+            for monomial, x in form.items():
+                if (value := product(monomial)) is None:
+                    return None
+                total = total + value * x
+            if total:
+                return False
+        return True
+
+
+def move(form: Form, image: IntArray, signs: IntArray) -> Form:
+    """The form with each coordinate replaced by another one, or its negative."""
+    moved: Form = {}
+    for monomial, x in form.items():
+        sign = int(np.prod(signs[list(monomial)]))
+        moved[tuple(sorted(image[list(monomial)].tolist()))] = sign * x
+    return moved
+
+
+class Generators:
+    """Minimal generators over ℤ of an image, degree by degree, and what they prove.
+
+    ``complete`` says whether all so far were lifted and vanish: then the Hilbert function is proved.
+    """
+
+    def __init__(self, image: Implicitization) -> None:
+        self.image = image
+        self.complete = True
+        self._forms: list[tuple[int, int, Form]] = []
+        self._tables: dict[int, dict[int, list[tuple[int, ...]]]] = {}
+
+    def add(self, n: int, block: NewEquations) -> tuple[list[Form], Evidence]:
+        """Generators of one multidegree; none if they could not be lifted."""
+        basis = self.image.lift(block)
+        vanish = self.image.vanish(basis) if basis else None
+        if vanish is False:
+            raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
+        self.complete &= vanish is True
+        moved = (move(form, image, signs) for image, signs in block.images for form in basis)
+        self._forms += [(n, self._key(next(iter(form))), form) for form in moved]
+        return basis, Evidence.PROVED if vanish else Evidence.MODULAR
+
+    def all_proved(self, piece: GradedPiece) -> bool:
+        """Whether the numbers of the last degree are proved, that of minimal generators too."""
+        return self.complete and all(self._are_minimal(piece.degree, block) for block in piece.blocks)
+
+    def _key(self, monomial: Sequence[int]) -> int:
+        return int(sum(int(self.image.keys[k]) for k in monomial) % (1 << 64))
+
+    def _are_minimal(self, n: int, block: NewEquations) -> bool:
+        """Whether the equations of lower degree span no more over ℚ than modulo the prime.
+
+        Modulo the prime they are as many as the Koszul relations say, and over ℚ never fewer.
+        """
+        if not len(block.lower):
+            return True
+        key = self._key(block.candidates[0])
+        rows = []
+        for degree, own, form in self._forms:
+            if degree < n:
+                for factor in self._monomials(n - degree).get((key - own) % (1 << 64), ()):
+                    rows.append({tuple(sorted((*m, *factor))): x for m, x in form.items()})
+        matrix = coefficient_matrix(rows)
+        if matrix.nrows() * matrix.ncols() > MOST_ENTRIES:
+            return False
+        return proved_rank(matrix) == flint.nmod_mat(matrix, self.image.prime).rank()
+
+    def _monomials(self, n: int) -> dict[int, list[tuple[int, ...]]]:
+        """All monomials of one degree by multidegree."""
+        if n not in self._tables:
+            table: defaultdict[int, list[tuple[int, ...]]] = defaultdict(list)
+            for monomial in combinations_with_replacement(range(len(self.image.map)), n):
+                table[self._key(monomial)].append(monomial)
+            self._tables[n] = table
+        return self._tables[n]
+
+
+def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:
+    """The rational numbers with these residues; ``None`` where one has none."""
+    known: dict[int, Fraction | None] = {}
+    rows: list[list[Fraction]] = []
+    for row in residues.tolist():
+        found = []
+        for x in row:
+            if x not in known:
+                known[x] = rational_number(x, modulus)
+            if (value := known[x]) is None:
+                return None
+            found.append(value)
+        rows.append(found)
+    return rows
+
+
+def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
+    known: dict[Fraction, int] = {}
+    for row, others in zip(rational, residues.tolist(), strict=True):
+        for x, y in zip(row, others, strict=True):
+            if x not in known:
+                known[x] = x.numerator * pow(x.denominator, -1, p) % p if x.denominator % p else -1
+            if known[x] != y:
+                return False
+    return True
+
+
+def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
+    factors = hashing.integers(1 << 62, size=vectors.shape[1], dtype=np.uint64)
+    return (vectors.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+
+
+def _times(rows: IntArray, k: int) -> IntArray:
+    """The monomials multiplied by coordinate k."""
+    new = np.concatenate([rows, np.full((len(rows), 1), k)], axis=1)
+    new.sort(axis=1)
+    return new[:, ::-1]
+
+
+def _invertible(stack: IntArray, p: int) -> Any:
+    """Of a stack of square matrices modulo p, (g, c, c), those whose leading minors are all nonzero."""
+    a = stack.copy()
+    good = np.ones(len(a), dtype=bool)
+    for j in range(a.shape[1]):
+        pivot = a[:, j, j]
+        good &= pivot != 0
+        if j + 1 < a.shape[1]:
+            factors = a[:, j + 1 :, j] * _inverses(pivot, p)[:, None] % p
+            a[:, j + 1 :, j + 1 :] -= factors[:, :, None] * a[:, None, j, j + 1 :] % p
+            a[:, j + 1 :, j + 1 :] %= p
+    return good
+
+
+def _inverses(values: IntArray, p: int) -> IntArray:
+    """Inverses modulo p, of 0 too."""
+    result, power, exponent = np.ones_like(values), values % p, p - 2
+    while exponent:
+        if exponent & 1:
+            result = result * power % p
+        power = power * power % p
+        exponent >>= 1
+    return result
+
+
+def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
+    """The columns that are no combinations of those before them, the others, and these as combinations.
+
+    The combinations have a row for each of the other columns.
+    """
+    m, n = matrix.shape
+    if matrix.size > _SMALL:
+        space = RowSpace(n, p)
+        space.add(matrix.astype(float))
+        pivots = np.array(sorted(space.columns), dtype=np.int64)
+        free = np.setdiff1d(np.arange(n), pivots)
+        return pivots, free, (-space.kernel()[:, pivots].astype(np.int64)) % p
+    reduced, columns = echelon(flint.nmod_mat(m, n, matrix.ravel().tolist(), p))
+    pivots = np.array(columns, dtype=np.int64)
+    free = np.setdiff1d(np.arange(n), pivots)
+    entries = np.array([int(x) for x in reduced.entries()[: n * len(columns)]], dtype=np.int64).reshape(-1, n)
+    return pivots, free, entries[:, free].T

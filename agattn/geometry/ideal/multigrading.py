@@ -1,0 +1,297 @@
+r"""A polynomial map as arrays: its values modulo primes, its finest grading, and its permutations.
+
+Weights w of the parameters make f_k homogeneous if w·α is the same for all exponents α of f_k; those that do
+so for every f_k are the integer kernel of the differences of exponents. Every such weight is a subgroup of
+the torus that acts on the image, so the multidegree of f_k, its degrees for a basis of the weights, grades
+the polynomials in y_k and all equations of the image.
+
+>>> import agattn as ag
+>>> from agattn.geometry.variety.coefficient_map import coefficient_map
+>>> def conics(a, b):
+...     return [a[i] * a[j] * b for i in range(2) for j in range(i + 1)]
+>>> f = MapArrays(coefficient_map(ag.PolynomialMap(conics, {"a": 2, "b": ()})))
+>>> f.degrees.tolist()
+[[-1, 1, 1], [0, 1, 1], [1, 1, 1]]
+>>> f.permutations()
+[(array([2, 1, 0]), array([1, 1, 1]))]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import combinations
+from math import gcd, lcm, prod
+from typing import Any, TypeAlias
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from agattn.algebra.echelon import echelon, independent_columns, kernel_basis
+from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
+from agattn.algebra.residues import RowSpace, random_prime
+from agattn.geometry.ideal.isotypic import saturate
+from agattn.geometry.variety.coefficient_map import CoefficientMap
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+#: Terms times points that are held at a time.
+_CHUNK = 4_000_000
+#: Exchanges of parameters that are tried as symmetries.
+_MOST_EXCHANGES = 3000
+
+
+class MapArrays:
+    """The polynomials f_1, ..., f_N of a map, its gradings and the permutations that it allows.
+
+    Attributes:
+        affine: whether no weight makes the image a cone. Then there is one more coordinate y_0 = 1 in front:
+            forms in y_0, ..., y_N are the polynomials of bounded degree in y_1, ..., y_N.
+        coordinates: how many there are, with y_0.
+        labels: numbers k of coordinates whose f_k are a basis of the span of all, in increasing order.
+        linear: the linear relations of all coordinates, as forms in their numbers k.
+        polynomials: the f_k for the labels; nothing below concerns the others.
+        weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
+        degrees: the multidegrees, one in each row; the last one is the degree in y.
+        shapes: of the parameters.
+    """
+
+    def __init__(self, source: CoefficientMap, seed: int = 0) -> None:
+        self.shapes = source.architecture.shapes
+        self.random = np.random.default_rng(seed)
+        self._parameters = len(source.ring)
+        self.polynomials = [f for f in source.polynomials if f]
+        self._collect()
+        self.weights = self._weights()
+        found = self._degrees()
+        constant = any(len(f) == 1 and f.constant for f in self.polynomials)
+        self.affine = bool(self.polynomials) and not constant and not _spans_one(found)
+        every = [source.ring.one()] * self.affine + list(source.polynomials)
+        self.coordinates = len(every)
+        places, relations = _linear_relations(every)
+        first = 0 if self.affine else 1
+        self.labels = [place + first for place in places]
+        self.linear: list[dict[tuple[int, ...], int]] = [
+            {(place + first,): x for place, x in relation.items()} for relation in relations
+        ]
+        self.polynomials = [every[place] for place in places]
+        self._collect()
+        found = self._degrees()
+        self.degrees = np.column_stack([found, np.ones(len(found), dtype=np.int64)])
+
+    def _collect(self) -> None:
+        shape = -1, self._parameters
+        self.terms = [
+            (np.array(list(terms), dtype=np.int64).reshape(shape), list(terms.values()))
+            for terms in (f.terms for f in self.polynomials)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.polynomials)
+
+    def _weights(self) -> IntArray:
+        """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
+        parts = [exponents[1:] - exponents[0] for exponents, _ in self.terms if len(exponents) > 1]
+        rows = np.unique(np.concatenate([np.zeros((0, self._parameters), dtype=np.int64), *parts]), axis=0)
+        while True:
+            p = random_prime(self.random)
+            space = RowSpace(self._parameters, p)
+            for start in range(0, len(rows), 512):
+                space.add(np.remainder(rows[start : start + 512], p).astype(float))
+            chosen = flint.fmpq_mat(
+                flint.fmpz_mat(space.rank, self._parameters, rows[space.rows].ravel().tolist())
+            )
+            basis = kernel_basis(chosen)
+            if not basis:
+                return np.zeros((self._parameters, 0), dtype=np.int64)
+            whole = saturate(flint.fmpz_mat(flint.fmpq_mat(basis).numer_denom()[0])).lll()
+            weights = np.array([[int(x) for x in row] for row in whole.tolist()], dtype=np.int64).T
+            if not (rows @ weights).any():
+                return weights
+
+    def _degrees(self) -> IntArray:
+        """The degrees of the polynomials, in a short basis of those that differ from each other."""
+        exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
+        full = exponents.reshape(-1, self._parameters) @ self.weights
+        rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
+        if not rows:
+            return np.zeros((len(self.terms), 0), dtype=np.int64)
+        chosen = flint.fmpz_mat([[int(x) for x in full.T[row]] for row in rows])
+        short = saturate(chosen).lll().tolist()
+        signs = [1 if sum(map(int, row)) >= 0 else -1 for row in short]
+        return np.array(
+            [[s * int(x) for x in row] for s, row in zip(signs, short, strict=True)], dtype=np.int64
+        ).T
+
+    def slice(self) -> tuple[PolynomialRing, list[Polynomial]]:
+        """The polynomials with as many parameters set to 1 as the torus can move there.
+
+        A form that is homogeneous in the multidegree vanishes on the image if and only if it vanishes there,
+        as the orbits of the torus through the slice are dense.
+        """
+        rows = (
+            echelon(flint.fmpq_mat(flint.fmpz_mat(self.weights.T.tolist())))[1] if self.weights.size else []
+        )
+        kept = [v for v in range(self._parameters) if v not in set(rows)]
+        ring = PolynomialRing([self.polynomials[0].ring.variables[v] for v in kept])
+        sliced = []
+        for exponents, coefficients in self.terms:
+            terms: dict[tuple[int, ...], Any] = {}
+            for key, x in zip(map(tuple, exponents[:, kept].tolist()), coefficients, strict=True):
+                terms[key] = terms.get(key, 0) + x
+            sliced.append(ring.from_terms(terms))
+        return ring, sliced
+
+    @cached_property
+    def _factors(self) -> tuple[IntArray, IntArray, list[Any]]:
+        """Of all terms one after the other the parameters, filled up with one that is 1; where f_k start."""
+        lists = [
+            [v for v, e in enumerate(row) for _ in range(e)]
+            for exponents, _ in self.terms
+            for row in exponents.tolist()
+        ]
+        width = max(map(len, lists), default=0)
+        places = np.full((len(lists), width), self._parameters)
+        for row, factors in zip(places, lists, strict=True):
+            row[: len(factors)] = factors
+        starts = np.cumsum([0, *(len(coefficients) for _, coefficients in self.terms)])
+        return places, starts, [x for _, coefficients in self.terms for x in coefficients]
+
+    def values(self, theta: IntArray, p: int) -> IntArray:
+        """The f_k modulo a prime p < 2³⁰ at parameters, (parameters, n), as (N, n).
+
+        Raises:
+            ZeroDivisionError: if p divides a denominator.
+        """
+        places, starts, coefficients = self._factors
+        padded = np.concatenate([theta, np.ones((1, theta.shape[1]), dtype=np.int64)])
+        if any(x.denominator % p == 0 for x in coefficients):
+            raise ZeroDivisionError(f"{p} divides a denominator")
+        scales = np.array([x.numerator * pow(x.denominator, -1, p) % p for x in coefficients], dtype=np.int64)
+        out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
+        step = max(1, _CHUNK // max(1, theta.shape[1]))
+        first = 0
+        while first < len(self.terms):
+            last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
+            part = slice(int(starts[first]), int(starts[last]))
+            terms = products_of_rows(places[part], padded, p) * scales[part, None] % p
+            at = starts[first:last] - starts[first]
+            out[first:last] = np.add.reduceat(terms, at, axis=0) % p
+            first = last
+        return out
+
+    def points(self, p: int, count: int) -> IntArray:
+        """The coordinates of random points of the image modulo p, (N, count)."""
+        return self.values(self.random.integers(p, size=(self._parameters, count)), p)
+
+    def permutations(self) -> list[tuple[IntArray, IntArray]]:
+        """Permutations π of the coordinates and signs ε with f_k(σθ) = ε_k·f_π(k)(θ), for exchanges σ.
+
+        Those σ are tried that exchange two neighbouring indices along some axes of the parameters of one
+        size; they are found by values at random points, and then verified term by term.
+        """
+        p = random_prime(self.random)
+        exchanges = list(self._exchanges())
+        theta = self.random.integers(1, p, size=(self._parameters, 2))
+        tried = np.concatenate([theta[order] for order in [np.arange(self._parameters), *exchanges]], axis=1)
+        values = self.values(tried, p).reshape(len(self), -1, 2)
+        signed = np.where(values[:, :, :1] > p // 2, p - values, values) % p
+        codes = signed[:, :, 0] * (1 << 31) + signed[:, :, 1]
+        order = np.argsort(codes[:, 0], kind="stable")
+        own = codes[order, 0]
+        found: dict[bytes, tuple[IntArray, IntArray]] = {}
+        if len(np.unique(own)) < len(own):
+            return []  # two coordinates agree up to sign
+        for number, exchange in enumerate(exchanges, 1):
+            at = np.minimum(np.searchsorted(own, codes[:, number]), len(own) - 1)
+            image = order[at]
+            if (own[at] != codes[:, number]).any() or len(np.unique(image)) < len(image):
+                continue
+            signs = np.where((values[image, 0] == values[:, number]).all(axis=1), 1, -1)
+            key = image.tobytes()
+            if (
+                (image != np.arange(len(image))).any()
+                and key not in found
+                and self._allows(exchange, image, signs)
+            ):
+                found[key] = image, signs
+        return list(found.values())
+
+    def _exchanges(self) -> Iterator[IntArray]:
+        """Exchanges of two neighbouring indices along axes of one size, few axes at a time first."""
+        numbers: dict[str, IntArray] = {}
+        axes: dict[int, list[tuple[str, int]]] = {}
+        start = 0
+        for name, shape in self.shapes.items():
+            numbers[name] = np.arange(start, start + prod(shape)).reshape(shape)
+            start += prod(shape)
+            for axis, size in enumerate(shape):
+                axes.setdefault(size, []).append((name, axis))
+        tried = 0
+        for together in range(1, 1 + max(map(len, axes.values()), default=0)):
+            for size, places in axes.items():
+                for chosen in combinations(places, together):
+                    if (tried := tried + size - 1) > _MOST_EXCHANGES:
+                        return
+                    for i in range(size - 1):
+                        order = list(range(size))
+                        order[i], order[i + 1] = i + 1, i
+                        moved = dict(numbers)
+                        for name, axis in chosen:
+                            moved[name] = moved[name].take(order, axis=axis)
+                        yield np.concatenate([moved[name].ravel() for name in self.shapes])
+
+    def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
+        """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""
+        for k, (exponents, coefficients) in enumerate(self.terms):
+            moved = np.zeros_like(exponents)
+            moved[:, exchange] = exponents
+            there = dict(zip(map(tuple, moved.tolist()), coefficients, strict=True))
+            other, values = self.terms[image[k]]
+            if there != {
+                key: int(signs[k]) * x for key, x in zip(map(tuple, other.tolist()), values, strict=True)
+            }:
+                return False
+        return True
+
+
+def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
+    """For each row of ``places`` the product of these rows of ``values`` modulo p < 2³¹."""
+    result = np.ones((len(places), values.shape[1]), dtype=np.int64)
+    for column in places.T:
+        result *= values[column]
+        result %= p
+    return result
+
+
+def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], list[dict[int, int]]]:
+    """Polynomials that are no combinations of those before them, and all relations over ℤ."""
+    columns: dict[Exponents, int] = {}
+    rows = [f.terms for f in polynomials]
+    for terms in rows:
+        for exponents in terms:
+            columns.setdefault(exponents, len(columns))
+    matrix = flint.fmpz_mat(len(columns), len(rows))
+    for place, terms in enumerate(rows):
+        scale = lcm(*(x.denominator for x in terms.values()))
+        for exponents, x in terms.items():
+            matrix[columns[exponents], place] = int(x * scale)
+    scales = [lcm(*(x.denominator for x in terms.values())) for terms in rows]
+    if len(independent_columns(matrix)) == len(rows):
+        return list(range(len(rows))), []
+    rational = flint.fmpq_mat(matrix)
+    found = []
+    for vector in kernel_basis(rational):
+        values = (
+            flint.fmpq_mat([[x * s for x, s in zip(vector, scales, strict=True)]]).numer_denom()[0].entries()
+        )
+        divisor = gcd(*map(int, values))
+        found.append({place: int(x) // divisor for place, x in enumerate(values) if x})
+    return echelon(rational)[1], found
+
+
+def _spans_one(degrees: IntArray) -> bool:
+    """Whether some combination of the degrees is 1 for every coordinate."""
+    more = np.column_stack([degrees, np.ones(len(degrees), dtype=np.int64)])
+    return bool(flint.fmpz_mat(degrees.tolist()).rank() == flint.fmpz_mat(more.tolist()).rank())

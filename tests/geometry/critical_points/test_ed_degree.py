@@ -1,0 +1,59 @@
+"""ED degrees by Bott's residue formula, against Chern classes of products and known values."""
+
+from itertools import product
+from math import comb
+
+import pytest
+
+from agattn.architectures import SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.critical_points import ed_degree
+from agattn.geometry.critical_points.ed_degree import FixedPoint, generic_ed_degree
+
+
+def of_products(sizes, multiples):
+    """Σ (−1)ⁱ (2ⁿ⁺¹⁻ⁱ − 1) c_i hⁿ⁻ⁱ for a product of projective spaces with O(multiples)."""
+    n, total = sum(sizes), 0
+    for parts in product(*(range(size + 1) for size in sizes)):
+        # c_i has the coefficient Π C(size + 1, part) of Π x^part; h^(n − i) the multinomial one of the rest.
+        rest, left = [size - part for size, part in zip(sizes, parts, strict=True)], 0
+        term = 1
+        for size, part, other, multiple in zip(sizes, parts, rest, multiples, strict=True):
+            left += other
+            term *= comb(size + 1, part) * comb(left, other) * multiple**other
+        i = sum(parts)
+        total += (-1) ** i * (2 ** (n + 1 - i) - 1) * term
+    return total
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5])
+def test_segre_and_rank_one(d):
+    assert generic_ed_degree(SingleLayer(d, 1)) == of_products((d * d - 1, d - 1), (1, 1))
+    pairs = of_products((d - 1,) * 3, (1, 1, 1)) - of_products((d - 1,) * 2, (1, 2))
+    assert generic_ed_degree(SingleLayer(d, 1, 1)) == pairs / 2
+    # For d = 2 that is P¹ × P² itself, whose forms of degree two are all products.
+    assert d > 2 or pairs / 2 == of_products((1, 2), (1, 1)) == 10
+
+
+@pytest.mark.parametrize(
+    ("d", "a", "expected"), [(3, 1, 39), (3, 2, 39), (4, 1, 284), (4, 2, 1350), (4, 3, 284)]
+)
+def test_determinantal_varieties_alone(d, a, expected):
+    """Known generic ED degrees, equal for ranks a and d − a by duality (Draisma and others, 2016)."""
+    layer = SingleLayer(d, 1, a)
+    rows, columns = ed_degree._weights(d, d)
+    points = [FixedPoint(tangent, (), -line) for tangent, line in ed_degree._attention(layer, rows, columns)]
+    assert ed_degree._integral(lambda: iter(points)) == expected
+
+
+def test_a_k3_surface():
+    """Z_1 for M(2,2,2): two equations of degree (2,1) in P³ × P¹; 7·12 + 24."""
+    assert ed_degree._integral(lambda: ed_degree._kernels(SingleLayer(2, 2), 1)) == 108
+
+
+def test_what_is_not_known():
+    with pytest.raises(InputError, match="d' is 4; the ED degree in the metric I ⊗ W is known for d' ≤ 3"):
+        generic_ed_degree(SingleLayer(2, 4))
+    with pytest.raises(InputError, match="t is 1"):
+        generic_ed_degree(SingleLayer(2, 1, t=1))
+    assert generic_ed_degree(SingleLayer(1, 9)) == 1

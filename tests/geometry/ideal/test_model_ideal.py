@@ -1,0 +1,355 @@
+"""Equations of any polynomial map: the literature, the paper's layers, and no method at all."""
+
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from math import comb
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.polynomial import PolynomialRing, Variable
+from agattn.errors import InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.ideal import implicitization, model_ideal
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.implicitization import Implicitization
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.variety.coordinates import coefficients
+
+
+def segre(*sizes):
+    return tensors(1, *sizes)
+
+
+def tensors(terms, *sizes):
+    """Sums of so many products of vectors: the secant varieties of Segre varieties."""
+    names = "abcd"[: len(sizes)]
+
+    def entries(**factors):
+        out = []
+        for index in product(*map(range, sizes)):
+            total = 0
+            for k in range(terms):
+                term = 1
+                for name, i in zip(names, index, strict=True):
+                    term = term * factors[name][k, i]
+                total = total + term
+            out.append(total)
+        return out
+
+    return ag.PolynomialMap(
+        entries, {n: (terms, s) for n, s in zip(names, sizes, strict=True)}, name="tensors"
+    )
+
+
+def tangents(a, b, c, u, v, w):
+    """The tangential variety of P¹×P¹×P¹."""
+    return [
+        u[i] * b[j] * c[k] + a[i] * v[j] * c[k] + a[i] * b[j] * w[k]
+        for i, j, k in product(range(2), repeat=3)
+    ]
+
+
+def minors(columns):
+    pairs = list(combinations(range(columns), 2))
+    return ag.PolynomialMap(
+        lambda M: [M[0, i] * M[1, j] - M[0, j] * M[1, i] for i, j in pairs], {"M": (2, columns)}
+    )
+
+
+def powers(terms, degree, variables):
+    """Sums of powers of linear forms: secant varieties of Veronese varieties."""
+    return ag.Network([ag.Perceptron([terms, 1], degree=degree)], dim=variables)
+
+
+def scroll(s, u):
+    return [s[k] * u[0] ** i * u[1] ** (2 - i) for k in range(2) for i in range(3)]
+
+
+def sunlet(a, b):
+    """A network of four species in a cycle, for two states: CFN, in Fourier coordinates."""
+    out = []
+    for g in product(range(2), repeat=4):
+        if sum(g) % 2 == 0:
+            leaves, one, two = 1, 1, 1
+            for i in range(4):
+                leaves = leaves * a[i, g[i]]
+            for j in range(3):
+                one = one * b[j, sum(g[: j + 1]) % 2]
+                two = two * b[j + 1, sum(g[1 : j + 2]) % 2]
+            out.append(leaves * (one + two))
+    return out
+
+
+def joined(s, t, m, n):
+    return [s[i] * t[j] for i in range(2) for j in range(2)] + [
+        m[i] * n[j] for i in range(2) for j in range(2)
+    ]
+
+
+LITERATURE = {
+    "twisted cubic": (
+        ag.PolynomialMap(lambda s: [s[0] ** (3 - i) * s[1] ** i for i in range(4)], {"s": 2}),
+        [0, 3, 0],
+    ),
+    "the same, affine": (ag.PolynomialMap(lambda s: [s, s**2, s**3], {"s": ()}), [0, 3, 0]),
+    "rational normal quartic": (powers(1, 4, 2), [0, 6, 0]),
+    "scroll S(2,2)": (ag.PolynomialMap(scroll, {"s": 2, "u": 2}), [0, 6, 0]),
+    "Gr(2,4)": (minors(4), [0, 1, 0]),
+    "Gr(2,5)": (minors(5), [0, 5, 0]),
+    "P1×P2": (segre(2, 3), [0, 3, 0]),
+    "P2×P2": (segre(3, 3), [0, 9, 0]),
+    "join of two P1×P1": (ag.PolynomialMap(joined, dict.fromkeys("stmn", 2)), [0, 2, 0]),
+    "3×4 of rank 2": (ag.Network([ag.Linear(2), ag.Linear(3)], dim=4), [0, 0, 4]),
+    "symmetric 4×4 of rank 2": (powers(2, 2, 4), [0, 0, 10]),
+    "two binary quartics": (powers(2, 4, 2), [0, 0, 1, 0]),
+    "two binary quintics": (powers(2, 5, 2), [0, 0, 4, 0]),
+    "three ternary cubes: Aronhold": (powers(3, 3, 3), [0, 0, 0, 1]),
+    "tangents of P1×P1×P1: Cayley": (ag.PolynomialMap(tangents, dict.fromkeys("abcuvw", 2)), [0, 0, 0, 1]),
+    "σ2 of P1×P1×P1: everything": (tensors(2, 2, 2, 2), [0, 0, 0, 0]),
+    "σ2 of P1×P1×P1×P1": (tensors(2, 2, 2, 2, 2), [0, 0, 32]),
+    "σ3 of P1×P1×P1×P1, defective": (tensors(3, 2, 2, 2, 2), [0, 0, 0, 2]),
+    "σ3 of P2×P2×P2: Strassen": (tensors(3, 3, 3, 3), [0, 0, 0, 27]),
+    "sunlet of four species": (ag.PolynomialMap(sunlet, {"a": (4, 2), "b": (4, 2)}), [0, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("name", LITERATURE)
+def test_generators_of_the_literature_are_proved(name):
+    model, expected = LITERATURE[name]
+    ideal = ag.ideal(model, len(expected))
+    assert [piece.minimal_generators for piece in ideal.degrees] == expected
+    assert {piece.evidence for piece in ideal.degrees} == {Evidence.PROVED}
+    assert len(list(ideal.equations())) == sum(expected)
+
+
+def test_the_first_equations_of_a_grassmannian_and_of_a_cubic_curve():
+    [pluecker] = ag.ideal(minors(4), 2).equations()
+    assert str(pluecker) == "y_3*y_4 - y_2*y_5 + y_1*y_6"
+    curve = ag.ideal(LITERATURE["the same, affine"][0], 2)
+    assert {str(equation) for equation in curve.equations()} == {
+        "-y_1^2 + y_0*y_2", "-y_1*y_2 + y_0*y_3", "-y_2^2 + y_1*y_3"
+    }  # fmt: skip
+    assert curve.affine and curve.dimension == 1 and curve.as_json()["ambient"] == 3
+    assert curve.contains([1, 2, 4, 8]) and not curve.contains([1, 2, 4, 9])
+
+
+def test_deep_masked_and_multi_head_models():
+    causal = ag.Network([ag.Attention(1, rank=2, mask="causal")], dim=2, tokens=2)
+    assert ag.ideal(causal, 4).hilbert_function(4) == compute_ideal(ag.SingleLayer(2, 1), 4).hilbert_function(
+        4
+    )
+    two = ag.DeepNetwork(dims=(2, 1), ranks=(2,), t=2, heads=2)  # fills its six coordinates
+    assert ag.ideal(two, 4).generators == () and ag.dimension(two).lower_bound == 6
+    # With A_1 and A_2 of rank 1 the matrix of forms with rows b has rank 2: 3-minors.
+    assert [p.minimal_generators for p in ag.ideal(ag.DeepNetwork((3, 1), (1,), 2, heads=2), 4).degrees] == [
+        0,
+        0,
+        20,
+        0,
+    ]
+    filters = ag.Network([ag.Convolution(2, 2), ag.Convolution(2, 1)], dim=4)
+    assert ag.ideal(filters, 3).dimension == 3
+
+
+PRIME = 2**31 - 1
+
+
+def rank(rows):
+    return (
+        flint.nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], PRIME).rank()
+        if rows
+        else 0
+    )
+
+
+def brute_force(polynomials, last):
+    """Hilbert function and numbers of minimal generators, by all monomials at random points."""
+    p, n = PRIME, len(polynomials)
+    random = np.random.default_rng(1)
+    count = comb(n + last - 1, last) + 3
+    points = [[int(x) for x in random.integers(p, size=len(polynomials[0].ring))] for _ in range(count)]
+    values = []
+    for f in polynomials:
+        row = []
+        for point in points:
+            total = 0
+            for exponents, x in f.terms.items():
+                term = x.numerator * pow(x.denominator, -1, p)
+                for v, e in zip(point, exponents, strict=True):
+                    term = term * pow(v, e, p) % p
+                total += term
+            row.append(total % p)
+        values.append(row)
+    kernel, found = [], []
+    for degree in range(1, last + 1):
+        monomials = list(combinations_with_replacement(range(n), degree))
+        rows = []
+        for monomial in monomials:
+            row = [1] * count
+            for k in monomial:
+                row = [x * y % p for x, y in zip(row, values[k], strict=True)]
+            rows.append(row)
+        columns = {monomial: place for place, monomial in enumerate(monomials)}
+        products = []
+        for vector in kernel:
+            for k in range(n):
+                out = [0] * len(monomials)
+                for monomial, x in vector.items():
+                    out[columns[tuple(sorted((*monomial, k)))]] = x
+                products.append(out)
+        basis, nullity = flint.nmod_mat(
+            count, len(monomials), [row[c] for c in range(count) for row in rows], p
+        ).nullspace()
+        kernel = [
+            {m: int(basis[place, j]) for place, m in enumerate(monomials) if basis[place, j]}
+            for j in range(nullity)
+        ]
+        found.append((len(monomials) - nullity, nullity - rank(products)))
+    return found
+
+
+@st.composite
+def maps(draw):
+    """Some polynomials with few terms in two or three parameters, homogeneous or not, dependent or zero."""
+    variables = draw(st.integers(2, 3))
+    term = st.tuples(*[st.integers(0, 2)] * variables)
+    coefficient = st.sampled_from([1, -1, 2, Fraction(1, 2), Fraction(-3, 5)])
+    return draw(st.lists(st.dictionaries(term, coefficient, max_size=3), min_size=2, max_size=5).filter(
+        lambda found: all(any(key[v] for f in found for key in f) for v in range(variables))
+    )), variables  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(maps())
+def test_random_maps_against_brute_force(given_map):
+    found, variables = given_map
+
+    def function(θ):
+        out = []
+        for terms in found:
+            total = 0 * θ[0]
+            for exponents, x in terms.items():
+                term = x
+                for v, e in enumerate(exponents):
+                    if e:
+                        term = term * θ[v] ** e
+                total = total + term
+            out.append(total)
+        return out
+
+    source = coefficient_map(ag.PolynomialMap(function, {"θ": variables}))
+    ideal = compute_model_ideal(source, 3)
+    polynomials = [source.ring.one()] * ideal.affine + list(source.polynomials)
+    expected = brute_force(polynomials, 3)
+    assert [(p.hilbert_function, p.minimal_generators) for p in ideal.degrees] == expected
+    assert all(p.evidence is Evidence.PROVED for p in ideal.degrees)
+    values = dict(zip(ideal.coordinates, polynomials, strict=True))
+    for equation in ideal.equations():
+        f = equation.polynomial()
+        assert not f.compose([values[v.indices] for v in f.ring.variables])
+
+
+LAYERS = [(2, 1, 2, 2), (3, 1, 1, 2), (3, 1, 1, 1), (2, 2, 1, 2), (3, 1, 3, 2)]
+
+
+@pytest.mark.parametrize("sizes", LAYERS)
+def test_the_general_way_finds_the_same_ideal_as_that_of_the_layer(sizes):
+    layer = ag.SingleLayer(*sizes)
+    last = 4 if layer.ambient_dimension <= 12 else 3
+    source = coefficient_map(layer)
+    ideal, own = compute_model_ideal(source, last), compute_ideal(layer, last)
+    for piece, other in zip(ideal.degrees, own.degrees, strict=True):
+        numbers = (piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators)
+        assert numbers == (other.ideal_dimension, other.hilbert_function, other.minimal_generators)
+    # Each coordinate is one of the layer's, up to a factor.
+    random = np.random.default_rng(0)
+    weights = {name: random.integers(1, 10**6, shape).astype(object) for name, shape in layer.shapes.items()}
+    values = source.values(weights)
+    ys = coefficients(layer, weights["K"].T @ weights["Q"], weights["V"]).tolist()
+    moved = {}
+    for k, value in enumerate(values, 1):
+        [(index, factor)] = [
+            (index, Fraction(int(value), int(y))) for index, y in zip(own.coordinates, ys, strict=True)
+            if Fraction(int(value), int(y)) in (1, 2, 3, Fraction(1, 2), -1)
+        ]  # fmt: skip
+        moved[k,] = index, factor
+    assert len({index for index, _ in moved.values()}) == len(ys)
+    ring = PolynomialRing([Variable("y", index) for index in own.coordinates])
+    variables = {index: place for place, index in enumerate(own.coordinates)}
+
+    def vector(terms, columns):
+        row = [0] * len(columns)
+        for monomial, x in terms.items():
+            row[columns[tuple(sorted(monomial))]] = int(x * 2**6) if isinstance(x, Fraction) else x
+        return row
+
+    theirs = [{tuple(variables[i] for i in m): x for m, x in e.terms.items()} for e in own.equations()]
+    ours = []
+    for equation in ideal.equations():
+        terms = {}
+        for monomial, x in equation.terms.items():
+            factor = Fraction(x)
+            for index in monomial:
+                factor *= moved[index][1]
+            terms[tuple(variables[moved[index][0]] for index in monomial)] = factor
+        ours.append(terms)
+    for n in range(2, last + 1):
+        columns = {m: k for k, m in enumerate(combinations_with_replacement(range(len(ring)), n))}
+        rows = []
+        for terms in theirs:
+            degree = len(next(iter(terms)))
+            if degree <= n:
+                for factor in combinations_with_replacement(range(len(ring)), n - degree):
+                    rows.append(vector({(*m, *factor): x for m, x in terms.items()}, columns))
+        assert rank(rows) == own.degrees[n - 1].ideal_dimension
+        more = [vector(terms, columns) for terms in ours if len(next(iter(terms))) == n]
+        assert rank(rows + more) == own.degrees[n - 1].ideal_dimension
+
+
+def test_what_is_not_proved_says_so(monkeypatch):
+    model = LITERATURE["three ternary cubes: Aronhold"][0]
+    monkeypatch.setattr(implicitization, "MOST_PRODUCTS", 10)
+    ideal = ag.ideal(model, 4)
+    assert [piece.evidence.value for piece in ideal.degrees] == ["proved", "proved", "proved", "modular"]
+    assert [group.evidence.value for group in ideal.generators] == ["modular"]
+    monkeypatch.setattr(implicitization, "_MOST_PRIMES", 0)
+    monkeypatch.setattr(implicitization, "_rationals", lambda *_: None)
+    ideal = ag.ideal(model, 4)
+    assert ideal.degrees[3].minimal_generators == 1 and ideal.generators == ()
+    assert ideal.degrees[3].evidence is Evidence.MODULAR
+
+
+def test_an_equation_that_does_not_vanish_is_refused(monkeypatch):
+    monkeypatch.setattr(Implicitization, "lift", lambda self, block: [{(0, 0): 1}])
+    with pytest.raises(ArithmeticError, match="does not vanish"):
+        ag.ideal(minors(4), 2)
+
+
+def test_minimal_generators_in_a_degree_with_equations_from_below_are_proved_or_modular(monkeypatch):
+    layer = coefficient_map(ag.SingleLayer(2, 2, 1))
+    assert compute_model_ideal(layer, 4).degrees[3].evidence is Evidence.PROVED
+    monkeypatch.setattr(implicitization, "MOST_ENTRIES", 0)
+    assert compute_model_ideal(layer, 4).degrees[3].evidence is Evidence.MODULAR
+
+
+def test_limits_and_refusals(monkeypatch):
+    with pytest.raises(InputError, match="max_degree is 0"):
+        ag.ideal(minors(4), 0)
+    with pytest.raises(InputError, match="is no polynomial"):
+        ag.ideal(ag.DeepNetwork((2, 2), (1,), 2, normalization="softmax"), 2)
+    with pytest.raises(InputError, match="one layer"):
+        ag.ideal(minors(4), 2, engine="macaulay2")
+    monkeypatch.setattr(model_ideal, "MOST_MONOMIALS", 100)
+    with pytest.raises(TooLargeError, match="126 monomials; the limit is 100"):
+        ag.ideal(minors(4), 4)
+    assert ag.ideal(minors(4), 4, force=True).hilbert_function(4) == 105
+    monkeypatch.undo()
+    monkeypatch.setattr(implicitization, "MOST_CANDIDATES", 1)
+    with pytest.raises(TooLargeError, match="the limit is 1"):
+        ag.ideal(minors(4), 3)
