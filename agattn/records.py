@@ -555,6 +555,34 @@ class FigureDeep(Record):
     file: Drawn
 
 
+class FigureCritical(Record):
+    """Critical points of a loss on the surface of Figure 1: figure critical."""
+
+    class Point(Record):
+        kind: Key[
+            Literal["minimum", "saddle", "degenerate", "minimum on the singular line"],
+            "What it is on the surface, or on its singular line.",
+        ]
+        index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
+        position: Key[Place, "Its coordinates in the slice."]
+        loss: Key[float, "The loss there."]
+        on_line: Key[bool, "Whether it is one of the restriction to the singular line."]
+        in_m: Key[bool, "Whether it is in M."]
+        stratum: Key[list[Count], "Its stratum (r_V, r_A, r).", THREE]
+        weights: Key[dict[str, list[list[float]]] | None, "A and V; null outside M."]
+        evidence: Known
+
+    figure: Key[Literal["critical"], "`critical`."]
+    architecture: OneLayer
+    metric: Key[str, "The metric of the distance, or `data`."]
+    target: Key[list[str] | None, "In the slice, the point from which it is; null for a loss of data."]
+    equation: Key[str, "The surface."]
+    points: Key[list[Point], "All critical points on the surface, and the one on its singular line."]
+    levels: Key[list[float], "The losses whose level sets are drawn."]
+    evidence: Known
+    file: Drawn
+
+
 class Figure3(Record, tag_field="figure", tag=3):
     """Figure 3."""
 
@@ -1028,8 +1056,8 @@ RECORDS: dict[str, Any] = {
     "classify": (Classify.Head, Classify), "critical-points": CriticalPoints,
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
-    "figure": (FigureDeep, Figure1 | Figure2 | Figure3), "ideal": (ModelIdeal, Ideal),
-    "identify": Identify, "rank": Rank,
+    "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
+    "ideal": (ModelIdeal, Ideal), "identify": Identify, "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,

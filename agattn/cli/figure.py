@@ -1,4 +1,4 @@
-"""``agattn figure``: the paper's figures, recomputed, and one of a network with two layers."""
+"""``agattn figure``: the paper's figures, recomputed, critical points on the first, and one of a network."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from agattn.cli.options import file_option
 from agattn.cli.output import FIGURES, check_drawing, print_json, progress
 
 
-@click.command(epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure deep -O limits.html")
-@click.argument("number", metavar="1|2|3|deep", type=click.Choice(["1", "2", "3", "deep"]))
+@click.command(
+    epilog="Examples: agattn figure 1 -O umbrella.html; agattn figure critical -O loss.html; "
+    "agattn figure deep -O limits.html"
+)
+@click.argument(
+    "number", metavar="1|2|3|critical|deep", type=click.Choice(["1", "2", "3", "critical", "deep"])
+)
 @file_option(
     "-O", "--output",
     "Draw the figure to a .png, .svg or .pdf file, or to an interactive page, .html.",
@@ -28,7 +33,15 @@ from agattn.cli.output import FIGURES, check_drawing, print_json, progress
 )  # fmt: skip
 @click.option(
     "--radius", type=click.IntRange(1, 1000), default=1, show_default=True,
-    help="Figure 1: draw coordinates from -R to R.", metavar="R",
+    help="Figures 1 and critical: draw coordinates from -R to R.", metavar="R",
+)  # fmt: skip
+@click.option(
+    "--metric", type=click.Choice(("generic", "gaussian", "bombieri-weyl", "coefficients")),
+    default="gaussian", show_default=True, help="Figure critical: of the distance that is the loss.",
+)  # fmt: skip
+@click.option(
+    "--target", default="-3/4,-1/4,-3/10", show_default=True, metavar="X,Y,W",
+    help="Figure critical: the point of the slice from which it is the distance.",
 )  # fmt: skip
 @options.engine("Figure 1: who eliminates.", "auto", "native")
 @click.option("--layers", type=click.IntRange(1, 4), default=2, show_default=True, help="Figure 2: l.")
@@ -38,21 +51,27 @@ from agattn.cli.output import FIGURES, check_drawing, print_json, progress
 @options.json_flag
 def command(
     number: str, output: Path | None, d: str, d_out: str, a: str | None, slice_file: Path | None, radius: int,
-    engine_name: str, layers: int, timeout: float, memory: int, force: bool, seed: int, as_json: bool,
+    metric: str, target: str, engine_name: str, layers: int, timeout: float, memory: int, force: bool,
+    seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Recompute figure 1, 2 or 3 of the paper, or draw a slice of a network.
+    """Recompute figure 1, 2 or 3 of the paper, draw a loss on the first, or a slice of a network.
 
     1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks; deep, a slice of a network with two layers through a head of
+    tree; 3, dimensions of normalized networks; critical, the level sets and critical points of a loss on the
+    surface of figure 1; deep, a slice of a network with two layers through a head of
     rank one, with the limits that no weights reach.
     """
     if number != "1":
-        mine = ("d", "d_out", "a", "slice_file", "radius", "engine_name", "timeout", "memory", "force")
+        mine = ("d", "d_out", "a", "slice_file", "engine_name", "timeout", "memory", "force")
         options.leave_out("is for figure 1", *mine)
+    if number not in ("1", "critical"):
+        options.leave_out("is for figure 1 and figure critical", "radius")
+    if number != "critical":
+        options.leave_out("is for figure critical", "metric", "target")
     if number != "2":
         options.leave_out("is for figure 2", "layers")
-    if number != "3":
-        options.leave_out("is for figure 3", "seed")
+    if number not in ("3", "critical"):
+        options.leave_out("is for figure 3 and figure critical", "seed")
     if output is not None:
         check_drawing(output, FIGURES)
     if number == "1":
@@ -63,6 +82,8 @@ def command(
         })  # fmt: skip
     elif number == "2":
         figure = _figure_2(output, layers)
+    elif number == "critical":
+        figure = _figure_critical(output, metric, target, seed, radius)
     else:
         figure = _figure_3(output, seed) if number == "3" else _figure_deep(output)
     document, lines, note = figure
@@ -117,6 +138,19 @@ def _figure_2(output: Path | None, layers: int) -> Shown:
     pairs = [{"i": i, "transposed": transposed} for i, transposed in unrolled_factors(layers)]
     document = {"figure": 2, "layers": layers, "factors": pairs, "product": product}
     return document, [f"φ(X) = {product}"], ""
+
+
+def _figure_critical(output: Path | None, metric: str, target: str, seed: int, radius: int) -> Shown:
+    options.one_blas_thread()
+    from agattn.reports.figure_critical import compute_figure_critical
+
+    place = [entry.strip() for entry in target.split(",")]
+    with progress("a loss on a slice"):
+        figure = compute_figure_critical(metric, place, seed=seed, radius=radius)
+        if output is not None:
+            figure.save(output)
+    lines = [f"surface:   {figure.surface.section.equation} = 0", *map(str, figure.points)]
+    return figure.as_json(), lines, f"{figure.words} {figure.found_by}"
 
 
 def _figure_deep(output: Path | None) -> Shown:

@@ -36,6 +36,21 @@ class Words(NamedTuple):
 _FIGURE_1 = Words()
 
 
+class Mark(NamedTuple):
+    """Points of one kind on the surface, n × 3: their entry in the legend, and what is said of each."""
+
+    points: Array
+    name: str
+    symbol: str
+    colour: str
+    texts: tuple[str, ...]
+    filled: bool = True
+
+
+#: Symbols of matplotlib by those of plotly.
+_SYMBOLS = {"circle": "o", "diamond": "D", "square": "s"}
+
+
 @dataclass(frozen=True)
 class Scene:
     """What is drawn, in the cube [−radius, radius]³, the same on paper and on the screen.
@@ -50,6 +65,7 @@ class Scene:
         pinches: the pinch points, n × 3.
         words: of the legend.
         elevation: in degrees, from which it is first seen.
+        marks: further points.
     """
 
     names: tuple[str, str, str]
@@ -62,6 +78,7 @@ class Scene:
     pinches: Array
     words: Words = _FIGURE_1
     elevation: int = 20
+    marks: tuple[Mark, ...] = ()
 
     def singular(self) -> list[tuple[bool, Array]]:
         """The points shown of a singular locus that is no line: all in M, every third of the others."""
@@ -146,6 +163,10 @@ def draw(scene: Scene) -> Figure:
                      depthshade=False, zorder=3)  # fmt: skip
     for pinch in scene.pinches:
         axes.scatter(*pinch, s=42, c=_INK, edgecolors="white", linewidths=0.8, depthshade=False, zorder=4)
+    for mark in scene.marks:
+        inner, edge = (mark.colour, "white") if mark.filled else ("white", mark.colour)
+        axes.scatter(*mark.points.T, s=34, marker=_SYMBOLS[mark.symbol], c=inner, edgecolors=edge,
+                     linewidths=0.9, depthshade=False, zorder=5)  # fmt: skip
     radius = scene.radius
     for axis, name in zip("xyz", scene.names, strict=True):
         getattr(axes, f"set_{axis}label")(f"${name}$", labelpad=-6, fontsize=12)
@@ -169,6 +190,10 @@ def draw(scene: Scene) -> Figure:
     if len(scene.pinches):
         dot: dict[str, Any] = {"color": _INK, "marker": "o", "linestyle": "", "markersize": 6}
         handles.append(Line2D([], [], label=words.point, **dot))
+    for mark in scene.marks:
+        dot = {"color": mark.colour, "marker": _SYMBOLS[mark.symbol], "linestyle": "", "markersize": 6}
+        dot |= {} if mark.filled else {"markerfacecolor": "white"}
+        handles.append(Line2D([], [], label=mark.name, **dot))
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.0, 0.99), frameon=False, fontsize=10)
     return canvas
 
@@ -213,6 +238,11 @@ def plotly_figure(scene: Scene) -> dict[str, Any]:
     if len(scene.pinches):
         marker = {"size": 6, "color": _INK, "line": {"color": "#ffffff", "width": 1}}
         data.append(_scatter(scene.pinches, "markers", marker=marker, name=words.point))
+    for mark in scene.marks:
+        marker = {"size": 7, "color": mark.colour, "symbol": mark.symbol + "-open" * (not mark.filled)}
+        marker |= {"line": {"color": "#ffffff", "width": 1}} if mark.filled else {}
+        said: dict[str, Any] = {"text": list(mark.texts), "hovertemplate": "%{text}<extra></extra>"}
+        data.append(_scatter(mark.points, "markers", marker=marker, name=mark.name, **said))
     axes = {
         f"{axis}axis": {
             "title": {"text": name}, "range": [-scene.radius, scene.radius], "nticks": 5,

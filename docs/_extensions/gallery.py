@@ -18,6 +18,8 @@ COMMANDS = (
     "agattn figure 1 --engine native -O umbrella.png",
     "agattn figure 1 --engine native -O umbrella.html",
     "agattn figure 1 --engine native --slice slice.json -O quartic.png",
+    "agattn figure critical -O loss.png",
+    "agattn figure critical -O loss.html",
     "agattn strata -d 3 -o 2 -a 2 --hasse strata.svg",
     "agattn figure 2 -O tree.svg",
     "agattn figure 2 -O tree.html",

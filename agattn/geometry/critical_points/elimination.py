@@ -93,7 +93,7 @@ def _is_proper(chart: AffineChart, at: list[Any]) -> bool:
     """Whether a complex point is proved to be in the stratum, or in the regular part."""
     if chart.is_pair:
         (S,) = chart.at([chart.factors["S"]], at)
-        return not (S[0, 1] ** 2 - S[0, 0] * S[1, 1]).contains(0)
+        return not (S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]).contains(0)
     (Q,) = chart.at([chart.factors["Q"]], at)
     minors = [Q[0, 0] * Q[1, 1] - Q[0, 1] * Q[1, 0]] if len(Q) == 2 else Q[0]
     return not all(minor.contains(0) for minor in minors)

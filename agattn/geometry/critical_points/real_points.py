@@ -288,7 +288,7 @@ def _point(
     weights: tuple[RealWeights, ...] = ()
     if chart.is_pair:
         h, q, W, S = chart.at([chart.factors[name] for name in ("h", "q", "W", "S")], at)
-        discriminant = S[0, 1] ** 2 - S[0, 0] * S[1, 1]
+        discriminant = S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]
         if discriminant.contains(0) or any(all(x.contains(0) for x in v) for v in (h, q)):
             return None
         in_m = bool(discriminant > 0)

@@ -100,8 +100,10 @@ class NearbyCriticalPoint(Shown):
         def many(n: int | None, verb: str, what: str) -> str:
             return f"{n} direction{'s' * (n != 1)} that {verb}{'s' * (n == 1)} {what}"
 
-        leaves = [many(self.index, "keep", f"rk A = {self.rank}")] * bool(self.index)
-        leaves += [many(self.escapes, "raise", f"it, at rate {self.rate:.4g}")] * bool(self.escapes)
+        leaves = [many(self.index, "keep", f"the rank of A at {self.rank}")] * bool(self.index)
+        leaves += [many(self.escapes, "raise", f"the rank of A, at rate {self.rate:.4g}")] * bool(
+            self.escapes
+        )
         flow = f"the loss falls in {' and in '.join(leaves)}" if leaves else "no way out is proved"
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
