@@ -131,7 +131,7 @@ def build(
     words += [f"--field {characteristic}"] if characteristic else []
     words += [_OPTIONS[key] for key in ("prime", "components") if data.get(key)]
     words += [f"--max-degree {data['max_degree']}"] if "max_degree" in data else []
-    words += [f"{_OPTIONS[key]} FILE" for key in given if _OPTIONS[key] in ("--point", "--slice")]
+    words += [f"{_OPTIONS[key]} FILE" for key in given if _OPTIONS.get(key) in ("--point", "--slice")]
     if (chosen := given.get("loss")) is not None:
         words += ["--data FILE"] if chosen.metric == "data" else [f"--metric {chosen.metric}"]
         words += [f"--samples {chosen.samples}"] if chosen.metric == "generic" else []
