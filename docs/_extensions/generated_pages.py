@@ -20,7 +20,8 @@ def command_page() -> str:
     """
     lines = []
     for name in sorted(COMMANDS):
-        directive = f".. click:: agattn.cli.{name}:command\n   :prog: agattn {name}\n   :nested: full"
+        module = name.replace("-", "_")
+        directive = f".. click:: agattn.cli.{module}:command\n   :prog: agattn {name}\n   :nested: full"
         lines += ["```{eval-rst}", directive, "```", ""]
     return "\n".join(lines)
 

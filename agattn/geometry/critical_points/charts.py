@@ -1,8 +1,8 @@
 r"""Charts of strata, in which every point has a known number of weights, and a loss there.
 
 A pair with ranks (r_V, r_A, r) is V = V′P, A = PᵀA′, where the rows of P span the space, of dimension r, that
-the rows of V and the columns of A span together. In a chart all gauge is fixed: P = [I | *]; a factor of rank
-below its size is H[I | *], or [I | *]ᵀQ; and the first entry of V′ or H is 1, which fixes the scaling of A
+the rows of V and the columns of A span together. In a chart all gauge is fixed: P = (I B); a factor of rank
+below its size is H (I B), or (I B)ᵀ Q; and the first entry of V′ or H is 1, which fixes the scaling of A
 against V. P is left out where r = min(d, r_V + r_A), as V and A of these ranks are then general. The number
 of variables is the dimension of the stratum, and the critical points of a loss on the stratum are zeros of
 as many derivatives.
@@ -141,7 +141,7 @@ def chart_of(
     entry = dict(zip(ring.variables, ring.gens, strict=True)) | {scale: ring.one()}
 
     def matrix(x: str, rows: int, columns: int, left: int = 0) -> Array:
-        """[I | *] with an identity of ``left`` columns."""
+        """(I B) with an identity of ``left`` columns."""
         found = np.full((rows, columns), ring.zero(), dtype=object)
         for i, j in np.ndindex(rows, columns):
             if j >= left:
