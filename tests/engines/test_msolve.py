@@ -12,7 +12,13 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import msolve
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
 from agattn.engines.run import Limits
-from agattn.errors import EngineCrashedError, EngineTimeoutError, InputError, TranscriptError
+from agattn.errors import (
+    EngineCrashedError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InputError,
+    TranscriptError,
+)
 from agattn.evidence import Evidence
 
 R = PolynomialRing(["x", "y", "z"])
@@ -131,17 +137,21 @@ def test_what_cannot_be_asked(msolve_installation):
             ask()
 
 
-def test_limits_and_crashes(msolve_installation, fakes):
+def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
     variables = PolynomialRing([f"x_{i}" for i in range(9)]).gens
     squares = [u**2 for u in variables]
     hard = [
         sum(pow(k + 2, i + 3, 97) * f for k, f in enumerate(squares)) + u - i for i, u in enumerate(variables)
     ]
+    monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")  # scripts for the shell need its tools
     with pytest.raises(EngineTimeoutError, match="time limit"):
         solve(hard, limits=Limits(0.3), installation=msolve_installation)
     fakes.write("msolve", "echo no >&2; exit 7")
     with pytest.raises(EngineCrashedError, match="exit status 7: no"):
         solve([x])
+    fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
+    with pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise --memory"):
+        solve([x], limits=Limits(10, 500))
 
 
 PRINTED = """[0, [0,
