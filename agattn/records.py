@@ -663,7 +663,7 @@ class Ideal(Record):
         expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
         missing_degree: Key[int | UnsetType | None, "Of equations that are missing, natively."] = UNSET
 
-    architecture: OneLayer
+    architecture: Key[Architecture, "The layer; in a study also as the network of one layer that it is."]
     ambient: Key[Positive, "N, the number of coordinates."]
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]

@@ -350,10 +350,12 @@ def _its_symmetries(entry: Entry) -> Cell:
 
 
 def _its_equations(entry: Entry) -> Cell:
-    counts = {piece["degree"]: piece["minimal_generators"] for piece in entry.result["degrees"]}
+    found = entry.result
+    counts = {piece["degree"]: piece["minimal_generators"] for piece in found["degrees"]}
     known = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
+    dense = found["dimension"] == found["ambient"]
     (evidence,) = words(entry.line)
-    return Lines((f"{known}, to degree {max(counts)}", Word(evidence)))
+    return Lines((f"{known}{' in any degree' if dense else f', to degree {max(counts)}'}", Word(evidence)))
 
 
 def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:

@@ -20,12 +20,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import agattn
 from agattn._version import __version__
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.model_file import from_table
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import locate
@@ -47,7 +48,7 @@ ABOUT: dict[str, tuple[type[Any], ...]] = {
     "verify": (SingleLayer, DeepNetwork),
     "dimension": (DeepNetwork, Network),
     "symmetries": (SingleLayer, DeepNetwork, Network),
-    "ideal": (SingleLayer,),
+    "ideal": (SingleLayer, DeepNetwork, Network),
     "strata": (SingleLayer,),
 }
 #: Questions that can be asked together, as their answers stand side by side in a report.
@@ -234,10 +235,24 @@ def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], 
         algebra = linear_symmetries(layer, job.seed, force=force)
         return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
     if job.ask == "ideal":
-        from agattn.geometry.ideal.ideal import compute_ideal
-
-        return compute_ideal(layer, job.max_degree, seed=job.seed, force=force).as_json(), 0, False
+        return _equations(job, force) | {"architecture": layer.as_json()}, 0, False
     from agattn.verification.strata_table import strata_table
 
     table = strata_table(layer).as_json()
     return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
+
+
+def _equations(job: Job, force: bool) -> dict[str, Any]:
+    """Those of one lightning head by their modules, of others by multidegrees."""
+    from agattn.geometry.dimension.dimension import dimension
+    from agattn.geometry.ideal.ideal import compute_ideal
+    from agattn.geometry.ideal.model_ideal import compute_model_ideal
+    from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
+
+    layer = as_layer(job.architecture)
+    if layer is not None:
+        return compute_ideal(layer, job.max_degree, seed=job.seed, force=force).as_json()
+    source = coefficient_map(job.architecture, inf if force else MOST_TERMS)
+    size = dimension(job.architecture, job.seed, force=force)
+    proved = size.lower_bound if size.evidence is Evidence.PROVED else None
+    return compute_model_ideal(source, job.max_degree, dimension=proved, seed=job.seed, force=force).as_json()

@@ -203,9 +203,10 @@ def test_several_questions_stand_side_by_side():
     lines = lines_of([
         Job(layer, "symmetries"), Job(layer, "ideal", max_degree=3), Job(network, "dimension"),
         Job(SingleLayer(2, 1), "ideal", max_degree=2), Job(SingleLayer(40, 1), "symmetries"),
+        Job(DeepNetwork((2, 1), (2,), 2, heads=2), "ideal", max_degree=1),
     ])  # fmt: skip
     document = study_report(read_lines("\n".join(map(written, lines))))
-    assert document.title == "Study of 3 layers and 1 network"
+    assert document.title == "Study of 3 layers and 2 networks"
     (table,) = tables(document, "What is known")
     assert [tuple(map(cell_markdown, row)) for row in table.rows] == [
         ("M(3,1,3)", "21", "", "10: sl(3) + center of dimension 2 <br> **proved**",
@@ -213,6 +214,7 @@ def test_several_questions_stand_side_by_side():
         ("M(5,1; 3), heads 2, t = 2", "70", "49, from 49 to 50 <br> **modular**", "", ""),
         ("M(2,1,2)", "10", "", "", "none, to degree 2 <br> **proved**"),
         ("M(40,1,40)", "3240", "", "not done", ""),
+        ("M(2,1; 2), heads 2, t = 2", "20", "", "", "none in any degree <br> **proved**"),
     ]  # fmt: skip
     assert "Which linear maps" in markdown(document) and "3240 parameters" in markdown(document)
 

@@ -164,7 +164,7 @@ def test_no_value_makes_more_than_a_message(value):
         ('ask = "strata"\nseed = 1\n' + LAYER, 'seed means nothing where ask = "strata"; leave it out'),
         ('ask = "dimension"\nengine = "native"\n' + NETWORK, "engine means nothing where"),
         ('ask = ["dimension", "verify"]\n' + NETWORK, 'ask = "verify" is asked alone; together can be asked'),
-        ('ask = ["symmetries", "ideal"]\n' + NETWORK, 'ask = "ideal" is for [layers]'),
+        ('ask = ["symmetries", "dimension"]\n' + LAYER, 'ask = "dimension" is for [[networks]] and [['),
         ('ask = ["dimension", 3]\n' + NETWORK, "ask is ['dimension', 3]; choose among"),
         (NETWORK + 'ask = "dimensions"', "networks: ask is 'dimensions'; choose among"),
         ('ask = "symmetries"\nmax_degree = 2\n' + LAYER, 'max_degree means nothing where ask = "symmetries"'),
