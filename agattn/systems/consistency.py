@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import comb, prod
+from math import comb, inf, prod
 from operator import mul
 from typing import Any, cast
 
@@ -34,7 +34,8 @@ from agattn.errors import InputError, TooLargeError, TranscriptError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.ideal.ideal import Ideal, compute_ideal, gradient_rank
+from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal, gradient_rank
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.identifiability.virtual_weights import local_fiber
 from agattn.geometry.reconstruction.membership import identify
@@ -43,17 +44,19 @@ from agattn.geometry.singularities.normal_form import normal_form
 from agattn.geometry.strata.critical import criticality
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import tangent_bounds
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinates, differential, parametrization
 from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.deep_tasks import limit_ranks, limit_value, vanish_on, weights_ring, zero_sets
 from agattn.systems.model_tasks import jacobian_rank
-from agattn.systems.problem import Answer, Point
+from agattn.systems.problem import Answer, Point, Problem
 
 # Modulo a small prime a random point can be a special one.
 _LARGE_PRIME = 10_000
-# In these degrees equations are counted natively at once.
+# In these degrees equations are counted natively at once; of models where they have so few monomials.
 _DEGREES = 4
+_MONOMIALS = 2_000
 
 Coordinates = Mapping[Any, Any]
 
@@ -625,6 +628,7 @@ def _check_model_ideal(answer: Answer) -> None:
     _between(0, "the rank of the gradients", max(ranks), size - low)
     if "dimension" not in answer.integers:
         _between(data["max_degree"], "the last degree", answer.integers["max-degree"], data["max_degree"])
+        _check_model_generators(answer)
         return
     dim, degree = answer.integers["dimension"], answer.integers["degree"]
     exact = not p or p > _LARGE_PRIME
@@ -632,12 +636,46 @@ def _check_model_ideal(answer: Answer) -> None:
     # At a general point the gradients of equations of a prime ideal have the codimension as rank.
     _between(size - dim if exact else 0, "the rank of the gradients", max(ranks), size - dim)
     bezout = prod(sorted((f.degree() for f in forms), reverse=True)[: size - dim])
-    cone = len(set(degrees)) == 1
+    cone = data["cone"]
     complete = cone and size - dim == len(forms)
     # Harris, Algebraic Geometry, Proposition 18.9, where linear equations are among minimal generators.
     least = size - dim - sum(f.degree() == 1 for f in forms) + 1 if cone else 1
     _between(bezout if complete else least, "the degree", degree, bezout)
+    _check_model_generators(answer)
     _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
+
+
+def _check_model_generators(answer: Answer) -> None:
+    """The number of minimal generators of each degree against the native one, where that takes no time."""
+    if not (answer.problem.data["cone"] and _is_exact(answer)):
+        return
+    counts = Counter(f.degree() for f in answer.polynomials["generators"])
+    for piece in _model_natively(answer.problem, answer.problem.data.get("max_degree", _DEGREES)):
+        number = piece.minimal_generators
+        _between(number, f"the number of generators of degree {piece.degree}", counts[piece.degree], number)
+
+
+def _model_natively(problem: Problem, degree: int) -> tuple[DegreePiece, ...]:
+    """The degrees of the ideal of a model, as far as they have few monomials."""
+    size = len(problem.data["polynomials"]) + (not problem.data["cone"])
+    few = [n for n in range(1, min(degree, _DEGREES) + 1) if comb(size + n - 1, n) <= _MONOMIALS]
+    if not few:
+        return ()
+    found = compute_model_ideal(coefficient_map(problem.architecture, inf), few[-1])
+    return found.degrees if found.affine != problem.data["cone"] else ()
+
+
+def _check_model_hilbert_function(answer: Answer) -> None:
+    problem, number = answer.problem, answer.problem.data["max_degree"]
+    size = len(problem.data["polynomials"]) + (not problem.data["cone"])
+    _between(number, "the number of values", answer.integers["values"], number)
+    known = {piece.degree: piece.hilbert_function for piece in _model_natively(problem, number)}
+    last = 1
+    for n in range(1, number + 1):
+        high = known.get(n, comb(size + n - 1, n))  # modulo a prime there may be more equations
+        low = high if n in known and _is_exact(answer) else last
+        last = answer.integers[f"value@{n}"]
+        _between(low, f"the value in degree {n}", last, high)
 
 
 def _model_dimension(architecture: Architecture) -> tuple[int, int]:
@@ -706,6 +744,7 @@ _CHECKS: Mapping[str, Callable[[Answer], None]] = {
     "deep-base-locus": _check_deep_zeros,
     "deep-limit": _check_deep_limit,
     "model-implicit-ideal": _check_model_ideal,
+    "model-hilbert-function": _check_model_hilbert_function,
     "model-fiber": _check_model_fiber,
     "model-critical-locus": _check_model_critical,
 }

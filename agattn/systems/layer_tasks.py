@@ -8,7 +8,7 @@ from math import comb
 from typing import Any, NamedTuple, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import SingleLayer
+from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
@@ -115,13 +115,14 @@ IDEAL = Task(
 )  # fmt: skip
 
 
-def _max_degree(layer: SingleLayer, given: Given) -> Given:
-    max_degree = given.get("max_degree", 4)
-    if max_degree < 0:
-        raise InputError(f"the largest degree is {max_degree}; it must be at least 0")
-    if max_degree > MAX_HILBERT_DEGREE:
-        raise TooLargeError(f"the largest degree is {max_degree}; the limit is {MAX_HILBERT_DEGREE}")
-    return {"max_degree": max_degree}
+def max_degree(architecture: Architecture, given: Given) -> Given:
+    """The last degree of a Hilbert function."""
+    last = given.get("max_degree", 4)
+    if last < 0:
+        raise InputError(f"the largest degree is {last}; it must be at least 0")
+    if last > MAX_HILBERT_DEGREE:
+        raise TooLargeError(f"the largest degree is {last}; the limit is {MAX_HILBERT_DEGREE}")
+    return {"max_degree": last}
 
 
 HILBERT_FUNCTION = Task(
@@ -133,7 +134,7 @@ HILBERT_FUNCTION = Task(
         Result("values", "how many values follow, from degree 1"),
         Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
-    data=_max_degree, too_large=_ELIMINATION, takes=("max_degree",),
+    data=max_degree, too_large=_ELIMINATION, takes=("max_degree",),
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import comb, inf, prod
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -32,7 +33,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.heads.weight_files import WeightFile
-from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS, max_degree
 from agattn.systems.problem import Result
 from agattn.systems.task import ENGINE, Task
 
@@ -65,8 +66,9 @@ def _mapped(architecture: Architecture, force: bool) -> CoefficientMap:
 def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES) -> dict[str, Any]:
     """The parameters and the coordinates, with their gradings.
 
-    ``weights`` are positive degrees of the parameters under which all coordinates are homogeneous, and
-    ``degrees`` those of the coordinates; there are none of either where there are no such degrees.
+    ``weights`` are positive degrees of the parameters under which all coordinates are homogeneous, of one
+    degree if that can be, and ``degrees`` those of the coordinates; there are none of either where there are
+    no such degrees.
     """
     force = given["force"]
     found = _mapped(architecture, force)
@@ -80,10 +82,12 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
     variables = [v if v.indices else Variable(v.letter, (1,)) for v in found.ring.variables]
     ring = PolynomialRing(variables)
     polynomials = tuple(ring.from_terms(f.terms) for f in found.polynomials)
-    weights = positive_grading(polynomials)
-    degrees = tuple(_weight(f, weights) for f in polynomials)
+    together = ring.from_terms(dict.fromkeys((e for f in polynomials for e in f.terms), 1))
+    weights = positive_grading([together]) or positive_grading(polynomials)
+    of = [_degree(f, weights) for f in polynomials]
+    degrees = tuple(max(of) if n < 0 else n for n in of) if weights else ()
     if 0 in degrees:  # a constant, which no positive degree of its coordinate makes homogeneous
-        weights = ()
+        weights = degrees = ()
     left = iter(variables)
     parameters = []
     for name, shape in architecture.shapes.items():
@@ -94,14 +98,14 @@ def _map(architecture: Architecture, given: Given, limit: int = MAX_COORDINATES)
         "polynomials": polynomials,
         "coordinates": tuple(map(str, found.coordinates)),
         "weights": weights,
-        "degrees": degrees if weights else (),
+        "degrees": degrees,
+        "cone": len(set(degrees)) == 1,
     }
 
 
-def _weight(f: Polynomial, weights: tuple[int, ...]) -> int:
-    """The degree of a homogeneous polynomial; 1 for the polynomial 0, which is of every degree."""
-    exponents = next(iter(f.terms), None)
-    return 1 if exponents is None else sum(w * e for w, e in zip(weights, exponents, strict=False))
+def _degree(f: Polynomial, weights: tuple[int, ...]) -> int:
+    """The degree of a homogeneous polynomial; −1 for 0, which is of every degree."""
+    return max((sum(map(mul, weights, exponents)) for exponents in f.terms), default=-1)
 
 
 def coordinate_ring(architecture: Architecture, data: Given) -> PolynomialRing:
@@ -153,6 +157,22 @@ IDEAL: Task[Any] = Task(
     ),
     data=_ideal_data, read=lambda answer: answer.integers["dimension"], takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
+)  # fmt: skip
+
+
+HILBERT_FUNCTION: Task[Any] = Task(
+    "hilbert-function", "the Hilbert function", cast(Any, object), template="model-hilbert-function",
+    summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
+    title="Hilbert function of the neuromanifold of {M}",
+    results=(
+        Result("values", "how many values follow, from degree 1"),
+        Result("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
+               "polynomials of degree at most n, give on it", per_item="values"),
+    ),
+    data=lambda architecture, given: {
+        **_map(architecture, given, MAX_ELIMINATION_COORDINATES), **max_degree(architecture, given),
+    },
+    takes=("max_degree",),
 )  # fmt: skip
 
 
