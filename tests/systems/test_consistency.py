@@ -33,6 +33,7 @@ NORM = {"loss": loss(LAYER, "coefficients")}
 OTHER = {"slice": Slice(tuple(map(Fraction, (1, 0, 2, 0, 1, 1))), (UNITS[0], UNITS[3], UNITS[4]))}
 
 CUBIC = PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
+AFFINE = PolynomialMap(lambda s: [s[0], s[0] ** 2 + s[1], s[1] * s[0] + 1], {"s": 2})
 LINEAR = Network([Linear(1), Linear(2)], dim=2)
 
 #: Which values of an answer may be other ones without a contradiction, where that is so.
@@ -92,6 +93,8 @@ CASES = [
     ("fiber", CUBIC, {}),
     ("fiber", LINEAR, {"components": True}),
     ("critical-locus", LINEAR, {}),
+    ("hilbert-function", LINEAR, {}),
+    ("hilbert-function", AFFINE, {"max_degree": 2}),
 ]
 
 

@@ -72,7 +72,7 @@ def test_what_has_no_positive_grading_has_none():
 
 def test_the_degrees_of_scripts():
     assert build("implicit-ideal", UNEVEN).data["weights"] == (1, 2, 1)
-    assert build("implicit-ideal", UNEVEN).data["degrees"] == (1, 1, 2, 3, 1, 4)
+    assert build("implicit-ideal", UNEVEN).data["degrees"] == (1, 1, 2, 3, 4, 4)
     assert build("implicit-ideal", AFFINE).data["weights"] == ()
     bias = build("implicit-ideal", BIAS).data
     for f, degree in zip(bias["polynomials"], bias["degrees"], strict=True):
@@ -100,7 +100,8 @@ def test_scripts_say_what_they_are_about(engine, task):
 
 
 def test_only_models_are_asked_in_this_way():
-    assert set(MODEL_TASKS) == {"implicit-ideal", "fiber", "critical-locus"} <= set(TASKS)
+    assert set(MODEL_TASKS) == {"implicit-ideal", "hilbert-function", "fiber", "critical-locus"}
+    assert set(MODEL_TASKS) <= set(TASKS)
     for task in MODEL_TASKS:
         assert build(task, ag.SingleLayer(2, 1)).form == task
         assert build(task, LINEAR).form == f"model-{task}" and build(task, LINEAR).task == task
@@ -124,7 +125,7 @@ def test_the_digest_belongs_to_the_question():
 @pytest.mark.parametrize(
     ("task", "model", "given", "message"),
     [
-        ("hilbert-function", LINEAR, {}, "hilbert-function is about a layer; give -d and -o"),
+        ("tangent-cone", LINEAR, {}, "tangent-cone is about a layer; give -d and -o"),
         ("implicit-ideal", ag.DeepNetwork((2, 2), (2,), normalization="softmax"), {}, "is normalized"),
         ("implicit-ideal", AFFINE, {"max_degree": 2}, "leave out --max-degree"),
         ("implicit-ideal", CUBIC, {"max_degree": 0}, "the largest degree is 0"),
@@ -241,6 +242,17 @@ def _singular():
         pytest.skip("Singular was not found; pip install 'agattn[engines]'")
 
 
+@pytest.mark.parametrize(
+    ("model", "values"),
+    [(CUBIC, [4, 7, 10]), (CAUSAL, [6, 21, 56, 125]), (SKIP, [12, 63]), (AFFINE, [4, 10, 19])],
+    ids=["cubic", "causal", "skip", "affine"],
+)
+def test_hilbert_functions(singular, model, values):
+    """3n + 1 of the twisted cubic, as forms in s; of what is no cone 1, s_1, ... up to degree n."""
+    answer = answered(singular, "hilbert-function", model, max_degree=len(values))
+    assert [answer.integers[f"value@{n}"] for n in range(1, len(values) + 1)] == values
+
+
 FIBERS = [
     # Over a general point of the twisted cubic the cube roots of unity; one of them is rational.
     (CUBIC, {"seed": 2}, {"dimension": 0, "degree": 3, "components": 2}),
@@ -281,8 +293,12 @@ def test_critical_points(singular, model, dimension, degree, codimension):
     assert found == expected | {"rank": ag.dimension(model).lower_bound}
 
 
-def test_macaulay2_finds_the_same_fibers_and_critical_points(macaulay2, both_engines):
-    for task, model, more in (("fiber", LINEAR, {"components": True}), ("critical-locus", GRASSMANNIAN, {})):
+def test_macaulay2_finds_the_same_numbers(macaulay2, both_engines):
+    for task, model, more in (
+        ("fiber", LINEAR, {"components": True}),
+        ("critical-locus", GRASSMANNIAN, {}),
+        ("hilbert-function", AFFINE, {}),
+    ):
         one, other = (run(build(task, model, **more), i).answer.integers for i in both_engines)
         assert one == other
 
