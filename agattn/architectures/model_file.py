@@ -77,11 +77,11 @@ def from_table(table: Mapping[str, Any]) -> Network:
     >>> from_table({"input": {"dim": 2}, "layer": [{"type": "linear", "out": 3}]}).output_shape
     (3, 1)
     """
-    _check_keys("the model", table, {"input", "layer"}, ("input", "layer"))
+    check_keys("the model", table, {"input", "layer"}, ("input", "layer"))
     given = table["input"]
     if not isinstance(given, dict):
         raise InputError(f"input is {_shown(given)}; it must be a table [input] with dim = 3")
-    _check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
+    check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
     layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
     return Network(tuple(layers), **given)
 
@@ -106,7 +106,7 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
     where, layer = f"{where} ({kind})", LAYERS[kind]
     known = fields(layer)
     needed = [one.name for one in known if one.default is MISSING or layer is Skip]
-    _check_keys(where, table, {"type", *(one.name for one in known)}, needed)
+    check_keys(where, table, {"type", *(one.name for one in known)}, needed)
     given = {key: value for key, value in table.items() if key != "type"}
     with _named(where):
         if layer is Skip:
@@ -117,9 +117,10 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
         return layer(**given)
 
 
-def _check_keys(
-    where: str, table: Mapping[str, Any], known: Collection[str], needed: Collection[str]
+def check_keys(
+    where: str, table: Mapping[str, Any], known: Collection[str], needed: Collection[str] = ()
 ) -> None:
+    """Raise an InputError for a key that is not known, with the nearest one, or for one that is missing."""
     for key in table:
         if key not in known:
             listed = f"; there are {', '.join(sorted(known))}"

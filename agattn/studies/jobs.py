@@ -87,6 +87,43 @@ class Job:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""
         return key_of(self.settings, self.architecture.as_json(), versions)
 
+    def answer(self, force: bool) -> tuple[dict[str, Any], int, bool]:
+        """The result, the exit status, and whether an engine crashed.
+
+        Args:
+            force: answer also beyond the limits on size.
+
+        Raises:
+            InputError: if the question is not asked about such architectures.
+        """
+        layer: Any = self.architecture
+        if self.ask == "verify":
+            limits = Limits(self.timeout, self.memory)
+            settings = Settings(engine=self.engine, limits=limits, seed=self.seed, force=force)
+            report = verify(layer, self.claims, settings)
+            # Engines run side by side; the order in which they complained is a matter of chance.
+            document = report.as_json() | {"troubles": sorted(report.troubles)}
+            return document, report.exit_status, report.engine_failed
+        if not isinstance(layer, ABOUT[self.ask]):
+            raise InputError(f"{self.ask} is not asked about {layer}")
+        if self.ask == "dimension":
+            from agattn.claims.network_dimension import document as with_paper
+            from agattn.geometry.dimension.dimension import dimension
+
+            found = dimension(layer, self.seed, force=force)
+            return with_paper(found), 0 if found.evidence is Evidence.PROVED else 3, False
+        if self.ask == "symmetries":
+            from agattn.geometry.dimension.lie_algebra import linear_symmetries
+
+            algebra = linear_symmetries(layer, self.seed, force=force)
+            return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
+        if self.ask == "ideal":
+            return _equations(self, force) | {"architecture": layer.as_json()}, 0, False
+        from agattn.verification.strata_table import strata_table
+
+        table = strata_table(layer).as_json()
+        return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
+
 
 def canonical(document: object) -> str:
     """JSON with sorted keys and without spaces: the same value gives the same text."""
@@ -166,7 +203,8 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     lasting = False
     came_out: dict[str, Any]
     try:
-        document, status, engine_failed = _answer(job, versions, force)
+        _check_versions(job, versions)
+        document, status, engine_failed = job.answer(force)
         came_out = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed
     except AgattnError as error:
@@ -203,10 +241,9 @@ def make_line(job: Job, versions: Versions, came_out: Mapping[str, Any], status:
     }
 
 
-def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], int, bool]:
-    """The result of a job, its status, and whether an engine crashed."""
+def _check_versions(job: Job, versions: Versions) -> None:
+    """Refuse a job of a study that was started with other versions."""
     here = versions_for(job.engine)
-    layer: Any = job.architecture
     for name in sorted({*versions, *here}):
         if versions.get(name) != here.get(name):
             what = "code of agattn" if name == "code" else name
@@ -214,32 +251,6 @@ def _answer(job: Job, versions: Versions, force: bool) -> tuple[dict[str, Any], 
                 f"the worker has {what} {here.get(name, 'nowhere')} and the study was started with "
                 f"{versions.get(name, 'none')}; install the same on all machines"
             )
-    if job.ask == "verify":
-        limits = Limits(job.timeout, job.memory)
-        settings = Settings(engine=job.engine, limits=limits, seed=job.seed, force=force)
-        report = verify(layer, job.claims, settings)
-        # Engines run side by side; the order in which they complained is a matter of chance.
-        document = report.as_json() | {"troubles": sorted(report.troubles)}
-        return document, report.exit_status, report.engine_failed
-    if not isinstance(layer, ABOUT[job.ask]):
-        raise InputError(f"{job.ask} is not asked about {layer}")
-    if job.ask == "dimension":
-        from agattn.claims.network_dimension import document as with_paper
-        from agattn.geometry.dimension.dimension import dimension
-
-        found = dimension(layer, job.seed, force=force)
-        return with_paper(found), 0 if found.evidence is Evidence.PROVED else 3, False
-    if job.ask == "symmetries":
-        from agattn.geometry.dimension.lie_algebra import linear_symmetries
-
-        algebra = linear_symmetries(layer, job.seed, force=force)
-        return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
-    if job.ask == "ideal":
-        return _equations(job, force) | {"architecture": layer.as_json()}, 0, False
-    from agattn.verification.strata_table import strata_table
-
-    table = strata_table(layer).as_json()
-    return table, 3 if any(row["singular"] is None for row in table["strata"]) else 0, False
 
 
 def _equations(job: Job, force: bool) -> dict[str, Any]:

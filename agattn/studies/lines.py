@@ -52,10 +52,12 @@ def written(line: Line) -> str:
 
 
 def words(line: Mapping[str, Any]) -> list[str]:
-    """What came out: the verdict on each claim, or how a result is known, or ``failed``."""
+    """What came out: verdicts on claims, how runs ended, or how a result is known; or ``failed``."""
     if "error" in line:
         return ["failed"]
     ask, result = line["job"]["ask"], line["result"]
+    if ask == "train":
+        return [run["outcome"] for run in result["runs"]]
     if ask == "verify":
         return [claim["verdict"] for claim in result["claims"]]
     if ask in ("dimension", "symmetries"):

@@ -78,6 +78,48 @@ def jacobian(
     return np.concatenate(blocks, axis=1)
 
 
+def gradients(
+    architecture: Architecture,
+    parameters: Mapping[str, Array],
+    X: Array,
+    arithmetic: Arithmetic,
+    cotangent: Callable[[Array], Array],
+) -> dict[str, Array]:
+    """The gradients of Σ ⟨c, φ(X_i)⟩ over the inputs, for several parameters at once.
+
+    Args:
+        architecture: what is differentiated.
+        parameters: for each of its ``shapes`` an array with one axis more in front, of length m.
+        X: a stack of inputs, (n, d_0, t).
+        arithmetic: that of the scalars.
+        cotangent: given all outputs, (m, n, d_l, t), returns c, of the same shape.
+
+    Returns:
+        Arrays of the shapes of the parameters given.
+
+    >>> from agattn.algebra.arithmetic import FloatArithmetic
+    >>> from agattn.architectures import SingleLayer
+    >>> weights = {"K": np.array([[[2.0]]]), "Q": np.array([[[3.0]]]), "V": np.array([[[5.0]]])}
+    >>> found = gradients(SingleLayer(1, 1, t=1), weights, np.ones((1, 1, 1)), FloatArithmetic(), np.ones_like)
+    >>> {name: array.item() for name, array in found.items()}
+    {'K': 15.0, 'Q': 10.0, 'V': 6.0}
+    """
+    tracing, copies, n = _Tracing(arithmetic), {}, len(X)
+    for name, values in parameters.items():
+        number, shape = len(values), values.shape[1:]
+        repeated = np.broadcast_to(values[:, None], (number, n, *shape)).reshape(-1, *shape)
+        copies[name] = tracing.record(repeated)
+    inputs = np.broadcast_to(X, (number, *X.shape)).reshape(-1, *X.shape[1:])
+    out = architecture.evaluate(tracing, copies, inputs)
+    values = out.value.reshape(number, n, *out.value.shape[1:])
+    tracing.pull_back(out, cotangent(values).reshape(1, *out.value.shape))
+    found = {}
+    for name, copy in copies.items():
+        G = np.zeros((1, *copy.shape)) if copy.gradient is None else copy.gradient
+        found[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
+    return found
+
+
 Pullback = Callable[[Array], Array]  # from (m, *shape of the result) to (m, *shape of the argument)
 
 

@@ -1,0 +1,183 @@
+r"""The loss of weights, its gradient and its Hessian, for many weights at once.
+
+Weights are rows of an array S × D: the entries of all parameters of an architecture, in the order of its
+``shapes``. Two losses, both minima over nothing but the function φ_θ:
+
+- :class:`PopulationLoss`, of one lightning layer with any number of heads: the expectation of
+  ‖φ_θ(X) − y(X)‖² for tokens of independent standard Gaussians, without sampling noise. It is the quadratic
+  form (y_θ − y)ᵀ G (y_θ − y) in the coordinates, whose Gram matrix G of moments
+  :mod:`agattn.geometry.critical_points.loss` computes exactly. The target y may be any point of ℝ^N.
+- :class:`SampleLoss`, of any architecture: the mean of ‖φ_θ(X) − Y‖² over finitely many samples.
+
+Hessians are found from gradients at θ + iε e_j with ε = 10⁻³⁰, whose imaginary parts divided by ε are its
+columns up to rounding: gradients are analytic functions, and nothing is subtracted.
+
+>>> import numpy as np
+>>> from agattn import SingleLayer
+>>> layer = SingleLayer(1, 1)
+>>> loss = PopulationLoss(layer, np.zeros(layer.ambient_dimension))
+>>> value, gradient = loss(np.array([[1.0, 1.0, 1.0]]))  # 2·E (x_1 (x_1² + x_2²))² = 2 (15 + 2·3 + 3)
+>>> value.tolist(), gradient.tolist()
+([48.0], [[96.0, 96.0, 96.0]])
+>>> loss.hessian(np.array([[1.0, 1.0, 1.0]]))[0].tolist()
+[[96.0, 192.0, 192.0], [192.0, 96.0, 192.0], [192.0, 192.0, 96.0]]
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.algebra.scalars import Array
+from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import InputError
+from agattn.geometry.critical_points.loss import loss as quadratic_loss
+from agattn.geometry.dimension.jacobian import gradients
+from agattn.geometry.variety.coordinates import coefficients
+
+_STEP = 1e-30
+
+
+def as_parameters(architecture: Architecture, theta: Array) -> dict[str, Array]:
+    """The parameters by name, from rows (..., D) of their entries; each has the same axes in front."""
+    found, start = {}, 0
+    for name, shape in architecture.shapes.items():
+        stop = start + prod(shape)
+        found[name] = theta[..., start:stop].reshape(*theta.shape[:-1], *shape)
+        start = stop
+    return found
+
+
+def as_rows(architecture: Architecture, parameters: dict[str, Array]) -> Array:
+    """The entries of all parameters, from arrays with the same axes in front: the inverse."""
+    rows = []
+    for name, shape in architecture.shapes.items():
+        values = parameters[name]
+        rows.append(values.reshape(*values.shape[: values.ndim - len(shape)], prod(shape)))
+    return np.concatenate(rows, axis=-1)
+
+
+class Loss:
+    """A loss of weights: called with an array S × D it returns S values and S × D gradients."""
+
+    architecture: Architecture
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        raise NotImplementedError
+
+    def hessian(self, theta: Array) -> Array:
+        """The Hessians, S × D × D, at S weights."""
+        moved = theta[:, None, :] + 1j * _STEP * np.eye(theta.shape[1])
+        columns = self(moved.reshape(-1, theta.shape[1]))[1].imag / _STEP
+        H: Array = columns.reshape(*theta.shape, theta.shape[1])
+        return (H + H.swapaxes(1, 2)) / 2
+
+
+def is_one_lightning_layer(architecture: Architecture) -> bool:
+    """Whether it is a layer with coordinates: one lightning layer, any heads, V of any rank, no skip."""
+    network = architecture.as_network()
+    return (
+        network is not None and network.layers == 1 and network.is_lightning
+        and network.value_rank is None and not network.skip
+    )  # fmt: skip
+
+
+class PopulationLoss(Loss):
+    """E‖φ_θ(X) − y(X)‖² for Gaussian tokens, for one lightning layer.
+
+    Args:
+        architecture: a :class:`SingleLayer`, or a :class:`DeepNetwork` of one lightning layer with any
+            number of heads.
+        target: the N coordinates of y, in the order of :func:`~agattn.geometry.variety.coordinates`.
+
+    Raises:
+        InputError: if the architecture is another, or the target has another length.
+    """
+
+    def __init__(self, architecture: Architecture, target: Array) -> None:
+        if not is_one_lightning_layer(architecture):
+            raise InputError(
+                f"{architecture} has no exact loss: that is for one lightning layer without skip connections; "
+                'use loss = "samples"'
+            )
+        network = architecture.as_network()
+        assert network is not None
+        self.architecture = architecture
+        (self.d, self.d_out), [self.heads], [self.a] = network.dims, network.heads_by_layer, network.ranks
+        self.layer = SingleLayer(self.d, self.d_out, self.a, network.t)
+        target = np.asarray(target, dtype=float)
+        if target.shape != (self.layer.ambient_dimension,):
+            raise InputError(f"the target has shape {target.shape}; {self.layer} needs one axis of length N")
+        self.gram = gaussian_gram(self.layer)
+        # V ⊗ A in coordinates: the coordinates y_c of a row of outputs are linear in V_c ⊗ A.
+        one, d = SingleLayer(self.d, 1, t=network.t), self.d
+        units = np.eye(d * d).reshape(-1, d, d)
+        lift = np.array([coefficients(one, A, v[None]) for v in np.eye(d) for A in units])
+        self.metric = lift @ self.gram @ lift.T
+        self.target: Array = target.reshape(self.d_out, -1) @ np.linalg.pinv(lift)
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """Values, and gradients in K, Q, V."""
+        S, d, o, h = len(theta), self.d, self.d_out, self.heads
+        size = h * self.a * d
+        K = theta[:, :size].reshape(S, h, self.a, d)
+        Q = theta[:, size : 2 * size].reshape(S, h, self.a, d)
+        V = theta[:, 2 * size :].reshape(S, h, o, d)
+        A = K.swapaxes(2, 3) @ Q
+        flat = A.reshape(S, h, 1, d * d)
+        products = V.reshape(S, h, o * d, 1) * flat
+        R = (products.sum(1) if h > 1 else products).reshape(S, o, -1) - self.target
+        H = R @ self.metric
+        values = (R * H).sum((1, 2))
+        G = 2 * H.reshape(S, 1, o * d, d * d)
+        dV = (G @ flat.swapaxes(2, 3)).reshape(S, -1)
+        dA = (V.reshape(S, h, 1, o * d) @ G).reshape(S, h, d, d)
+        dK, dQ = Q @ dA.swapaxes(2, 3), K @ dA
+        return values, np.concatenate([dK.reshape(S, -1), dQ.reshape(S, -1), dV], axis=1)
+
+
+def gaussian_gram(layer: SingleLayer) -> Array:
+    """The moments E f fᵀ of the features of one output: the loss of a target in floating point."""
+    found = quadratic_loss(layer, "gaussian", target=[0] * layer.ambient_dimension)
+    return np.array([[float(x) for x in row] for row in found.block])
+
+
+class SampleLoss(Loss):
+    """The mean of ‖φ_θ(X) − Y‖² over samples, for any architecture.
+
+    Args:
+        architecture: what is trained.
+        X: inputs, n × d_0 × t.
+        Y: outputs, n × d_l × t.
+
+    Raises:
+        InputError: if shapes do not fit.
+    """
+
+    def __init__(self, architecture: Architecture, X: Array, Y: Array) -> None:
+        if X.shape[1:] != architecture.input_shape or Y.shape != (len(X), *architecture.output_shape):
+            raise InputError(f"X is {X.shape} and Y is {Y.shape}, which does not fit {architecture}")
+        self.architecture, self.X, self.Y = architecture, X, Y
+
+    def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """Values, and gradients in all parameters."""
+        values: list[Any] = []
+
+        def residual(out: Array) -> Array:
+            R = out - self.Y
+            values.append((R**2).sum((1, 2, 3)) / len(self.X))
+            return 2 * R / len(self.X)
+
+        parameters = as_parameters(self.architecture, theta)
+        found = gradients(self.architecture, parameters, self.X, FloatArithmetic(), residual)
+        return values[0], as_rows(self.architecture, found)
+
+
+def evaluate(architecture: Architecture, theta: Array, X: Array) -> Array:
+    """φ_θ(X), n × d_l × t, at one row of weights."""
+    parameters = as_parameters(architecture, theta)
+    out: Array = architecture.evaluate(FloatArithmetic(), parameters, X)
+    return out
