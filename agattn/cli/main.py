@@ -46,6 +46,7 @@ COMMANDS = {
     "strata": "List the orbits of the neuromanifold: every point at once, with its tangent space.",
     "study": "Ask one question about many architectures: cached, resumed, in parallel.",
     "symmetries": "Find all linear symmetries of the weights of any polynomial architecture.",
+    "train": "Train attention from many seeds, and say where in the geometry it ends.",
     "verify": "Check every claim of the paper for one architecture.",
 }
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import functools
 import shlex
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
 from agattn.cli import options
-from agattn.cli.output import STDOUT, check_destination, console, read_text
+from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, job_options, number_of_jobs
+from agattn.cli.output import check_destination, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,19 +33,8 @@ def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> N
     "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
     help="Print a grid that works, with comments.",
 )  # fmt: skip
-@options.file_option("-O", "--output", "Write the lines there.  [default: stdout]")
-@click.option(
-    "--workers", type=click.IntRange(0, 512), metavar="N",
-    help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
-)  # fmt: skip
-@click.option("--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786.")
+@job_options
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
-@options.file_option(
-    "--cache", "folder",
-    "Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]", folder=True,
-)  # fmt: skip
-@click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing.")
-@click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done.")
 @click.option("--retry-undecided", is_flag=True, help="Do again what was undecided, or not proved.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Instead of the grid's timeout.")
 @click.option("--memory", type=int, metavar="MIB", help="Instead of the grid's memory.")
@@ -70,19 +54,11 @@ def command(
     Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
     """
     options.one_blas_thread()
-    if output == STDOUT:
-        output = None
-    if workers is not None and scheduler is not None:
-        raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
-    if folder is not None and no_cache:
-        raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
-    from agattn.cli.main import fail
-    from agattn.studies.cache import Cache, default_folder
+    place, cache = chosen_place(workers, scheduler), chosen_cache(folder, no_cache)
     from agattn.studies.grid import read_grid
     from agattn.studies.jobs import versions_for
-    from agattn.studies.lines import counted, exit_status, words, written
-    from agattn.studies.study import cached_line, study
-    from agattn.studies.workers import Workers, cluster, in_this_process, local_processes
+    from agattn.studies.lines import exit_status, written
+    from agattn.studies.study import cached_line
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
     try:
@@ -92,59 +68,24 @@ def command(
     wanted = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
-    cache = None if no_cache else Cache(folder or default_folder())
     if dry_run:
         known = 0
         if cache is not None and not fresh:
             known = sum(cached_line(cache, job, versions, retry_undecided) is not None for job in jobs)
-        click.echo(f"{_jobs(len(jobs))}, {known} of them cached")
+        click.echo(f"{number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
-    place: Callable[[], Workers] = in_this_process
-    if scheduler is not None:
-        place = functools.partial(cluster, scheduler)
-    elif workers is not None and workers > 1:
-        place = functools.partial(local_processes, workers)
-    if output is not None:
-        check_destination(output)
-        output.parent.mkdir(parents=True, exist_ok=True)
     if report is not None:
         check_destination(report, folder=True)
     lines: list[Line] = []
-    statuses: set[int] = set()
-    done: Counter[str] = Counter()
-    found: Counter[str] = Counter()
 
-    def finished(line: Line) -> None:
-        done.update(jobs=1, cached=line["cached"])
-        found.update(words(line))
-        update(done["jobs"], counted(found.elements()))
+    def write(line: Line) -> list[str]:
+        lines.extend([line] * (report is not None))
+        return [written(line)]
 
-    made = study(
-        jobs, versions, place, cache, fresh=fresh, retry_open=retry_undecided, force=force, finished=finished
-    )
-    to_file = contextlib.nullcontext(sys.stdout) if output is None else _alone(output)
-    try:
-        with to_file as file, _bar(len(jobs), file) as update, contextlib.closing(made):
-            for line in made:
-                file.write(written(line) + "\n")
-                file.flush()
-                statuses.add(line["status"])
-                if report is not None:
-                    lines.append(line)
-    except OSError as error:
-        if output is not None and error.filename is None:
-            error.filename = str(output)  # a full disk names no file
-        raise
-    except KeyboardInterrupt:
-        go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
-        kept = ", and not kept, because of --no-cache" if no_cache else go_on
-        fail(f"interrupted; {done['jobs']} of {_jobs(len(jobs))} done{kept}", 130)
-    if output is not None:
-        click.echo(f"wrote {output}", err=True)
-    from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
-    several = f", {found.total()} results" if found.total() != done["jobs"] else ""
-    outcome = f": {counted(found.elements())}" if found else ""
-    click.echo(f"{_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
+    statuses = carry_out(
+        jobs, versions, place, cache, output, write,
+        fresh=fresh, retry_open=retry_undecided, force=force,
+    )  # fmt: skip
     if report is not None and lines:
         from agattn.reports.study_report import study_report
 
@@ -152,42 +93,3 @@ def command(
         files = study_report(lines, grid=wanted.text, command=made_by).save(report)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
     return exit_status({"status": status} for status in statuses)
-
-
-def _alone(path: Path) -> TextIO:
-    """Open a file to write it anew, unless another study is writing it.
-
-    Raises:
-        InputError: if one is.
-    """
-    file = path.open("a", encoding="utf-8")
-    if path.is_file():
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise InputError(f"cannot write {path}: another study is writing it; give another -O") from None
-        file.truncate(0)
-    return file
-
-
-def _jobs(number: int) -> str:
-    return f"{number} job{'s' * (number != 1)}"
-
-
-@contextlib.contextmanager
-def _bar(total: int, file: TextIO) -> Iterator[Callable[[int, str], None]]:
-    """A bar on stderr, if that is a terminal and the lines do not run over it; yields what moves it."""
-    if not sys.stderr.isatty() or file.isatty():
-        yield lambda completed, description: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
-    # Redirecting would send the lines on stdout to the terminal.
-    shown = console(stderr=True)
-    with Progress(
-        *columns, console=shown, transient=True, redirect_stdout=False, redirect_stderr=False
-    ) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda completed, description: bar.update(task, completed=completed, description=description)

@@ -14,9 +14,10 @@ columns MᵀM. A symmetry GL(n) so conserves n(n + 1)/2 quadratic forms, the ent
 - GL(d_i) between layers without skip connections, summed over heads: Σ V_i V_iᵀ less
   Σ (K_{i+1}ᵀK_{i+1} + Q_{i+1}ᵀQ_{i+1} + V_{i+1}ᵀV_{i+1}).
 
-At t = 1 a layer sees only A + Aᵀ, and K Qᵀ − Q Kᵀ is conserved as well: it comes from K ↦ K + εΩQ,
-Q ↦ Q − εΩK with Ω skew-symmetric. Softmax has no scaling, skips no GL(d_i). All come from the ``symmetries`` of the architecture, whatever it is;
-:func:`count` decides for small polynomial architectures whether there are others.
+Softmax has no scaling, skips no GL(d_i). All come from the ``symmetries`` of the architecture, whatever it
+is. At t = 1 a lightning layer sees only A + Aᵀ, and K Qᵀ − Q Kᵀ is conserved as well: it comes from
+K ↦ K + εΩQ, Q ↦ Q − εΩK with Ω skew-symmetric. :func:`count` decides for small polynomial architectures
+whether there are others.
 
 >>> from agattn import SingleLayer
 >>> layer = SingleLayer(2, 1, a=1)

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from importlib import resources
 from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
@@ -117,6 +118,11 @@ class Experiment:
         return ", ".join(words)
 
 
+def example() -> str:
+    """A file of experiments that works, with comments."""
+    return resources.files("agattn.training").joinpath("example.toml").read_text(encoding="utf-8")
+
+
 def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
     """The experiments of a file, in its order.
 
@@ -175,12 +181,14 @@ def _value(kind: Any, where: str, table: Any) -> Any:
     if not isinstance(table, dict):
         raise InputError(f"{where} is {table!r}; it must be a table")
     check_keys(where, table, [one.name for one in fields(kind)])
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+    }
     for key in ("stratum", "ranks"):
         numbers = values.get(key, ())
         if not isinstance(numbers, tuple) or not all(type(n) is int and n >= 0 for n in numbers):
             raise InputError(f"{where}: {key} is {table[key]!r}; it must be a list such as [1, 2]")
-    if "stratum" in values and len(values["stratum"]) != 3:
+    if len(values.get("stratum", (1, 1, 1))) != 3:
         raise InputError(f"{where}: stratum is {table['stratum']!r}; it must be a triple such as [1, 1, 2]")
     for key in ("seed", "samples"):
         if key in values and (type(values[key]) is not int or values[key] < 0):
@@ -216,22 +224,20 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
     ((0, 1, 2), (5, 6), (0, 1, 2, 3))
     """
-    bad = InputError(
-        f"seeds is {given!r}; it must be how many, a range such as '0..99', or a list of numbers"
-    )
+    bad = InputError(f"seeds is {given!r}; it must be how many, a range such as '0..99', or a list")
+    found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
     if isinstance(given, str):
         match = re.fullmatch(r"\s*(?:([0-9]{1,9})\s*\.\.\s*)?([0-9]{1,9})\s*", given)
         if match is None:
             raise bad
-        first, last = (int(match[1]), int(match[2]) + 1) if match[1] else (0, int(match[2]))
-        given = range(first, last) if last - first <= MOST_SEEDS else None
+        found = range(int(match[1]), int(match[2]) + 1) if match[1] else range(int(match[2]))
     elif type(given) is int:
-        given = range(given) if given <= MOST_SEEDS else None
-    if given is None:
+        found = range(given)
+    if len(found) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
-    if not isinstance(given, (list, tuple, range)) or not all(type(n) is int and n >= 0 for n in given):
+    if not all(type(n) is int and n >= 0 for n in found):
         raise bad
-    seeds = tuple(dict.fromkeys(given))
+    seeds = tuple(dict.fromkeys(found))
     if not seeds:
         raise bad
     return seeds

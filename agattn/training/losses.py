@@ -32,7 +32,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import loss as quadratic_loss
 from agattn.geometry.dimension.jacobian import gradients
@@ -66,6 +66,7 @@ class Loss:
     architecture: Architecture
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
+        """The values and gradients at S weights."""
         raise NotImplementedError
 
     def hessian(self, theta: Array) -> Array:
@@ -85,6 +86,11 @@ def is_one_lightning_layer(architecture: Architecture) -> bool:
     )  # fmt: skip
 
 
+def layer_of(network: DeepNetwork) -> SingleLayer:
+    """The layer of one head with the sizes of the first layer of a network."""
+    return SingleLayer(network.dims[0], network.dims[1], network.ranks[0], network.t)
+
+
 class PopulationLoss(Loss):
     """E‖φ_θ(X) − y(X)‖² for Gaussian tokens, for one lightning layer.
 
@@ -100,14 +106,14 @@ class PopulationLoss(Loss):
     def __init__(self, architecture: Architecture, target: Array) -> None:
         if not is_one_lightning_layer(architecture):
             raise InputError(
-                f"{architecture} has no exact loss: that is for one lightning layer without skip connections; "
-                'use loss = "samples"'
+                f"{architecture} has no exact loss: that is for one lightning layer without skip "
+                "connections; give a number of samples"
             )
         network = architecture.as_network()
         assert network is not None
         self.architecture = architecture
         (self.d, self.d_out), [self.heads], [self.a] = network.dims, network.heads_by_layer, network.ranks
-        self.layer = SingleLayer(self.d, self.d_out, self.a, network.t)
+        self.layer = layer_of(network)
         target = np.asarray(target, dtype=float)
         if target.shape != (self.layer.ambient_dimension,):
             raise InputError(f"the target has shape {target.shape}; {self.layer} needs one axis of length N")

@@ -1,9 +1,10 @@
 r"""Paths of weights: gradient flow, gradient descent and Langevin dynamics.
 
-The objective is L(θ) + μ/2 ‖θ‖² with weight decay μ. Gradient flow θ' = −∇(L + μ/2 ‖θ‖²) is solved by LSODA
-(Petzold and Hindmarsh; ``scipy.integrate.odeint``), which changes between Adams and backward differentiation
-formulas as the flow becomes stiff: near a minimum the rates differ by factors of thousands. One seed is solved
-at a time, as each needs its own steps. Descent and Langevin dynamics take fixed steps, all seeds at once.
+The objective is L(θ) + μ/2 ‖θ‖² with weight decay μ. Gradient flow, by which the weights follow the negative
+gradient of the objective, is solved by LSODA (Petzold and Hindmarsh; ``scipy.integrate.odeint``), which
+changes between Adams and backward differentiation formulas as the flow becomes stiff: near a minimum the
+rates differ by factors of thousands. One seed is solved at a time, as each needs its own steps. Descent and
+Langevin dynamics take fixed steps, all seeds at once.
 
 Gradient flow of a loss bounded below cannot explode in finite time, as ‖θ(t) − θ(0)‖² ≤ t (L(0) − L(t)); it
 may well go to infinity. Descent can overflow. What happened is told, and never taken for a limit:
@@ -30,7 +31,6 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.errors import InputError
 from agattn.training.losses import Loss
 
 #: Weights above this have overflown.
@@ -68,21 +68,16 @@ def flow(
         start: D weights.
         time: until when.
         decay: μ.
-        tolerance: of the solver, relative; 1e-3 of it, relative to the largest weight at the start, is absolute.
+        tolerance: of the solver, relative; the absolute one is 1e-3 of it times the largest first weight.
         snapshots: at times 0 and that many more, evenly spaced in log t.
 
-    Raises:
-        InputError: if scipy is missing.
     """
-    try:
-        from scipy.integrate import ODEintWarning, odeint
-    except ImportError:
-        raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'") from None
+    from scipy.integrate import ODEintWarning, odeint
 
-    def field(_: float, theta: Array) -> Array:
+    def field(_: float, theta: Array) -> Any:
         return -(loss(theta[None])[1][0] + decay * theta)
 
-    def slope(_: float, theta: Array) -> Array:
+    def slope(_: float, theta: Array) -> Any:
         return -(loss.hessian(theta[None])[0] + decay * np.eye(len(theta)))
 
     times = np.concatenate([[0.0], np.geomspace(max(time * _FIRST, 1e-6), time, snapshots)])
@@ -109,7 +104,8 @@ def descent(
 ) -> list[Path]:  # fmt: skip
     """Gradient descent from S weights side by side; with a temperature T > 0 Langevin dynamics.
 
-    θ ← θ − η∇(L + μ/2 ‖θ‖²) + √(2ηT) N(0, 1), the steps of Euler and Maruyama for the law ∝ e^{−L/T} at μ = 0.
+    θ ← θ − η∇(L + μ/2 ‖θ‖²) + √(2ηT) N(0, 1), the steps of Euler and Maruyama for the law ∝ e^{−L/T} where
+    μ = 0.
 
     Args:
         loss: L.
@@ -156,8 +152,8 @@ def growth(path: Path) -> tuple[float, float]:
     t, norm = path.times[1:], np.linalg.norm(path.weights[1:], axis=1)
 
     def slope(first: float, last: float) -> float:
-        return float(np.interp(np.log(last), np.log(t), np.log(norm))
-                     - np.interp(np.log(first), np.log(t), np.log(norm))) / np.log(last / first)  # fmt: skip
+        low, high = np.interp(np.log([first, last]), np.log(t), np.log(norm))
+        return float((high - low) / np.log(last / first))
 
     if len(t) < 2:
         return 0.0, 0.0

@@ -38,6 +38,7 @@ from agattn.training.losses import (
     evaluate,
     gaussian_gram,
     is_one_lightning_layer,
+    layer_of,
 )
 
 #: What a teacher can be, in words.
@@ -141,7 +142,7 @@ class Teacher:
             )
         network = architecture.as_network()
         assert network is not None
-        layer = SingleLayer(*network.dims, network.ranks[0], network.t)
+        layer = layer_of(network)
         if self.kind == "outside":
             y = draw.standard_normal(layer.ambient_dimension)
         elif self.kind == "limit":
@@ -168,7 +169,8 @@ class Teacher:
             one = SingleLayer(network.dims[0], 1, t=network.t)
             squares, rows = X @ X.swapaxes(1, 2), y.reshape(network.dims[1], one.d, -1)
             i, k = np.triu_indices(one.d)
-            return np.einsum("cbp,np,nbt->nct", rows, squares[:, i, k], X)
+            values: Array = np.einsum("cbp,np,nbt->nct", rows, squares[:, i, k], X)
+            return values
         if self.kind == "limit":
             network = architecture.as_network()
             first = None if network is None or not is_covered(network) else first_of_pair(network)
@@ -212,15 +214,15 @@ class Teacher:
         fits = is_one_lightning_layer(architecture) and network is not None and network.heads_by_layer == (1,)
         if not fits or network is None or network.t == 1:
             raise InputError(f"a teacher {self.kind!r} is for one lightning layer of one head, t ≥ 2")
-        return SingleLayer(*network.dims, network.ranks[0], network.t)
+        return layer_of(network)
 
     def _limit_of_heads(self, network: DeepNetwork) -> Array:
         limit = closedness(network).limit if is_one_layer(network) else None
         if limit is None:
-            layer = SingleLayer(*network.dims, network.ranks[0], network.t)
+            layer = layer_of(network)
             name = layer if network.heads_by_layer == (1,) else network
             raise InputError(f"{name} has no limits outside M that are known")
-        layer = SingleLayer(*network.dims, network.ranks[0], network.t)
+        layer = layer_of(network)
         return np.array([float(limit.y.get(place, 0)) for place in coordinates(layer)])
 
     def as_json(self) -> dict[str, Any]:

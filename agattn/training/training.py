@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from math import ceil, log10
 from typing import Any, overload
 
@@ -33,6 +34,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
+from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.strata.distances import distance_bounds
@@ -41,7 +43,7 @@ from agattn.heads.head_geometry import head_geometry
 from agattn.studies.jobs import Job
 from agattn.training.conserved import drift
 from agattn.training.experiment import Experiment
-from agattn.training.losses import Loss, as_parameters
+from agattn.training.losses import Loss, as_parameters, layer_of
 from agattn.training.paths import Path, descent, flow, growth, kept_values
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
@@ -100,6 +102,12 @@ def _up(x: float) -> str:
     return f"{ceil(x / unit) * unit:.0e}".replace("e-0", "e-")
 
 
+def require_scipy() -> None:
+    """Raise an InputError if scipy is not installed, which gradient flow needs."""
+    if find_spec("scipy") is None:
+        raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'")
+
+
 def train(experiment: Experiment, finished: Callable[[Line], None] = lambda _: None) -> Training:
     """Train from each of the seeds.
 
@@ -110,6 +118,8 @@ def train(experiment: Experiment, finished: Callable[[Line], None] = lambda _: N
     Raises:
         InputError: if the architecture has no such teacher, or scipy is missing for gradient flow.
     """
+    if experiment.method == "flow":
+        require_scipy()
     lines = []
     for line in _runs(experiment):
         finished(line)
@@ -234,7 +244,7 @@ def _single(architecture: Architecture) -> SingleLayer | None:
         return None
     if network.heads_by_layer != (1,) or network.value_rank is not None or network.skip:
         return None
-    return SingleLayer(*network.dims, network.ranks[0], network.t)
+    return layer_of(network)
 
 
 def watched(layer: SingleLayer) -> list[Stratum]:
@@ -314,17 +324,21 @@ class TrainingJob(Job):
     experiment: Experiment | None = None
 
     @property
+    def name(self) -> str:
+        """The name of the experiment, which is no part of what is kept."""
+        return "" if self.experiment is None else self.experiment.name
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The experiment without its name, and the seeds."""
         assert self.experiment is not None
         return {"ask": self.ask, **self.experiment.as_json(), "seeds": list(self.experiment.seeds)}
 
     def answer(self, force: bool) -> tuple[dict[str, Any], int, bool]:
-        """The lines of the runs; the status is 3 if one of them neither converged nor was meant to."""
+        """The lines of the runs; the status is 3 if one of them was too stiff to be followed."""
         assert self.experiment is not None
         runs = [{**run, "experiment": ""} for run in train(self.experiment)]
-        open_ends = any(run["outcome"] in ("stiff", "unfinished") for run in runs)
-        return {"runs": runs}, 3 if open_ends else 0, False
+        return {"runs": runs}, 3 if any(run["outcome"] == "stiff" for run in runs) else 0, False
 
 
 def training_jobs(experiments: Sequence[Experiment]) -> list[TrainingJob]:
@@ -335,10 +349,3 @@ def training_jobs(experiments: Sequence[Experiment]) -> list[TrainingJob]:
             part = replace(experiment, seeds=experiment.seeds[first : first + CHUNK])
             jobs.append(TrainingJob(part.architecture, "train", experiment=part))
     return jobs
-
-
-def named(jobs: Sequence[TrainingJob], number: int, runs: Sequence[Line]) -> list[Line]:
-    """The lines of a job with the name of its experiment, which is no part of what is kept."""
-    experiment = jobs[number].experiment
-    assert experiment is not None
-    return [{**run, "experiment": experiment.name} for run in runs]

@@ -100,7 +100,8 @@ def gradients(
     >>> from agattn.algebra.arithmetic import FloatArithmetic
     >>> from agattn.architectures import SingleLayer
     >>> weights = {"K": np.array([[[2.0]]]), "Q": np.array([[[3.0]]]), "V": np.array([[[5.0]]])}
-    >>> found = gradients(SingleLayer(1, 1, t=1), weights, np.ones((1, 1, 1)), FloatArithmetic(), np.ones_like)
+    >>> one = np.ones((1, 1, 1))
+    >>> found = gradients(SingleLayer(1, 1, t=1), weights, one, FloatArithmetic(), np.ones_like)
     >>> {name: array.item() for name, array in found.items()}
     {'K': 15.0, 'Q': 10.0, 'V': 6.0}
     """

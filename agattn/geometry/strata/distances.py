@@ -1,11 +1,11 @@
 r"""How far functions are from the closure of a stratum, in floating point, between two bounds.
 
-Norms are the invariant one of :mod:`agattn.geometry.variety.coefficient_norm`, relative to ‖φ‖. The closure
-of the stratum (i, j, k) is {rk V ≤ i, rk A ≤ j, rk [V; Aᵀ] ≤ k}. From below: the tensor T of a point of it has
-flattenings of rank at most i by the index c, j by the index b, and k by one of the two others, so that by
-Eckart and Young φ is at least as far away as what is left of the singular values of those of its own T. From
-above: V and A are projected onto spaces of dimension k that suggest themselves, cut to their ranks, and
-improved by turns, each the best of its rank for the other. Where V or A alone is bounded the two bounds agree.
+Norms are the invariant one of :mod:`agattn.geometry.variety.coefficient_norm`, relative to ‖φ‖. The
+closure of the stratum (i, j, k) is {rk V ≤ i, rk A ≤ j, rk [V; Aᵀ] ≤ k}. From below: the tensor T of a point
+of it has flattenings of rank at most i by the index c, j by the index b, and k by one of the two others, so
+that by Eckart and Young φ is at least as far away as what is left of the singular values of those of its own
+T. From above: V and A are projected onto spaces of dimension k that suggest themselves, cut to their ranks,
+and improved by turns, each the best of its rank for the other. Where V or A alone is bounded the two agree.
 
 >>> A, V = np.diag([1.0, 0.1, 0.0]), np.array([[0.0, 1.0, 0.0]])
 >>> [round(bound.item(), 4) for bound in distance_bounds(A, V, Stratum(1, 1, 3))]

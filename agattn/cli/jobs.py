@@ -1,0 +1,163 @@
+"""Carry out the jobs of a command: in order, with a bar, kept as they are done, interrupted without loss."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from agattn.cli import options
+from agattn.cli.output import STDOUT, check_destination, console
+from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.studies.cache import Cache
+    from agattn.studies.jobs import Job, Line, Versions
+    from agattn.studies.workers import Workers
+
+
+def job_options(command: options.Command) -> options.Command:
+    """Add where lines are written, where jobs are done and where they are kept."""
+    for option in (
+        click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done."),
+        click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing."),
+        options.file_option(
+            "--cache", "folder",
+            "Keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]",
+            folder=True,
+        ),
+        click.option(
+            "--scheduler", metavar="ADDRESS", help="A Dask scheduler, such as tcp://10.0.0.1:8786."
+        ),
+        click.option(
+            "--workers", type=click.IntRange(0, 512), metavar="N",
+            help="Processes on this machine, by Dask; with 0 or 1 none but this one.  [default: 1]",
+        ),
+        options.file_option("-O", "--output", "Write the lines there.  [default: stdout]"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def chosen_cache(folder: Path | None, no_cache: bool) -> Cache | None:
+    """The cache that the options mean."""
+    from agattn.studies.cache import Cache, default_folder
+
+    if folder is not None and no_cache:
+        raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
+    return None if no_cache else Cache(folder or default_folder())
+
+
+def chosen_place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
+    """Where jobs are done, as the options mean."""
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
+    from agattn.studies.workers import cluster, in_this_process, local_processes
+
+    if scheduler is not None:
+        return functools.partial(cluster, scheduler)
+    if workers is not None and workers > 1:
+        return functools.partial(local_processes, workers)
+    return in_this_process
+
+
+def carry_out(
+    jobs: Sequence[Job], versions: Versions, place: Callable[[], Workers], cache: Cache | None,
+    output: Path | None, write: Callable[[Line], Iterable[str]], *, fresh: bool = False,
+    retry_open: bool = False, force: bool = False,
+) -> set[int]:  # fmt: skip
+    """Do jobs, and write for each, in order, the lines of text that ``write`` makes; all their statuses.
+
+    Raises:
+        InputError: if the lines cannot be written, or the workers not be reached.
+    """
+    from agattn.cli.main import fail
+    from agattn.studies.lines import counted, words
+    from agattn.studies.study import study
+
+    if output == STDOUT:
+        output = None
+    if output is not None:
+        check_destination(output)
+        output.parent.mkdir(parents=True, exist_ok=True)
+    statuses: set[int] = set()
+    done: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+
+    def finished(line: Line) -> None:
+        done.update(jobs=1, cached=line["cached"])
+        found.update(words(line))
+        update(done["jobs"], counted(found.elements()))
+
+    made = study(
+        jobs, versions, place, cache, fresh=fresh, retry_open=retry_open, force=force, finished=finished
+    )
+    to_file = contextlib.nullcontext(sys.stdout) if output is None else _alone(output)
+    try:
+        with to_file as file, _bar(len(jobs), file) as update, contextlib.closing(made):
+            for line in made:
+                file.writelines(text + "\n" for text in write(line))
+                file.flush()
+                statuses.add(line["status"])
+    except OSError as error:
+        if output is not None and error.filename is None:
+            error.filename = str(output)  # a full disk names no file
+        raise
+    except KeyboardInterrupt:
+        go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
+        kept = ", and not kept, because of --no-cache" if cache is None else go_on
+        fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", 130)
+    if output is not None:
+        click.echo(f"wrote {output}", err=True)
+    from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""
+    several = f", {found.total()} results" if found.total() != done["jobs"] else ""
+    outcome = f": {counted(found.elements())}" if found else ""
+    click.echo(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
+    return statuses
+
+
+def _alone(path: Path) -> TextIO:
+    """Open a file to write it anew, unless another study is writing it.
+
+    Raises:
+        InputError: if one is.
+    """
+    file = path.open("a", encoding="utf-8")
+    if path.is_file():
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise InputError(f"cannot write {path}: another study is writing it; give another -O") from None
+        file.truncate(0)
+    return file
+
+
+def number_of_jobs(number: int) -> str:
+    """The number in words."""
+    return f"{number} job{'s' * (number != 1)}"
+
+
+@contextlib.contextmanager
+def _bar(total: int, file: TextIO) -> Iterator[Callable[[int, str], None]]:
+    """A bar on stderr, if that is a terminal and the lines do not run over it; yields what moves it."""
+    if not sys.stderr.isatty() or file.isatty():
+        yield lambda completed, description: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    # Redirecting would send the lines on stdout to the terminal.
+    shown = console(stderr=True)
+    with Progress(
+        *columns, console=shown, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda completed, description: bar.update(task, completed=completed, description=description)

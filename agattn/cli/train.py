@@ -1,0 +1,106 @@
+"""``agattn train``: experiments of training, and where in the geometry they end."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agattn.cli import options
+from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, job_options, number_of_jobs
+from agattn.cli.output import check_destination, read_text
+from agattn.errors import InputError
+
+if TYPE_CHECKING:
+    from agattn.studies.jobs import Line
+
+
+def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from agattn.training.experiment import example
+
+        click.echo(example(), nl=False)
+        context.exit()
+
+
+@click.command(
+    epilog="Examples: agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR"
+)
+@click.argument("config", metavar="CONFIG.toml", type=options.INPUT)
+@click.option(
+    "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
+    help="Print a file of experiments that works, with comments.",
+)  # fmt: skip
+@job_options
+@click.option("--seeds", metavar="A..B", help="Instead of the seeds in the file, of all experiments.")
+@click.option(
+    "--dry-run", is_flag=True, help="Only say how many runs there are, and how many jobs of them are cached."
+)
+@options.file_option("--report", "Write report.html and report.md about the runs there.", folder=True)
+def command(
+    config: Path, output: Path | None, workers: int | None, scheduler: str | None, folder: Path | None,
+    no_cache: bool, fresh: bool, seeds: str | None, dry_run: bool, report: Path | None,
+) -> int:  # fmt: skip
+    """Train attention from many seeds, and print for each where it ended: one JSON document on a line.
+
+    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. Lines have the loss,
+    stratum, ranks and distances, the drift of conserved quantities, and the zeros of the Hessian. Runs that
+    are done are kept. After an interrupt the same command goes on where it stopped.
+    """
+    options.one_blas_thread()
+    place, cache = chosen_place(workers, scheduler), chosen_cache(folder, no_cache)
+    from agattn.studies.jobs import versions_for
+    from agattn.studies.lines import exit_status
+    from agattn.studies.study import cached_line
+    from agattn.training.experiment import read_experiments
+    from agattn.training.training import require_scipy, training_jobs
+
+    try:
+        text = read_text(config)
+    except InputError as error:
+        raise InputError(f"{error}; agattn train --example prints a file of experiments") from error
+    experiments = read_experiments(text, seeds)
+    if any(experiment.method == "flow" for experiment in experiments):
+        require_scipy()
+    jobs = training_jobs(experiments)
+    versions = versions_for("native")
+    if dry_run:
+        known = (
+            0
+            if cache is None or fresh
+            else sum(cached_line(cache, job, versions) is not None for job in jobs)
+        )
+        runs = sum(len(experiment.seeds) for experiment in experiments)
+        click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
+        return 0
+    if report is not None:
+        check_destination(report, folder=True)
+    lines: list[dict[str, Any]] = []
+    names = iter([job.name for job in jobs])
+    failures: list[str] = []
+
+    def write(line: Line) -> list[str]:
+        name = next(names)
+        if "error" in line:
+            failures.append(f"{name}: {line['error']['message']}")
+            return []
+        runs = [{**run, "experiment": name} for run in line["result"]["runs"]]
+        lines.extend(runs)
+        return [json.dumps(run, ensure_ascii=False) for run in runs]
+
+    statuses = carry_out(jobs, versions, place, cache, output, write, fresh=fresh)
+    for failure in dict.fromkeys(failures):
+        click.echo(failure, err=True)
+    if report is not None and lines:
+        from importlib.util import find_spec
+
+        from agattn.reports.training_report import training_report
+
+        made_by = f"agattn train {shlex.quote(config.name)} --report DIR"
+        pictures = find_spec("matplotlib") is not None
+        files = training_report(lines, text, made_by, pictures).save(report)
+        click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
+    return exit_status({"status": status} for status in statuses)

@@ -1,0 +1,156 @@
+"""What training found: a page of tables and pictures, for any experiments."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agattn.display.table import Table
+from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
+from agattn.reports.drawing import empty, image, save
+from agattn.training import analysis
+from agattn.training.analysis import Frequency, Line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def endings_table(lines: Sequence[Line]) -> Table:
+    """A row for each experiment: how its runs ended, the largest drift, and the zeros of the Hessian."""
+    rows = []
+    for name, runs in analysis.by_experiment(lines).items():
+        ends = ", ".join(f"{number} {word}" for word, number in analysis.outcomes(runs).most_common())
+        zeros = analysis.zeros(runs)
+        learned = analysis.frequency(runs, lambda line: line["loss"] <= analysis.LEARNED)
+        fibers = {line["fiber_dimension"] for line in runs} - {None}
+        matching = f"{zeros.successes} of {zeros.n}" if zeros.n and fibers else "–"
+        rows.append(
+            (name, str(len(runs)), ends, str(learned), f"{max(line['drift'] for line in runs):.1e}", matching)
+        )
+    columns = ("experiment", "runs", "ended", "learned", "drift at most", "zeros = fiber")
+    return Table("How runs ended", columns, tuple(rows))
+
+
+def strata_table(lines: Sequence[Line]) -> Table:
+    """A row for each experiment and stratum: how many runs end there, and how many pass near it."""
+    rows = []
+    for name, runs in analysis.by_experiment(lines).items():
+        ends, passes = analysis.ends(runs), analysis.passes(runs)
+        number = next(iter(ends.values()), Frequency(0, 0)).n
+        for stratum in sorted({*ends, *passes}):
+            near = str(passes[stratum]) if stratum in passes else "–"
+            rows.append((name, stratum, str(ends.get(stratum, Frequency(0, number))), near))
+    columns = ("experiment", "stratum", "end there", f"pass within {100 * analysis.NEAR:g} %")
+    return Table("Strata", columns, tuple(rows))
+
+
+def heads_table(lines: Sequence[Line]) -> Table:
+    """A row for each experiment and layer: how often A has rank one in the end."""
+    rows = []
+    for name, runs in analysis.by_experiment(lines).items():
+        for layer, found in enumerate(analysis.rank_one_heads(runs), 1):
+            rows.append((name, str(layer), str(found)))
+    title = f"Heads with σ₂/σ₁ of A at most {analysis.RANK_ONE:g} in the end"
+    return Table(title, ("experiment", "layer", "of rank one"), tuple(rows))
+
+
+def rates_table(lines: Sequence[Line]) -> Table:
+    """A row for each experiment that has runs without a limit: the powers of time of loss and norm."""
+    rows = []
+    for name, runs in analysis.by_experiment(lines).items():
+        slow = [
+            run
+            for run in runs
+            if run["outcome"] in ("diverged", "unfinished") and len(run["history"]["time"]) > 5
+        ]
+        if slow:
+            losses, norms = (
+                " to ".join(
+                    f"{x:.3f}" for x in analysis.quartiles([analysis.exponent(run, key) for run in slow])[::2]
+                )
+                for key in ("loss", "norm")
+            )
+            rows.append((name, str(len(slow)), losses, norms))
+    columns = ("experiment", "runs", "loss", "norm of the weights")
+    return Table("Powers of time over the last two decades, quartiles", columns, tuple(rows))
+
+
+def draw_losses(lines: Sequence[Line]) -> Figure:
+    """The loss over time, a panel for each experiment and a curve for each run.
+
+    Raises:
+        InputError: if matplotlib is missing.
+    """
+    groups = analysis.by_experiment(lines)
+    columns = min(len(groups), 3)
+    rows = -(-len(groups) // columns)
+    figure, axes = empty(4.2 * columns, 3.0 * rows)
+    axes.remove()
+    panels = figure.subplots(rows, columns, squeeze=False)
+    colours = {"converged": "#2b6cb0", "diverged": "#c92a2a", "unfinished": "#c05621", "stiff": "#4a4f57"}
+    for n, (name, runs) in enumerate(groups.items()):
+        panel = panels[n // columns][n % columns]
+        for run in runs[:100]:
+            history = run["history"]
+            points = [
+                (t, max(x, 1e-16)) for t, x in zip(history["time"], history["loss"], strict=True) if t > 0
+            ]
+            if points:
+                panel.plot(*zip(*points, strict=True), color=colours.get(run["outcome"], "#7b2d8b"),
+                           linewidth=0.6, alpha=0.6)  # fmt: skip
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_title(name, fontsize=8)
+        panel.spines[["top", "right"]].set_visible(False)
+    for n in range(len(groups), rows * columns):
+        panels[n // columns][n % columns].set_visible(False)
+    for panel in panels[-1]:
+        panel.set_xlabel("time t")
+    for row in panels:
+        row[0].set_ylabel("loss")
+    figure.tight_layout()
+    return figure
+
+
+def training_report(lines: Sequence[Line], config: str, command: str, pictures: bool = True) -> Document:
+    """The document about some runs.
+
+    Args:
+        lines: as ``agattn train`` prints them.
+        config: the text of the file of experiments.
+        command: that made the lines.
+        pictures: whether to draw, which needs matplotlib.
+    """
+    groups = analysis.by_experiment(lines)
+    ends = analysis.outcomes(lines)
+    told = ", ".join(f"{number} {word}" for word, number in ends.most_common())
+    summary = (
+        f"{len(lines)} runs of {len(groups)} experiments: {told}. Made by `{command}`. All is numerical; "
+        "intervals are those of Wilson, at 95 %. Runs that diverged, were stiff or unfinished are no limit points."
+    )
+    blocks: list[Block] = [endings_table(lines)]
+    if pictures:
+        picture = image("losses.svg", functools.partial(_save, lines))
+        shown = "Loss over time of every run, a panel for each experiment."
+        blocks.append(
+            Picture("losses.svg", picture, shown, shown + " Converged blue, unfinished orange, diverged red.")
+        )
+    sections = [Section("How runs ended", tuple(blocks))]
+    tables = {
+        "Strata": strata_table(lines), "Heads of rank one": heads_table(lines), "Rates": rates_table(lines),
+    }  # fmt: skip
+    for title, table in tables.items():
+        if table.rows:
+            sections.append(Section(title, (table,)))
+    sections.append(
+        Section(
+            "Experiments",
+            (Text("The file of experiments."), Attachment("experiments.toml", config, "experiments")),
+        )
+    )
+    return Document("Training", summary, tuple(sections), clock="")
+
+
+def _save(lines: Sequence[Line], path: Any) -> None:
+    save(draw_losses(lines), path)

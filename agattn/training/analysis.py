@@ -1,0 +1,156 @@
+"""What many runs say together: frequencies with confidence intervals, rates, and where the weights went.
+
+>>> [round(x, 3) for x in wilson(0, 20)], [round(x, 3) for x in wilson(20, 20)]
+([0.0, 0.161], [0.839, 1.0])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from typing import Any
+
+import numpy as np
+
+Line = Mapping[str, Any]
+
+#: A run passes near a stratum if its relative distance falls below this.
+NEAR = 0.05
+#: A head counts as one of rank one if σ₂/σ₁ of its A is below this.
+RANK_ONE = 0.01
+#: A loss below this counts as learned; teachers have norm 1.
+LEARNED = 1e-6
+_Z = 1.959963984540054  # of 95 %
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """The interval of Wilson for a probability, at 95 %; (0, 1) for n = 0."""
+    if not n:
+        return 0.0, 1.0
+    p, z = successes / n, _Z**2 / n
+    middle, half = (p + z / 2) / (1 + z), sqrt(p * (1 - p) * z + z**2 / 4) / (1 + z)
+    return max(middle - half, 0.0) if successes else 0.0, min(middle + half, 1.0) if successes < n else 1.0
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """How many of n, with its interval.
+
+    >>> print(Frequency(3, 10))
+    3 of 10 (30 %, 11 to 60 %)
+    """
+
+    successes: int
+    n: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of Wilson at 95 %."""
+        return wilson(self.successes, self.n)
+
+    def __str__(self) -> str:
+        if not self.n:
+            return "none of 0"
+        low, high = self.interval
+        share = 100 * self.successes / self.n
+        return f"{self.successes} of {self.n} ({share:.0f} %, {100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def frequency(lines: Iterable[Line], holds: Callable[[Line], bool]) -> Frequency:
+    """Of how many lines something holds."""
+    found = [holds(line) for line in lines]
+    return Frequency(sum(found), len(found))
+
+
+def by_experiment(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    """The lines of each experiment, in order."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line["experiment"], []).append(line)
+    return found
+
+
+def outcomes(lines: Sequence[Line]) -> Counter[str]:
+    """How the runs ended."""
+    return Counter(line["outcome"] for line in lines)
+
+
+def ends(lines: Sequence[Line]) -> dict[str, Frequency]:
+    """At which strata the runs are in the end, of those with one; the most frequent first."""
+    known = [line for line in lines if line["stratum"] is not None]
+    counts = Counter("({},{},{})".format(*line["stratum"]) for line in known)
+    return {name: Frequency(number, len(known)) for name, number in counts.most_common()}
+
+
+def passes(lines: Sequence[Line]) -> dict[str, Frequency]:
+    """Which strata runs pass within :data:`NEAR` of, at some snapshot after the start or at it."""
+    known = [line for line in lines if line["nearest"] is not None]
+    names = list(dict.fromkeys(name for line in known for name in line["nearest"]))
+    return {
+        name: frequency(known, lambda line, name=name: line["nearest"][name][0] <= NEAR)  # type: ignore[misc]
+        for name in names
+    }
+
+
+def zeros(lines: Sequence[Line]) -> Frequency:
+    """Of how many learned and converged runs the Hessian has as many zeros as the fiber has dimensions."""
+    learned = [line for line in lines if line["hessian_zeros"] is not None and line["loss"] <= LEARNED]
+    return frequency(learned, lambda line: line["hessian_zeros"] == line["fiber_dimension"])
+
+
+def rank_one_heads(lines: Sequence[Line]) -> list[Frequency]:
+    """For each layer, how often its head of least σ₂/σ₁ has rank one in the end, of runs with limits."""
+    known = [line for line in lines if line["ranks"] is not None]
+    if not known or "second_singular_value" not in known[0]["history"]:
+        return []
+    layers = range(len(known[0]["history"]["second_singular_value"]))
+    return [
+        frequency(known, lambda line, i=i: line["history"]["second_singular_value"][i][-1] <= RANK_ONE)  # type: ignore[misc]
+        for i in layers
+    ]
+
+
+def learning_times(lines: Sequence[Line], loss: float = LEARNED) -> list[float]:
+    """The times at which the loss falls below a value, interpolated in logarithms; ∞ where it never does."""
+    found = []
+    for line in lines:
+        times, values = line["history"]["time"], line["history"]["loss"]
+        below = [n for n, value in enumerate(values) if value <= loss]
+        if not below:
+            found.append(float("inf"))
+            continue
+        n = below[0]
+        if n <= 1 or values[n] <= 0:
+            found.append(times[n])
+            continue
+        share = log(values[n - 1] / loss) / log(values[n - 1] / values[n])
+        found.append(exp(log(times[n - 1]) + share * log(times[n] / times[n - 1])))
+    return found
+
+
+def exponent(line: Line, name: str, decades: float = 2.0) -> float:
+    """d log / d log t of the loss or the norm over the last powers of ten of time, by least squares.
+
+    >>> line = {"history": {"time": [0, 1, 10, 100], "loss": [8, 4, 2, 1]}}
+    >>> round(exponent(line, "loss"), 4)
+    -0.301
+    """
+    times, values = np.array(line["history"]["time"][1:]), np.array(line["history"][name][1:], dtype=float)
+    used = (times >= times[-1] / 10**decades * (1 - 1e-9)) & (values > 0)
+    if used.sum() < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(times[used]), np.log(values[used]), 1)[0])
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """The lower quartile, the median and the upper quartile; infinite values stay last.
+
+    >>> quartiles([1.0, 2.0, 3.0, float("inf")])
+    (1.0, 2.0, 3.0)
+    """
+    ordered = sorted(values)
+    places = [max(0, round(q * (len(ordered) - 1) - 0.01)) for q in (0.25, 0.5, 0.75)]
+    low, middle, high = (ordered[n] for n in places)
+    return low, middle, high
