@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         strata,
         symmetries,
         tangent_space,
+        train,
         verify,
         weights,
     )
@@ -65,7 +66,7 @@ _HOMES = {
     "agattn.library": (
         "certificate", "check", "classify", "critical_points", "dimension", "equivalent", "fiber", "ideal",
         "identify", "learning_coefficient", "run", "script", "singularities", "strata", "symmetries",
-        "tangent_space", "verify", "weights",
+        "tangent_space", "train", "verify", "weights",
     ),
 }  # fmt: skip
 
@@ -74,7 +75,7 @@ __all__ = [
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
     "Verdict", "__version__", "certificate", "check", "classify", "critical_points", "dimension",
     "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script", "singularities",
-    "strata", "symmetries", "tangent_space", "verify", "weights",
+    "strata", "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 
 

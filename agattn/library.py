@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
+    from agattn.training.training import Training
     from agattn.verification.certificate import Certificate, Checked
     from agattn.verification.strata_table import StrataTable
     from agattn.verification.verify import Report
@@ -673,6 +674,66 @@ def classify(
     from agattn.geometry.identifiability.equivalence import layers_of
 
     return head_geometry.classify_weights(layers_of(weights), tolerance)
+
+
+def train(
+    architecture: Architecture,
+    teacher: str | Sequence[int] = "generic",
+    *,
+    seeds: int | Sequence[int] = 10,
+    method: str = "flow",
+    samples: int | None = None,
+    tokens: str = "gaussian",
+    noise: float = 0.0,
+    ranks: Sequence[int] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> Training:
+    """Train an architecture from several seeds, and place what comes out in the geometry; numerical.
+
+    Args:
+        architecture: what is trained; for one lightning layer the loss is that of all Gaussian tokens,
+            exactly, unless ``samples`` says how many.
+        teacher: ``"generic"``, ``"zariski"``, ``"outside"``, ``"limit"``, ``"ranks"``, or the ranks
+            (r_V, r_A, r) of a stratum of one layer.
+        seeds: how many, or which.
+        method: ``"flow"``, ``"descent"``, ``"langevin"`` or ``"untrained"``.
+        samples, tokens, noise: what the loss sees, as :class:`agattn.training.teachers.Data` has it.
+        ranks: of A in each layer, for the teacher ``"ranks"``.
+        progress: called with what is done next.
+        options: ``scale``, ``decay``, ``time``, ``steps``, ``rate`` and ``temperature``, as
+            :class:`agattn.training.experiment.Experiment` has them.
+
+    Raises:
+        InputError: if the architecture has no such teacher, an option is unknown or makes no sense, or scipy
+            is missing for gradient flow.
+
+    >>> import agattn as ag
+    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 1), seeds=3)
+    >>> [(run["outcome"], run["stratum"], run["boundary"]) for run in found]
+    [('converged', [1, 1, 1], True), ('converged', [1, 1, 1], True), ('converged', [1, 1, 1], True)]
+    """
+    from agattn.training.experiment import Experiment, read_seeds
+    from agattn.training.teachers import Data, Teacher
+    from agattn.training.training import train as train_experiment
+
+    known = ("scale", "decay", "time", "steps", "rate", "temperature")
+    for name in options:
+        if name not in known:
+            listed = f"; there are {', '.join(known)}"
+            raise InputError(f"there is no option {name!r}{nearest(name, known, listed)}")
+    if isinstance(teacher, str):
+        learned = Teacher(teacher, ranks=None if ranks is None else tuple(ranks))
+    else:
+        if len(teacher) != 3:
+            raise InputError(f"the teacher is {teacher!r}; it must be a name, or a triple such as (1, 1, 2)")
+        learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
+    chosen = read_seeds(seeds if isinstance(seeds, int) else list(seeds))
+    experiment = Experiment(
+        _architecture(architecture, "train"), learned, Data(samples, tokens, noise), method, seeds=chosen,
+        **options,
+    )  # fmt: skip
+    return train_experiment(experiment, lambda line: progress(f"seed {line['seed']}: {line['outcome']}"))
 
 
 def verify(

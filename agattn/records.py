@@ -993,6 +993,49 @@ class Symmetries(Record):
     error_probability: Key[Probability, "If modular: a bound on the chance that some generator is none."]
 
 
+class Train(Record):
+    """One line of the JSON Lines that agattn train prints: the run of one seed."""
+
+    class History(Record):
+        time: Key[list[Number], "The times, from 0; of descent the rate times the steps."]
+        loss: Key[list[float], "The loss, without weight decay."]
+        gradient: Key[list[float], "The norm of the gradient, with weight decay."]
+        norm: Key[list[float], "The norm of the weights."]
+        second_singular_value: Key[
+            list[list[float]] | UnsetType, "σ₂/σ₁ of A by layer, the least of its heads."
+        ] = UNSET
+
+    experiment: Key[str, "The name of the experiment."]
+    seed: Seed
+    outcome: Key[
+        Literal["converged", "diverged", "stiff", "unfinished", "sampled", "untrained"],
+        "How the run ended; only what converged is a limit point.",
+    ]
+    steps: Key[Count, "The steps that were taken."]
+    time: Key[Number, "The time that was reached."]
+    loss: Key[float, "The loss there; teachers have norm 1 where the architecture can be scaled."]
+    gradient: Key[float, "The norm of the gradient there."]
+    norm: Key[float, "The norm of the weights there."]
+    growth: Key[float | None, "d log‖θ‖ / d log t over the last ten-fold of time."]
+    drift: Key[Number, "The largest error of an entry of the conserved matrices along the path."]
+    diverged: Key[bool, "Whether weights overflow, or still grow like a power of time."]
+    ranks: Key[list[list[list[Count]]] | None, "[rk A, rk V] to tolerance, by layer and head."]
+    stable_ranks: Key[list[list[list[Number]]] | None, "The stable ranks, likewise."]
+    singular_values: Key[list[list[list[list[Number]]]] | None, "The singular values of A and V, likewise."]
+    stratum: Key[Annotated[list[Count], THREE] | None, "[rk V, rk A, rk [V; Aᵀ]] of one layer of one head."]
+    singular: Key[bool | None, "Whether the stratum is singular."]
+    boundary: Key[bool | None, "Whether it is on the boundary of M."]
+    distances: Key[
+        dict[str, list[Number]] | None, "Bounds on the relative distance of φ to the closures of strata."
+    ]
+    nearest: Key[dict[str, list[Number]] | None, "The least upper bound on the way, and when."]
+    fiber_dimension: Key[Count | None, "The number of parameters less dim M, by the formula for dim M."]
+    hessian_zeros: Key[Count | None, "Zero eigenvalues of the Hessian at a limit point."]
+    hessian_negative: Key[Count | None, "Its negative eigenvalues."]
+    hessian: Key[list[Number] | None, "The smallest and the largest absolute value of the others."]
+    history: Key[History, "The way there, at times evenly spaced in log t."]
+
+
 class Verify(Struct):
     class Claim(Struct):
         class Source(Record):
@@ -1061,7 +1104,8 @@ RECORDS: dict[str, Any] = {
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,
-    "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "verify": Verify,
+    "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
+    "verify": Verify,
 }  # fmt: skip
 
 

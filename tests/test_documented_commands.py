@@ -33,7 +33,18 @@ INLINE = re.compile(r"`(agattn [^`]+)`")
 PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
 # These need engines, or tell which there are; verify can do without.
 NEEDS_ENGINES = {"run", "doctor", "critical-points"}
-NEEDS_A_FILE = {"check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study"}
+NEEDS_A_FILE = {
+    "check",
+    "schema",
+    "rank",
+    "fiber",
+    "classify",
+    "equivalent",
+    "identify",
+    "figure",
+    "study",
+    "train",
+}
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "rlct", "singularities", "symmetries",
     "critical-points",
@@ -43,7 +54,12 @@ TOO_LONG = {"atlas"}
 # tests/studies/test_audit.py compares what this audit writes with its page; the README has a smaller one.
 # tests/studies/test_zoo.py does some jobs of the model zoo again.
 ZOO = ["study", "examples/zoo.toml", "--force", "--report", "zoo"]
-RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO]
+# tests/training trains as the example does.
+TRAIN = [
+    ["train", "examples/train.toml", "--report", "report"],
+    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
+]
+RUN_ELSEWHERE = [["audit", "--max-d", "4", "--max-out", "4"], ["audit"], ZOO, *TRAIN]
 # A refuted claim is a result; everything else that is not 0 is a failure.
 MAY_REFUTE = {"verify", "audit", "report", "study"}
 
@@ -148,6 +164,7 @@ def write_files(folder):
     shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     (folder / "ideal.m2").write_text("print 1\n", encoding="utf-8")
     (folder / "grid.toml").write_text(example(), encoding="utf-8")
+    shutil.copy(ROOT / "examples" / "train.toml", folder)
     (folder / "results.jsonl").write_text(results_of_example(), encoding="utf-8")
     gallery().write_inputs(folder)
 

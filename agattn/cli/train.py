@@ -44,11 +44,11 @@ def command(
     config: Path, output: Path | None, workers: int | None, scheduler: str | None, folder: Path | None,
     no_cache: bool, fresh: bool, seeds: str | None, dry_run: bool, report: Path | None,
 ) -> int:  # fmt: skip
-    """Train attention from many seeds, and print for each where it ended: one JSON document on a line.
+    """Train attention from many seeds, and print where each ended: one JSON document on a line.
 
-    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. Lines have the loss,
-    stratum, ranks and distances, the drift of conserved quantities, and the zeros of the Hessian. Runs that
-    are done are kept. After an interrupt the same command goes on where it stopped.
+    Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. Lines have the
+    loss, stratum, ranks and distances, the drift of conserved quantities, and the zeros of the Hessian. Runs
+    that are done are kept. After an interrupt the same command goes on where it stopped.
     """
     options.one_blas_thread()
     place, cache = chosen_place(workers, scheduler), chosen_cache(folder, no_cache)
@@ -56,15 +56,18 @@ def command(
     from agattn.studies.lines import exit_status
     from agattn.studies.study import cached_line
     from agattn.training.experiment import read_experiments
-    from agattn.training.training import require_scipy, training_jobs
+    from agattn.training.training import check, training_jobs
 
     try:
         text = read_text(config)
     except InputError as error:
         raise InputError(f"{error}; agattn train --example prints a file of experiments") from error
     experiments = read_experiments(text, seeds)
-    if any(experiment.method == "flow" for experiment in experiments):
-        require_scipy()
+    for experiment in experiments:
+        try:
+            check(experiment)
+        except InputError as error:
+            raise InputError(f"{experiment.name}: {error}") from None
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:

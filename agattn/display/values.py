@@ -34,6 +34,7 @@ from agattn.geometry.singularities.network_fibers import NetworkFiber
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
+from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
@@ -186,6 +187,20 @@ def _symmetries(found: LinearSymmetries) -> list[Table]:
         moves = tuple((g.moves, Word(str(g.evidence))) for g in found.new)
         shown.append(Table("New generators", (Wide("vector field"), "evidence"), moves))
     return shown
+
+
+@tables.register
+def _training(found: Training) -> list[Table]:
+    rows = tuple(
+        (
+            run["seed"], run["outcome"], f"{run['loss']:.3g}", f"{run['norm']:.3g}",
+            "–" if run["stratum"] is None else "({},{},{})".format(*run["stratum"]),
+            "–" if run["hessian_zeros"] is None else run["hessian_zeros"], f"{run['drift']:.1e}",
+        )
+        for run in found
+    )  # fmt: skip
+    columns = ("seed", "outcome", "loss", "‖θ‖", "stratum", "Hessian zeros", "drift")
+    return [Table(str(found), columns, rows)]
 
 
 @tables.register

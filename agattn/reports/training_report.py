@@ -126,8 +126,10 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
     ends = analysis.outcomes(lines)
     told = ", ".join(f"{number} {word}" for word, number in ends.most_common())
     summary = (
-        f"{len(lines)} runs of {len(groups)} experiments: {told}. Made by `{command}`. All is numerical; "
-        "intervals are those of Wilson, at 95 %. Runs that diverged, were stiff or unfinished are no limit points."
+        f"{len(lines)} runs of {len(groups)} experiments: {told}. "
+        f"Made by `{command}`. "
+        "All is numerical; intervals are those of Wilson, at 95 %. "
+        "Runs that diverged, were stiff or unfinished are no limit points."
     )
     blocks: list[Block] = [endings_table(lines)]
     if pictures:

@@ -145,12 +145,11 @@ def exponent(line: Line, name: str, decades: float = 2.0) -> float:
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """The lower quartile, the median and the upper quartile; infinite values stay last.
+    """The lower quartile, the median and the upper quartile, each one of the values; infinite ones are last.
 
     >>> quartiles([1.0, 2.0, 3.0, float("inf")])
     (1.0, 2.0, 3.0)
     """
     ordered = sorted(values)
-    places = [max(0, round(q * (len(ordered) - 1) - 0.01)) for q in (0.25, 0.5, 0.75)]
-    low, middle, high = (ordered[n] for n in places)
+    low, middle, high = (ordered[int(q * (len(ordered) - 1))] for q in (0.25, 0.5, 0.75))
     return low, middle, high

@@ -1,4 +1,4 @@
-r"""What gradient flow conserves: a moment map for every symmetry of the parametrization.
+r"""What gradient flow conserves: quadratic forms of the weights, from the symmetries of the parametrization.
 
 Let a group of matrices act linearly on the weights and leave φ_θ as it is, and let B, in its Lie algebra,
 be a *symmetric* matrix. A loss L that depends on φ_θ alone has ⟨∇L(θ), Bθ⟩ = 0, so along θ' = −∇L − μθ
@@ -7,7 +7,7 @@ be a *symmetric* matrix. A loss L that depends on φ_θ alone has ⟨∇L(θ), B
 
 that is, θᵀBθ is constant without weight decay μ, and falls like e^{−2μt} with it. For GL(n) acting by g on
 the rows of a parameter M the matrices B with a symmetric generator give M Mᵀ; for g⁻ᵀ its negative; for the
-columns MᵀM. A symmetry GL(n) so conserves n(n + 1)/2 quadratic forms, the entries of one symmetric matrix:
+columns MᵀM. A symmetry GL(n) so conserves n(n + 1)/2 quadratic forms, the entries of a symmetric matrix:
 
 - GL(a) inside a head: Q Qᵀ − K Kᵀ;
 - the scaling of a lightning head: ‖K‖² − ‖V‖²;
@@ -20,18 +20,15 @@ K ↦ K + εΩQ, Q ↦ Q − εΩK with Ω skew-symmetric. :func:`count` decides
 whether there are others.
 
 >>> from agattn import SingleLayer
->>> layer = SingleLayer(2, 1, a=1)
->>> import numpy as np
->>> weights = {"K": np.array([[1.0, 2.0]]), "Q": np.array([[3.0, 0.0]]), "V": np.array([[1.0, 1.0]])}
->>> [(name, matrix.tolist()) for name, matrix in conserved(layer, weights)]
-[('GL(a)', [[4.0]]), ('scaling', [[3.0]])]
+>>> found = conserved(SingleLayer(2, 1, a=1))
+>>> found.names, found.values(np.array([1, 2, 3, 0, 1, 1])).tolist()
+(('GL(a)', 'scaling'), [4, 3])
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
 import flint
@@ -40,55 +37,81 @@ import numpy as np
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture
+from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.training.losses import as_parameters
 
 
-def conserved(architecture: Architecture, parameters: Mapping[str, Array]) -> list[tuple[str, Array]]:
-    """The conserved matrices, each with the name of its symmetry; axes in front of the parameters stay."""
-    found = []
-    for symmetry in architecture.symmetries:
-        parts = []
-        for acted in symmetry.on:
-            M = parameters[acted.parameter]
-            lead = M.ndim - len(architecture.shapes[acted.parameter])
-            part = M[(slice(None),) * lead + acted.index] if acted.index else M
-            stacked = part.reshape(*part.shape[:lead], -1, *part.shape[-2:])
-            if acted.axis is None:
-                parts.append(acted.weight * (stacked**2).sum((-3, -2, -1), keepdims=True)[..., 0, :, :])
+class Conserved(NamedTuple):
+    """Quadratic forms that gradient flow conserves.
+
+    Attributes:
+        names: of the symmetry that each comes from.
+        forms: symmetric integer matrices B, one for each, with rows and columns for all D weights; entries
+            beside the diagonal count for both of their places.
+    """
+
+    names: tuple[str, ...]
+    forms: Array
+
+    def values(self, theta: Array) -> Array:
+        """θᵀBθ, for weights of any kind of numbers: ... × D gives ... × number of forms."""
+        found: Array = np.stack([((theta @ B) * theta).sum(-1) for B in self.forms], axis=-1)
+        return found
+
+
+def conserved(architecture: Architecture) -> Conserved:
+    """The forms of all known symmetries, n(n + 1)/2 for each GL(n); at one token also those of lightning."""
+    names: list[str] = []
+    forms: list[Array] = []
+    size = architecture.parameters
+    for symmetry, matrices in zip(architecture.symmetries, symmetry_matrices(architecture), strict=True):
+        n = symmetry.size
+        for r, s in product(range(n), repeat=2):
+            if r > s:
                 continue
-            rows = stacked if acted.axis == -2 else stacked.swapaxes(-1, -2)
-            gram = (rows @ rows.swapaxes(-1, -2)).sum(-3)
-            # g⁻ᵀ on rows has the generator −Sᵀ, and so has g⁻¹ from the right.
-            parts.append(-gram if acted.dual else gram)
-        found.append((symmetry.name, sum(parts[1:], parts[0])))
+            B = np.zeros((size, size), dtype=int)
+            for matrix in (matrices[r * n + s], matrices[s * n + r])[: 1 + (r < s)]:
+                for place, value in matrix.items():
+                    B[place] += value
+            assert (B == B.T).all()
+            names.append(symmetry.name)
+            forms.append(B)
     network = architecture.as_network()
     if architecture.t == 1 and network is not None and network.is_lightning:
-        for name in (name for name in architecture.shapes if name.startswith("K")):
-            pairs = parameters[name] @ parameters[name.replace("K", "Q")].swapaxes(-1, -2)
-            skew = pairs - pairs.swapaxes(-1, -2)
-            heads = len(architecture.shapes[name]) == 3
-            found += [("one token", M) for M in (np.moveaxis(skew, -3, 0) if heads else [skew])]
-    return found
+        start = 0
+        keys: Array = np.zeros(0, dtype=int)
+        for name, shape in network.shapes.items():
+            h, rows, columns = shape
+            index: Array = np.arange(start, start + h * rows * columns).reshape(shape)
+            start += h * rows * columns
+            if name.startswith("Q"):  # right behind its K
+                for head, (r, s) in product(range(h), combinations(range(rows), 2)):
+                    B = np.zeros((size, size), dtype=int)
+                    for sign, one, other in ((1, r, s), (-1, s, r)):
+                        k, q = keys[head, one], index[head, other]
+                        B[k, q] = B[q, k] = sign
+                    names.append("one token")
+                    forms.append(B)
+            else:
+                keys = index if name.startswith("K") else keys
+    return Conserved(tuple(names), np.array(forms, dtype=int).reshape(-1, size, size))
 
 
 def drift(architecture: Architecture, start: Array, path: Array, times: Array, decay: float = 0.0) -> float:
-    """The largest change of an entry of the conserved matrices along a path, from what theory says.
+    """The largest change of a conserved form along a path, from what theory says; 0 if there is none.
 
     Args:
+        architecture: whose weights they are.
         start: the weights at time 0, of length D.
         path: weights at some times, n × D.
         times: these n times.
-        decay: μ, for which the conserved matrices fall like e^{−2μt}.
+        decay: μ, for which the forms fall like e^{−2μt}.
     """
-    expected = conserved(architecture, as_parameters(architecture, start))
-    largest = 0.0
-    scale = np.exp(-2 * decay * times)[:, None, None]
-    for (_, now), (_, then) in zip(
-        conserved(architecture, as_parameters(architecture, path)), expected, strict=True
-    ):
-        largest = max(largest, float(np.abs(now - scale * then).max()))
-    return largest
+    found = conserved(architecture)
+    if not found.names:
+        return 0.0
+    expected = np.exp(-2 * decay * times)[:, None] * found.values(start)
+    return float(np.abs(found.values(path) - expected).max())
 
 
 #: The prime at which ranks are found.
@@ -103,7 +126,7 @@ class Count(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the matrices of :func:`conserved` are all there is; proved."""
+        """Whether the forms of :func:`conserved` are all there is; proved."""
         return self.known == self.bound
 
 
@@ -113,7 +136,7 @@ def count(architecture: Architecture, seed: int = 0, limit: int = 20_000) -> Cou
     A conserved function has a gradient orthogonal to those of all coordinates y_j of φ, hence to their
     brackets [∇y_i, ∇y_j] = H_j∇y_i − H_i∇y_j. So there are at most D less the dimension of the span of both
     at one point (Marcotte, Gribonval and Peyré, 2023); modulo a prime the span is no larger. At least there
-    are as many as the conserved matrices have independent differentials there.
+    are as many as the conserved forms have independent differentials there.
 
     Args:
         architecture: polynomial, and small enough for its coefficients.
@@ -128,11 +151,14 @@ def count(architecture: Architecture, seed: int = 0, limit: int = 20_000) -> Cou
     (Count(known=4, bound=4), True)
     """
     f = coefficient_map(architecture, limit=limit)
-    gens = np.array(f.ring.gens, dtype=object)
+    gens = f.ring.gens
     theta = np.random.default_rng(seed).integers(-99, 100, len(gens)).tolist()
-    matrices = [matrix for _, matrix in conserved(architecture, as_parameters(architecture, gens))]
-    functions = [M[i, j] for M in matrices for i in range(len(M)) for j in range(i, len(M))]
-    known = flint.nmod_mat([[int(h.derivative(x)(*theta)) for x in gens] for h in functions], _PRIME).rank()
+    forms = conserved(architecture).forms
+    known = (
+        flint.nmod_mat([[int(x) for x in B @ np.array(theta)] for B in forms], _PRIME).rank()
+        if len(forms)
+        else 0
+    )
     slopes = [[y.derivative(x) for x in gens] for y in f.polynomials]
     J = np.array([_residues(row, theta) for row in slopes], dtype=object)
     H = [np.array([_residues([g.derivative(x) for x in gens], theta) for g in row], object) for row in slopes]

@@ -147,8 +147,8 @@ def descent(
     ]  # fmt: skip
 
 
-def growth(path: Path) -> tuple[float, float]:
-    """d log‖θ‖ / d log t over the last ten-fold of time, and over the ten-fold before it."""
+def growth(path: Path) -> tuple[float, float, float]:
+    """d log‖θ‖ / d log t over the last ten-fold of time, over the ten-fold before it, and before that."""
     t, norm = path.times[1:], np.linalg.norm(path.weights[1:], axis=1)
 
     def slope(first: float, last: float) -> float:
@@ -156,9 +156,9 @@ def growth(path: Path) -> tuple[float, float]:
         return float((high - low) / np.log(last / first))
 
     if len(t) < 2:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     end = float(t[-1])
-    return slope(end / 10, end), slope(end / 100, end / 10)
+    return slope(end / 10, end), slope(end / 100, end / 10), slope(end / 1000, end / 100)
 
 
 def kept_values(loss: Loss, path: Path, decay: float) -> dict[str, Any]:

@@ -194,9 +194,7 @@ class Teacher:
             left, right = np.zeros((2, layer.a, layer.d))
             for i in range(stratum.r_a):
                 left[i, i] = right[i, i] = 1
-            return np.concatenate(
-                [(left @ g.T).ravel(), (right @ h).ravel(), (c @ V @ np.linalg.inv(g)).ravel()]
-            )
+            return np.concatenate([(left @ g.T).ravel(), (right @ h).ravel(), (c @ V @ g.T).ravel()])
         parameters = gaussian_weights(architecture, draw)
         if self.kind == "ranks":
             network = architecture.as_network()

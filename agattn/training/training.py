@@ -3,7 +3,7 @@ r"""Train, and say where the weights went: strata, ranks, distances, conserved q
 How a run ends is one of
 
 - ``"converged"``: the gradient is below :data:`SMALL`; only these are limit points;
-- ``"diverged"``: weights overflow, or still grow like a power of time while the loss falls;
+- ``"diverged"``: weights overflow, or grow like one power of time over a thousand-fold of it;
 - ``"stiff"``: the solver needed too many steps, and nothing is said of where the run would have gone;
 - ``"unfinished"``: time, or steps, ran out before; so end runs that converge like a power of time;
 - ``"sampled"``: Langevin dynamics, which does not end;
@@ -54,8 +54,9 @@ TOLERANCE = 1e-3
 _NOTHING = 1e-6
 #: Eigenvalues of the Hessian below this, relative to the largest, count as zero.
 _FLAT = 1e-9
-#: Weights grow for ever if they grow by at least this power of time, and hardly slower than ten-fold before.
-_GROWTH, _STEADY = 0.01, 0.7
+#: Weights go to infinity if they grow by at least this power of time, the same within this factor over the
+#: last three powers of ten.
+_GROWTH, _STEADY = 0.01, 1.4
 #: Seeds that are done together, and kept together.
 CHUNK = 20
 
@@ -102,9 +103,10 @@ def _up(x: float) -> str:
     return f"{ceil(x / unit) * unit:.0e}".replace("e-0", "e-")
 
 
-def require_scipy() -> None:
-    """Raise an InputError if scipy is not installed, which gradient flow needs."""
-    if find_spec("scipy") is None:
+def check(experiment: Experiment) -> None:
+    """Raise an InputError if an experiment cannot be done: for its teacher, or for want of scipy."""
+    experiment.teacher.loss(experiment.architecture, experiment.data, experiment.seeds[0])
+    if experiment.method == "flow" and find_spec("scipy") is None:
         raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'")
 
 
@@ -118,8 +120,7 @@ def train(experiment: Experiment, finished: Callable[[Line], None] = lambda _: N
     Raises:
         InputError: if the architecture has no such teacher, or scipy is missing for gradient flow.
     """
-    if experiment.method == "flow":
-        require_scipy()
+    check(experiment)
     lines = []
     for line in _runs(experiment):
         finished(line)
@@ -190,9 +191,10 @@ def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array]) -> str:
         return "sampled"
     if kept["gradient"][-1] <= SMALL:
         return "converged"
-    now, before = growth(path)
+    rates = growth(path)
     falls = len(path.times) > 2 and kept["loss"][-1] < kept["loss"][len(path.times) // 2]
-    return "diverged" if falls and now >= _GROWTH and now >= _STEADY * before > 0 else "unfinished"
+    steady = min(rates) >= _GROWTH and max(rates) <= _STEADY * min(rates)
+    return "diverged" if falls and steady else "unfinished"
 
 
 def fiber_dimension(architecture: Architecture) -> int | None:

@@ -1,0 +1,291 @@
+"""Training: losses, what flow conserves, how runs end, and the command."""
+
+import json
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import agattn as ag
+from agattn.errors import InputError
+from agattn.geometry.critical_points.loss import loss as exact_loss
+from agattn.geometry.variety.coordinates import coefficients
+from agattn.reports.training_report import training_report
+from agattn.training import analysis, paths
+from agattn.training.conserved import conserved, count, drift
+from agattn.training.experiment import Experiment, example, read_experiments
+from agattn.training.losses import PopulationLoss
+from agattn.training.teachers import Data, Teacher
+from agattn.training.training import start, train, training_jobs
+from tests.command_line import ROOT, call, validate
+
+SPHERE = Data(12, "sphere")
+#: Architectures, teachers and data that between them use every branch.
+CASES = [
+    (ag.SingleLayer(3, 2, 2), Teacher("stratum", stratum=(2, 1, 3)), Data()),
+    (ag.SingleLayer(2, 1, t=1), Teacher(), Data()),
+    (ag.SingleLayer(2, 2), Teacher("zariski"), Data(9)),
+    (ag.DeepNetwork((2, 2), (1,), t=2, heads=2), Teacher("limit"), Data()),
+    (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), Teacher("limit"), SPHERE),
+    (ag.DeepNetwork((2, 2, 2), (2, 2), t=2, skip=True), Teacher("ranks", ranks=(1, 2)), SPHERE),
+    (ag.DeepNetwork((2, 2, 2), (1, 2), t=2, heads=(2, 1), normalization="softmax"), Teacher(), SPHERE),
+    (ag.Network([ag.Perceptron([3, 1], degree=2)], dim=2), Teacher("outside"), Data(9)),
+]
+
+
+@pytest.mark.parametrize(("architecture", "teacher", "data"), CASES, ids=lambda x: str(x)[:20])
+def test_gradients_and_hessians_are_derivatives(architecture, teacher, data):
+    loss = teacher.loss(architecture, data, seed=1)
+    draw = np.random.default_rng(0)
+    theta = draw.standard_normal((3, architecture.parameters)) / 2
+    d = draw.standard_normal(architecture.parameters)
+    ahead, behind = loss(theta + 1e-6 * d), loss(theta - 1e-6 * d)
+    values, gradient = loss(theta)
+    assert np.allclose((ahead[0] - behind[0]) / 2e-6, gradient @ d, rtol=1e-6)
+    assert np.allclose((ahead[1] - behind[1]) / 2e-6, loss.hessian(theta) @ d, rtol=1e-5, atol=1e-6)
+    assert np.allclose(values[1], loss(theta[1:2])[0][0])
+
+
+@pytest.mark.parametrize("layer", [ag.SingleLayer(2, 2, 1, t=3), ag.SingleLayer(2, 2, t=1)])
+def test_the_loss_of_the_population_is_the_exact_one(layer):
+    draw = np.random.default_rng(3)
+    K, Q, V = (draw.integers(-3, 4, shape) for shape in layer.shapes.values())
+    target = draw.integers(-3, 4, layer.ambient_dimension)
+    y = coefficients(layer, K.T @ Q, V).tolist()
+    exact = exact_loss(layer, "gaussian", target=target.tolist()).value([Fraction(x) for x in y])
+    theta = np.concatenate([M.ravel() for M in (K, Q, V)])[None].astype(float)
+    assert PopulationLoss(layer, target)(theta)[0][0] == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.parametrize(("architecture", "teacher", "data"), CASES, ids=lambda x: str(x)[:20])
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+def test_flow_conserves_what_the_symmetries_say(architecture, teacher, data, decay):
+    loss = teacher.loss(architecture, data, seed=1)
+    first = start(architecture, 0.3, seed=2)
+    path = paths.flow(loss, first, time=3 / (1 + loss(first[None])[0][0]), decay=decay)
+    objective = loss(path.weights)[0] + decay / 2 * (path.weights**2).sum(1)
+    assert path.problem is None and objective[-1] < objective[0] - 1e-7
+    assert drift(architecture, first, path.weights, path.times, decay) < 1e-8
+    found = conserved(architecture)
+    assert len(found.names) > 0  # decay shows, and so do changes of the weights
+    assert decay == 0 or drift(architecture, first, path.weights, path.times) > 1e-6
+    assert np.abs(found.values(1.1 * first) - found.values(first)).max() > 1e-3
+
+
+def test_conserved_forms_are_those_of_the_theory():
+    network = ag.DeepNetwork((2, 3, 2), (2, 1), t=2, heads=(1, 2))
+    w = {name: np.random.default_rng(1).integers(-5, 6, shape) for name, shape in network.shapes.items()}
+    theta = np.concatenate([M.ravel() for M in w.values()])
+
+    def upper(M):
+        return (M * (2 - np.eye(len(M), dtype=int)))[np.triu_indices(len(M))].tolist()
+
+    K, Q, V = ([*w[f"{letter}_1"], *w[f"{letter}_2"]] for letter in "KQV")
+    between = V[0] @ V[0].T - sum(M.T @ M for letter in (K, Q, V) for M in letter[1:])
+    inside = [
+        [*upper(q @ q.T - k @ k.T), (k**2).sum() - (v**2).sum()] for k, q, v in zip(K, Q, V, strict=True)
+    ]
+    assert conserved(network).values(theta).tolist() == [*inside[0], *upper(between), *inside[1], *inside[2]]
+    assert [
+        conserved(A).names.count(name) for A, *_ in CASES[4:7] for name in ("GL(a)", "scaling", "GL(d)")
+    ] == [
+        6,
+        2,
+        3,
+        6,
+        2,
+        0,
+        5,
+        0,
+        3,
+    ]  # softmax has no scaling and skips no bases
+
+
+@pytest.mark.parametrize(
+    ("architecture", "number"),
+    [(ag.SingleLayer(2, 1), 4), (ag.SingleLayer(2, 2, 1), 2), (ag.SingleLayer(2, 1, t=1), 5),
+     (ag.DeepNetwork((2, 2), (1,), t=2, heads=2), 4),
+     (ag.Network([ag.Perceptron([2, 1], degree=2)], dim=2), 2)],
+    ids=str,
+)  # fmt: skip
+def test_nothing_else_is_conserved(architecture, number):
+    found = count(architecture)
+    assert found == (number, number) and found.complete
+
+
+def test_generic_teachers_are_learned_with_the_fiber_as_zeros():
+    runs = train(Experiment(ag.SingleLayer(3, 2, 2), scale=0.1, seeds=tuple(range(6))))
+    assert {run["outcome"] for run in runs} == {"converged"}
+    zeros = analysis.zeros(runs)
+    assert zeros.n >= 5 and zeros.successes == zeros.n
+    assert all(run["fiber_dimension"] == 5 and run["drift"] < 1e-8 for run in runs)
+    assert all(run["stratum"] == [2, 2, 3] and not run["singular"] for run in runs if run["loss"] < 1e-20)
+    validate_all(runs)
+
+
+def test_weights_diverge_to_a_limit_of_two_heads_at_the_proved_rate():
+    network = ag.DeepNetwork((2, 2), (1,), t=2, heads=2)
+    [run] = ag.train(network, "limit", seeds=1, time=1e7)
+    assert run["outcome"] == "diverged" and run["diverged"] and run["drift"] < 1e-8
+    assert run["ranks"] is run["stratum"] is run["hessian_zeros"] is None
+    assert analysis.exponent(run, "loss") == pytest.approx(-9 / 11, rel=0.05)
+    assert analysis.exponent(run, "norm") == pytest.approx(1 / 11, rel=0.1)
+
+
+def test_what_goes_wrong_is_no_limit_point(monkeypatch):
+    layer = ag.SingleLayer(2, 1)
+    [wild] = ag.train(layer, seeds=1, method="descent", rate=50.0, steps=100)
+    assert (wild["outcome"], wild["diverged"], wild["stratum"], wild["ranks"]) == (
+        "diverged",
+        True,
+        None,
+        None,
+    )
+    assert np.isfinite(wild["loss"])
+    monkeypatch.setattr(paths, "MOST_STEPS", 12)
+    [stiff] = ag.train(layer, seeds=1)
+    assert (stiff["outcome"], stiff["stratum"], stiff["hessian_zeros"]) == ("stiff", None, None)
+    assert stiff["time"] < 1e6
+    validate_all([wild, stiff])
+
+
+def test_descent_follows_the_flow_and_langevin_samples():
+    layer = ag.SingleLayer(2, 1)
+    loss = Teacher().loss(layer, Data(), seed=0)
+    first = start(layer, 0.5, 0)
+    errors = []
+    for steps in (500, 1000, 2000):
+        [path] = paths.descent(loss, first[None], steps, 1 / steps)
+        errors.append(np.abs(path.weights[-1] - paths.flow(loss, first, 1.0).weights[-1]).max())
+    assert all(1.8 < a / b < 2.2 for a, b in pairwise(errors))
+
+    # At equilibrium of L + μ/2 ‖θ‖² with temperature T every weight has ⟨θ ∂/∂θ⟩ = T; here without a loss.
+    class Nothing(type(loss)):
+        def __call__(self, theta):
+            return 0 * theta[:, 0], 0 * theta
+
+    none = Nothing(layer, np.zeros(layer.ambient_dimension))
+    chains = paths.descent(none, np.zeros((400, 10)), 400, 0.05, decay=1.0, temperature=0.3, seeds=range(400))
+    assert np.var([path.weights[-1] for path in chains]) == pytest.approx(0.3 / (1 - 0.05 / 2), rel=0.06)
+    [run] = ag.train(layer, seeds=1, method="langevin", temperature=1e-3, steps=50)
+    assert run["outcome"] == "sampled"
+
+
+def test_untrained_weights_are_the_start_of_training():
+    [bare] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], method="untrained")
+    [run] = ag.train(ag.SingleLayer(3, 2, 2), seeds=[7], time=1.0)
+    assert bare["loss"] == pytest.approx(run["history"]["loss"][0], rel=1e-3)
+    assert bare["outcome"] == "untrained" and bare["drift"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seeds = 3", "has no experiment"),
+        ("[experiment]\nteacher = {}", "one of layer, network, model"),
+        ("[experiment]\nlayer = {d = 2}", "has no d_out"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\nmethod = 'flw'", "no method 'flw'; did you mean 'flow'"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\nscale = 0", "scale is 0; it must be a number above 0"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\nteacher = {kind = 'stratum'}", "needs stratum"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\nseeds = '5..'", "seeds is '5..'"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\ntemperature = 1", "temperature belongs to"),
+        ("[experiment]\nlayer = {d = 2, d_out = 1}\ndata = {noise = 1}", "no noise; give samples"),
+        ("experiment = 3", "must be a table"),
+        ("x", "not TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(text, message):
+    with pytest.raises(InputError, match=message):
+        read_experiments(text)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "options", "message"),
+    [
+        (ag.SingleLayer(2, 1), {"teacher": "limit"}, "no limits outside M"),
+        (ag.SingleLayer(2, 1), {"teacher": (3, 1, 3)}, "not a stratum"),
+        (ag.SingleLayer(2, 1), {"teacher": (0, 0, 0)}, "the function 0"),
+        (ag.SingleLayer(2, 1), {"scal": 1}, "no option 'scal'; did you mean 'scale'"),
+        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {}, "give a number of samples"),
+        (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {"samples": 5, "teacher": "zariski"}, "has no exact loss"),
+    ],
+)
+def test_what_cannot_be_trained_is_told(architecture, options, message):
+    with pytest.raises(InputError, match=message):
+        ag.train(architecture, seeds=1, **options)
+
+
+FILE = """
+seeds = 2
+[[experiment]]
+name = "generic"
+layer = {d = 2, d_out = 1}
+[[experiment]]
+name = "same, from small weights"
+layer = {d = 2, d_out = 1}
+scale = 0.01
+time = 10
+"""
+
+
+def validate_all(runs):
+    for run in runs:
+        validate("train", json.loads(json.dumps(run, allow_nan=False)))
+
+
+def test_the_command_keeps_runs_and_reports(tmp_path):
+    (tmp_path / "c.toml").write_text(FILE)
+    words = ("train", tmp_path / "c.toml", "--cache", tmp_path / "kept")
+    first = call(*words, "-O", tmp_path / "a.jsonl", "--report", tmp_path / "r")
+    lines = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text().splitlines()]
+    validate_all(lines)
+    assert [(line["experiment"], line["seed"]) for line in lines] == [
+        (name, seed) for name in ("generic", "same, from small weights") for seed in (0, 1)
+    ]
+    assert (first.status, first.err.splitlines()[1]) == (0, "2 jobs, 4 results: 2 converged, 2 unfinished")
+    assert "4 runs of 2 experiments" in (tmp_path / "r" / "report.md").read_text()
+    again = call(*words)
+    assert again.out == (tmp_path / "a.jsonl").read_text() and "(2 from the cache)" in again.err
+    assert "4 runs in 2 jobs, 2 of them cached" in call(*words, "--dry-run").out
+    # The name of an experiment is not what is kept.
+    (tmp_path / "c.toml").write_text(FILE.replace('"generic"', '"renamed"'))
+    assert call(*words, "--seeds", "0..1").out == again.out.replace('"generic"', '"renamed"')
+    assert len(training_jobs(read_experiments(FILE, "0..99"))) == 10
+
+
+def test_the_command_refuses_what_it_cannot_do_before_the_work(tmp_path):
+    impossible = '[[experiment]]\nname = "no"\nlayer = {d = 2, d_out = 1}\nteacher = {kind = "limit"}\n'
+    (tmp_path / "c.toml").write_text(FILE + impossible)
+    ended = call("train", tmp_path / "c.toml", "--cache", tmp_path / "kept")
+    assert (
+        (ended.status, ended.out) == (2, "")
+        and "no: M(2,1,2)" in ended.err
+        and len(ended.err.splitlines()) == 1
+    )
+
+
+def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
+    assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
+    ended = call(
+        "train", ROOT / "examples" / "train.toml", "--no-cache", "--seeds", "1", "--report", tmp_path
+    )
+    assert ended.status == 0 and len(ended.out.splitlines()) == 4
+    assert "two layers" in (tmp_path / "report.md").read_text() and (tmp_path / "losses.svg").exists()
+
+
+def test_reports_count_runs_and_frequencies():
+    runs = [dict(run) for run in ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)]
+    document = training_report(runs, "", "agattn train", pictures=False)
+    [table] = document.sections[0].blocks
+    assert table.rows[0][1:3] == ("3", "3 converged")
+    assert analysis.ends(runs) == {"(1,1,2)": analysis.Frequency(3, 3)}
+    assert analysis.passes(runs)["(1,1,2)"].successes == 3
+    assert [str(found) for found in analysis.rank_one_heads(runs)] == ["3 of 3 (100 %, 44 to 100 %)"]
+    assert all(0 < t < 1e4 for t in analysis.learning_times(runs))
+
+
+def test_intervals_of_wilson_are_those_of_its_quadratic():
+    for k, n in ((1, 7), (30, 100), (999, 1000)):
+        for p in analysis.wilson(k, n):
+            assert (k / n - p) ** 2 == pytest.approx(1.959963984540054**2 * p * (1 - p) / n)
