@@ -469,9 +469,18 @@ class NetworkFiber(Record):
         dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
 
     class Comparison(Record):
+        class Step(Record):
+            name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
+            parameters: Key[list[str], "The arrays that it moves."]
+            order: Key[list[Positive], "Of neurons and heads: where each comes from, from 1; else empty."]
+            matrix: Key[list[list[str]], "The element of GL(n), or a row of factors; exact, as text."]
+
         equal: Key[bool, "Whether both compute the same function."]
         evidence: Key[Literal["proved", "modular"], "That functions are not equal is proved."]
         error_probability: Key[Probability, "Of modular evidence; else 0."]
+        symmetry: Key[
+            list[Step] | None, "Known symmetries whose product connects them; null if none are found."
+        ]
 
     architecture: Key[Architecture, "The network or the model."]
     case: Key[

@@ -68,7 +68,16 @@ def test_a_fiber(models):
     found = document("fiber", "--model", "sums.toml", "one.json", "--other", "scaled.json")
     assert (found["dimension"], found["upper_bound"], found["evidence"]) == (6, 6, "proved")
     assert found["symmetries"] == [{"name": "neuron", "dimension": 5}] and not found["generic"]
-    assert found["equivalent"] == {"equal": True, "evidence": "proved", "error_probability": 0}
+    equivalent = found["equivalent"]
+    assert (equivalent["equal"], equivalent["evidence"], equivalent["error_probability"]) == (
+        True,
+        "proved",
+        0,
+    )
+    assert equivalent["symmetry"] == [
+        {"name": "neurons", "parameters": ["W_1_1", "W_1_2"], "order": [1, 2, 3, 4, 5],
+         "matrix": [["1/2", "1", "1", "1", "1"]]},
+    ]  # fmt: skip
     said = call("fiber", "--model", "sums.toml", "one.json", "--other", "half.json")
     assert "dimension at the weights 6: the symmetries have 5 (neuron 5)" in said.out
     assert said.out.endswith("half.json: another function (proved)\n")

@@ -53,6 +53,7 @@ from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
 from agattn.geometry.identifiability.virtual_weights import partial_products, virtual_weights
 from agattn.geometry.singularities.brackets import MOST_PARAMETERS, rank_and_bound
+from agattn.geometry.singularities.connecting import Step, act, connecting
 from agattn.geometry.singularities.families import (
     Vector,
     Weights,
@@ -68,19 +69,32 @@ _ORDERS = 4
 class Comparison(NamedTuple):
     """Whether two weights have one function, and how that is known.
 
-    As :func:`~agattn.geometry.singularities.families.same_function` finds it.
+    Attributes:
+        equal: as :func:`~agattn.geometry.singularities.families.same_function` finds it.
+        evidence: always proved for other functions.
+        error: of modular evidence, a bound on the probability that the functions are not equal.
+        symmetry: known symmetries whose product takes one to the other, if such were found
+            (:mod:`~agattn.geometry.singularities.connecting`); they prove the equality.
     """
 
     equal: bool
     evidence: Evidence
     error: float
+    symmetry: tuple[Step, ...] | None = None
 
     def as_json(self) -> dict[str, object]:
         """The comparison, JSON-ready."""
-        return {"equal": self.equal, "evidence": self.evidence.value, "error_probability": self.error}
+        steps = None if self.symmetry is None else [step.as_json() for step in self.symmetry]
+        return {
+            "equal": self.equal, "evidence": self.evidence.value, "error_probability": self.error,
+            "symmetry": steps,
+        }  # fmt: skip
 
     def __str__(self) -> str:
-        return f"{'the same' if self.equal else 'another'} function ({self.evidence})"
+        said = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
+        if self.symmetry is None:
+            return f"{said}; no known symmetry was found" if self.equal else said
+        return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
 
 class Directions(NamedTuple):
@@ -271,13 +285,7 @@ class NetworkFiber(Shown):
             back = inverse(g)
             if back is None:
                 raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
-            for acted in symmetry.on:
-                part = moved[acted.parameter][acted.index]
-                if acted.axis is None:
-                    part[...] = part * (g if acted.weight > 0 else back)[0, 0] ** abs(acted.weight)
-                else:
-                    rows = np.moveaxis(part, acted.axis, 0)
-                    rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
+            act(moved, symmetry, g, back)
         return Weights(network, moved).exact()
 
     def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
@@ -290,7 +298,12 @@ class NetworkFiber(Shown):
 
     def compare(self, other: Mapping[str, Any], seed: int = 0) -> Comparison:
         """The same, with its evidence: "no" is always proved."""
-        return Comparison(*same_function(self.weights, weights_of(self.weights.architecture, other), seed))
+        given = weights_of(self.weights.architecture, other)
+        equal, evidence, error = same_function(self.weights, given, seed)
+        steps = connecting(self.weights, given) if equal else None
+        if steps is None:
+            return Comparison(equal, evidence, error)
+        return Comparison(True, Evidence.PROVED, 0.0, steps)
 
 
 def weights_of(architecture: Architecture, given: Any) -> Weights:

@@ -1,0 +1,211 @@
+r"""Which known symmetry takes one set of weights to another: layer after layer, by linear equations.
+
+Between two layers acts a group GL(n) or a factor for each neuron, and neurons can be permuted; so can the
+heads of a layer, and each has its own GL(a) and a factor between A and V. Go through the layers from the
+input on. Once the columns of a layer's matrices are as they must be, the group elements of its heads solve
+linear equations, Q' = gQ and K' = sK; then the rows of its last matrix give the permutation and the factors
+of neurons, or W' = gW the element of GL(n). The product of these is applied at each step; where it ends in
+the other weights exactly, it is proved that both have one function. Nothing is concluded where it does not:
+symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
+
+>>> import agattn as ag
+>>> from agattn.geometry.singularities.families import Weights
+>>> model = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=2)
+>>> one = Weights(model, {"W_1_1": [[1, 2], [3, 1]], "W_1_2": [[2, 5]]})
+>>> other = Weights(model, {"W_1_1": [[3, 1], [-1, -2]], "W_1_2": [[5, -2]]})
+>>> for step in connecting(one, other) or []:
+...     print(step)
+neurons 2, 1 with factors 1, −1 (W_1_1, W_1_2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.arithmetic import Array
+from agattn.algebra.echelon import echelon, rational_matrix
+from agattn.architectures import Architecture, Symmetry
+from agattn.geometry.identifiability.gauge import inverse
+from agattn.geometry.singularities.families import Weights
+
+Arrays = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One symmetry of a product.
+
+    Attributes:
+        name: ``GL(a)``, ``scaling``, ... as an architecture calls it; ``neurons``; or ``heads``.
+        parameters: the arrays that it moves.
+        order: of neurons and heads: where each comes from, from 1.
+        matrix: of a group GL(n) its element; of factors a row of them.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    order: tuple[int, ...] = ()
+    matrix: tuple[tuple[Fraction, ...], ...] = ()
+
+    def __str__(self) -> str:
+        numbers = [", ".join(str(x).replace("-", "−") for x in row) for row in self.matrix]
+        parts = [", ".join(map(str, self.order))] if self.order else []
+        if self.matrix:
+            word = "with factors" if self.name == "neurons" else "by"
+            rows = "; ".join(numbers)
+            parts.append(f"{word} {rows if len(numbers) == 1 else f'({rows})'}")
+        return f"{self.name} {' '.join(parts)} ({', '.join(self.parameters)})"
+
+    def as_json(self) -> dict[str, object]:
+        """The step with exact numbers as text."""
+        matrix = [[str(x) for x in row] for row in self.matrix]
+        return {
+            "name": self.name, "parameters": list(self.parameters), "order": list(self.order),
+            "matrix": matrix,
+        }  # fmt: skip
+
+
+def act(arrays: Arrays, symmetry: Symmetry, g: Array, back: Array) -> None:
+    """Let a group element g, with inverse ``back``, act on exact arrays, which change."""
+    for acted in symmetry.on:
+        part = arrays[acted.parameter][acted.index]
+        if acted.axis is None:
+            part[...] = part * (g if acted.weight > 0 else back)[0, 0] ** abs(acted.weight)
+        else:
+            rows = np.moveaxis(part, acted.axis, 0)
+            rows[...] = np.tensordot(back.T if acted.dual else g, rows, axes=1)
+
+
+def connecting(one: Weights, other: Weights) -> tuple[Step, ...] | None:
+    """Known symmetries whose product takes weights exactly to other ones; ``None`` if none are found."""
+    arrays, target = one.exact(), other.exact()
+    steps: list[Step] = []
+    for label, inside, after in _in_order(one.architecture):
+        steps += _heads(label, arrays, target)
+        for symmetry in inside:
+            steps += _element(symmetry, arrays, target)
+        neurons = [symmetry for symmetry in after if symmetry.name == "neuron"]
+        for group in _wires(neurons):
+            steps += _neurons(group, arrays, target)
+        for symmetry in after:
+            if symmetry not in neurons:
+                steps += _element(symmetry, arrays, target)
+    if any((arrays[name] != array).any() for name, array in target.items()):
+        return None
+    return tuple(steps)
+
+
+def _label(parameter: str) -> str:
+    """What the parameters of one layer have in common: "1_2" of W_1_2."""
+    return parameter.partition("_")[2]
+
+
+def _first(symmetry: Symmetry) -> Any:
+    """The part from which the element is found: of a head Q, else the first that is not dual."""
+    parts = [acted for acted in symmetry.on if not acted.dual]
+    return next((acted for acted in parts if acted.parameter.startswith("Q_")), parts[0])
+
+
+def _in_order(architecture: Architecture) -> Iterator[tuple[str, list[Symmetry], list[Symmetry]]]:
+    """The layers from the input on, each with the symmetries inside it, and those between it and the next."""
+    for label in dict.fromkeys(map(_label, architecture.shapes)):
+        own = [s for s in architecture.symmetries if _label(_first(s).parameter) == label]
+        inside = [s for s in own if {_label(acted.parameter) for acted in s.on} == {label}]
+        yield label, inside, [s for s in own if s not in inside]
+
+
+def _wires(neurons: Sequence[Symmetry]) -> list[list[Symmetry]]:
+    """The neurons by what they act on."""
+    groups: dict[tuple[str, ...], list[Symmetry]] = {}
+    for symmetry in neurons:
+        groups.setdefault(tuple(acted.parameter for acted in symmetry.on), []).append(symmetry)
+    return list(groups.values())
+
+
+def _heads(label: str, arrays: Arrays, target: Arrays) -> list[Step]:
+    """Permute the heads of a layer so that each KᵀQ is a multiple of the one it must become."""
+    names = tuple(name for name in arrays if _label(name) == label and arrays[name].ndim == 3)
+    K, Q = f"K_{label}", f"Q_{label}"
+    if K not in names or Q not in names or len(arrays[K]) < 2:
+        return []
+    forms, wanted = (
+        [(k.T @ q).ravel() for k, q in zip(given[K], given[Q], strict=True)] for given in (arrays, target)
+    )
+    order = _matched(forms, wanted)
+    if order is None or order == sorted(order):
+        return []
+    for name in names:
+        arrays[name] = arrays[name][order]
+    return [Step("heads", names, tuple(i + 1 for i in order))]
+
+
+def _neurons(group: Sequence[Symmetry], arrays: Arrays, target: Arrays) -> list[Step]:
+    """Permute neurons and scale them, so that what comes into each is what must."""
+
+    def incoming(given: Arrays) -> list[Array]:
+        return [
+            np.concatenate([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0])
+            for neuron in group
+        ]
+
+    lines, wanted = incoming(arrays), incoming(target)
+    order = _matched(lines, wanted)
+    if order is None:
+        return []
+    before = {name: arrays[name].copy() for name in dict.fromkeys(a.parameter for a in group[0].on)}
+    for neuron, source in zip(group, order, strict=True):
+        for acted, of in zip(neuron.on, group[source].on, strict=True):
+            arrays[acted.parameter][acted.index] = before[of.parameter][of.index]
+    factors = []
+    for neuron, line, i in zip(group, wanted, order, strict=True):
+        factors.append(s := _ratio(lines[i], line) or Fraction(1))
+        act(arrays, neuron, np.array([[s]]), np.array([[1 / s]]))
+    if order == sorted(order) and set(factors) == {1}:
+        return []
+    return [Step("neurons", tuple(before), tuple(i + 1 for i in order), (tuple(factors),))]
+
+
+def _matched(lines: Sequence[Array], wanted: Sequence[Array]) -> list[int] | None:
+    """For each vector that is wanted one of the others, each once, that is a multiple of it."""
+    left, order = list(range(len(lines))), []
+    for line in wanted:
+        found = next((i for i in left if _ratio(lines[i], line) is not None), None)
+        if found is None:
+            return None
+        left.remove(found)
+        order.append(found)
+    return order
+
+
+def _ratio(of: Array, to: Array) -> Fraction | None:
+    """The s ≠ 0 with to = s·of; 1 if both are 0; ``None`` if there is none."""
+    if not of.any() or not to.any():
+        return None if of.any() or to.any() else Fraction(1)
+    at = int(np.flatnonzero(of)[0])
+    s = Fraction(to[at]) / Fraction(of[at])
+    return s if s and (of * s == to).all() else None
+
+
+def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[Step]:
+    """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
+    acted = _first(symmetry)
+    part, wanted = (given[acted.parameter][acted.index] for given in (arrays, target))
+    if acted.axis is None:
+        s = _ratio(part.ravel(), wanted.ravel())
+        g = None if s is None else np.array([[s if acted.weight > 0 else 1 / s]])
+    else:
+        rows, to = (np.moveaxis(x, acted.axis, 0).reshape(symmetry.size, -1) for x in (part, wanted))
+        columns = echelon(rational_matrix(rows.tolist(), rows.shape[1]))[1]
+        square = inverse(rows[:, columns]) if len(columns) == symmetry.size else None
+        g = None if square is None else to[:, columns] @ square
+    back = None if g is None else inverse(g)
+    if g is None or back is None or (g == np.eye(symmetry.size, dtype=int)).all():
+        return []
+    act(arrays, symmetry, g, back)
+    names = tuple(dict.fromkeys(acted.parameter for acted in symmetry.on))
+    return [Step(symmetry.name, names, (), tuple(tuple(map(Fraction, row)) for row in g.tolist()))]
