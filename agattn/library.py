@@ -269,7 +269,7 @@ def critical_points(
         samples: the number of random samples.
         target: the N coordinates of the function that the loss is the distance to; random if not given.
         seed: of random samples and targets.
-        engine: ``"macaulay2"``, ``"singular"``, or ``"auto"`` for the first one installed.
+        engine: ``"singular"``, ``"macaulay2"``, ``"msolve"``, or ``"auto"`` for the first of these installed.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
             for the smooth part alone.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
@@ -301,7 +301,7 @@ def critical_points(
     else:
         given = loss_of_data(one, *data)
     return count_critical_points(
-        given, _any_installed(engine, ("singular", "macaulay2")), method=method,
+        given, _any_installed(engine, ("singular", "macaulay2", "msolve")), method=method,
         characteristic=characteristic, limits=Limits(timeout, memory), force=force, progress=progress,
     )  # fmt: skip
 

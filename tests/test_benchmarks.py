@@ -31,6 +31,12 @@ def test_scripts():
     assert "\n2,1,2 " in benchmark("emitted_scripts.py", "--cutoff", "5", "--layers", "2,1,2")
 
 
+@pytest.mark.engine
+def test_critical_points():
+    said = benchmark("critical_points.py", "--cases", "1")
+    assert said.rstrip().endswith("14, 14, 10")
+
+
 @pytest.mark.slow
 def test_dimensions():
     pytest.importorskip("jax")  # in the extra benchmarks, too large for all tests

@@ -13,7 +13,13 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.engines.engine import Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
-from agattn.systems.explicit import fiber, fiber_up_to_scaling, graph
+from agattn.systems.explicit import (
+    critical_equations,
+    critical_points,
+    fiber,
+    fiber_up_to_scaling,
+    graph,
+)
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
@@ -37,6 +43,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
     environment.globals |= {"graph": graph, "fiber": fiber, "fiber_up_to_scaling": fiber_up_to_scaling}
+    environment.globals |= {"critical_points": critical_points, "critical_equations": critical_equations}
     environment.filters |= {
         "m2row": _braces,
         "rows": lambda rows: _braces(map(_braces, rows)),

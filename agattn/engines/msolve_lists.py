@@ -30,8 +30,14 @@ from agattn.algebra.echelon import fraction, rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series, minimal_generators
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
 from agattn.engines.transcript import framed
-from agattn.errors import TranscriptError
-from agattn.systems.explicit import fiber, fiber_up_to_scaling, graph
+from agattn.errors import EngineError, TranscriptError
+from agattn.systems.explicit import (
+    critical_equations,
+    critical_points,
+    fiber,
+    fiber_up_to_scaling,
+    graph,
+)
 from agattn.systems.problem import Answer, Problem
 
 Interval = tuple[Fraction, Fraction]
@@ -493,7 +499,39 @@ def _read_fibers(answers: Mapping[str, str], problem: Problem) -> Found:
     return integers, {}
 
 
+def _finite(text: str, ring: PolynomialRing) -> tuple[int, int]:
+    """The dimension of the zeros, 0 or −1, and their number with multiplicity."""
+    basis = read_basis(text, ring, names=names_of(ring))
+    series = hilbert_series((f.leading_exponents for f in basis), len(ring))
+    if series.dimension > 0:
+        raise EngineError(
+            f"the critical points have dimension {series.dimension}, and msolve's script finds no degree in "
+            "the coordinates; use macaulay2 or singular"
+        )
+    return series.dimension, series.degree
+
+
+def _read_critical_points(answers: Mapping[str, str], problem: Problem) -> Found:
+    integers = {"strata": len(problem.data["parts"])}
+    for name, system in critical_points(problem):
+        kind, _, label = name.partition("@")
+        i = label.partition(".")[0]
+        if kind == "lower":
+            integers[f"lower@{i}"] += int(_has_zeros(_said(answers, name), system[0].ring))
+        else:
+            found = _finite(_said(answers, name), system[0].ring)
+            integers |= {f"dimension@{i}": found[0], f"degree@{i}": found[1], f"lower@{i}": 0}
+    return integers, {}
+
+
+def _read_critical_equations(answers: Mapping[str, str], problem: Problem) -> Found:
+    ring = critical_equations(problem)[0].ring
+    return dict(zip(("dimension", "degree"), _finite(_said(answers, "critical"), ring), strict=True)), {}
+
+
 _READERS: Mapping[str, Callable[[Mapping[str, str], Problem], Found]] = {
+    "critical-equations": _read_critical_equations,
+    "critical-points": _read_critical_points,
     "fiber": _read_fibers,
     "hilbert-function": _read_hilbert_function,
     "implicit-ideal": _read_ideal,

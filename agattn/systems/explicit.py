@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+
+import numpy as np
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, all_minors
 from agattn.architectures import SingleLayer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, generic_matrices
-from agattn.systems.problem import Point
+from agattn.systems.problem import Point, Problem
 
 Polynomials = tuple[Polynomial, ...]
 
@@ -60,3 +62,53 @@ def fiber_up_to_scaling(
     form = sum((gen * (n + 1) for n, gen in enumerate(ring.gens[: d * d])), ring.zero())
     value = sum((entry * (n + 1) for n, entry in enumerate(entries)), Fraction(0))
     return (*equations, form), (*equations, form - value)
+
+
+def critical_points(problem: Problem) -> Iterator[tuple[str, Polynomials]]:
+    """The systems of the task critical-points with their names.
+
+    ``critical@i`` has the critical points on the i-th stratum, with s times what is avoided equal to 1;
+    ``lower@i.j`` those of them on its j-th lower strata.
+    """
+    layer, data = problem.layer, problem.data
+    block, (target,) = data["block"], data["linear"]
+    size = len(block)
+    for i, part in enumerate(data["parts"], 1):
+        ring = PolynomialRing(part.variables, problem.characteristic)
+
+        def lifted(f: Polynomial, ring: PolynomialRing = ring) -> Polynomial:
+            return ring.from_terms({(*exponents, 0): c for exponents, c in f.terms.items()})
+
+        A, V = (np.array([list(map(lifted, row)) for row in rows], dtype=object) for rows in (part.A, part.V))
+        y = list(coefficients(layer, A, V))
+        value = ring.zero()
+        for n, f in enumerate(y):
+            first = n - n % size
+            row = zip(block[n % size], y[first : first + size], strict=True)
+            value += f * (sum((g * w for w, g in row), ring.zero()) - 2 * target[n])
+        *variables, s = ring.gens
+        system = (*(value.derivative(x) for x in variables), s * lifted(part.avoided) - 1)
+        yield f"critical@{i}", system
+        for j, ideal in enumerate(part.lower, 1):
+            yield f"lower@{i}.{j}", (*system, *map(lifted, ideal))
+
+
+def critical_equations(problem: Problem) -> Polynomials:
+    """The system of the task critical-equations: equations, and the gradient as a combination of theirs."""
+    data = problem.data
+    block, (target,) = data["block"], data["linear"]
+    size, number = len(block), len(data["multipliers"])
+    ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
+
+    def lifted(f: Polynomial) -> Polynomial:
+        return ring.from_terms({(*exponents, *(0,) * number): c for exponents, c in f.terms.items()})
+
+    y, multipliers = ring.gens[: len(target)], ring.gens[len(target) :]
+    pairs = list(zip(multipliers, map(lifted, data["independent"]), strict=True))
+    system = list(map(lifted, data["equations"]))
+    for n, x in enumerate(y):
+        first = n - n % size
+        row = zip(block[n % size], y[first : first + size], strict=True)
+        gradient = sum((g * w for w, g in row), ring.zero()) - target[n]
+        system.append(gradient - sum((l * h.derivative(x) for l, h in pairs), ring.zero()))
+    return tuple(system)

@@ -6,7 +6,7 @@ import pytest
 import agattn as ag
 from agattn.engines import critical_points
 from agattn.engines.critical_points import count_critical_points
-from agattn.errors import InputError, TooLargeError, UndecidedError
+from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalSet
 from agattn.geometry.critical_points.loss import loss, loss_of_data
@@ -72,6 +72,15 @@ def test_over_the_rationals_the_hypersurface_proves_its_count(singular):
     assert (found.regular, found.evidence) == (6, Evidence.PROVED)
     by_weights = count_critical_points(norm, singular, characteristic=0)
     assert (by_weights.regular, by_weights.evidence) == (6, Evidence.MODULAR)
+
+
+def test_msolve_leaves_degrees_to_others(msolve_installation):
+    with pytest.raises(
+        EngineError, match=r"dimension 1, and msolve's script finds no degree .* use macaulay2"
+    ):
+        count_critical_points(loss(LAYER, samples=2), msolve_installation)
+    found = count_critical_points(loss(ag.SingleLayer(2, 1, 1)), msolve_installation, method="equations")
+    assert found.regular == 10
 
 
 def test_degenerate_data_have_no_wrong_count(singular):
