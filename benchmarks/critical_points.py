@@ -3,8 +3,8 @@
     python benchmarks/critical_points.py              # small layers; --large for those that take minutes
     python benchmarks/critical_points.py --limit 60   # seconds for each run of an engine
 
-Everything is computed modulo 32003, in one chart for each stratum. Times are wall-clock seconds of the engine's
-process, and in parentheses how many times the fastest of the row.
+Everything is computed modulo 32003, in one chart for each stratum. Times are wall-clock seconds of engines,
+and in parentheses how many times the fastest of the row.
 """
 
 from __future__ import annotations
