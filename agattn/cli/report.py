@@ -50,7 +50,7 @@ def command(
 ) -> int:  # fmt: skip
     """Write a report: claims with their evidence, strata, equations, figures, scripts and how to redo it.
 
-    With --model, of any polynomial model: its dimension, symmetries, kinds of points and a fiber. With
+    With --model, of any polynomial model: dimension, symmetries, equations, kinds of points, a fiber. With
     --study, a report of all the results of a study. report.html is one page that needs no network; report.md
     is the same as Markdown.
     """
@@ -62,7 +62,7 @@ def command(
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
     if not isinstance(architecture, SingleLayer) and architecture.as_network() is None:
-        return _of_model(architecture, folder, force, seed, as_json)
+        return _of_model(architecture, folder, max_degree, force, seed, as_json)
     from agattn.engines.run import Limits
     from agattn.verification.verify import Settings
 
@@ -86,17 +86,21 @@ def command(
     return document.exit_status
 
 
-def _of_model(model: Architecture, folder: Path, force: bool, seed: int, as_json: bool) -> int:
+def _of_model(
+    model: Architecture, folder: Path, max_degree: int, force: bool, seed: int, as_json: bool
+) -> int:
     """Report what is found out about a model, natively."""
     reason = "is for layers and networks of attention, whose claims engines decide"
-    options.leave_out(reason, "engine_name", "timeout", "memory", "max_degree")
+    options.leave_out(reason, "engine_name", "timeout", "memory")
     from agattn.reports.architecture_report import title
     from agattn.reports.document import refuse_another_report
     from agattn.reports.model_report import model_report
 
     refuse_another_report(folder, title(model))
     with progress(f"{model}") as update:
-        document = model_report(model, seed=seed, force=force, command=_command_line(), progress=update)
+        document = model_report(
+            model, max_degree=max_degree, seed=seed, force=force, command=_command_line(), progress=update
+        )
     said: dict[str, object] = {"architecture": model.as_json(), "model": {"summary": document.summary}}
     _save(document, folder, said if as_json else None)
     return document.exit_status

@@ -10,13 +10,14 @@ and the report says which limit.
 >>> document.summary
 'Dimension 6 in 10 coordinates, proved. Of 11 kinds of points: 7 singular, 4 smooth on their branch.'
 >>> [section.title for section in document.sections][1:5]
-['Dimension', 'Symmetries', 'Kinds of points', 'At general weights']
+['Dimension', 'Symmetries', 'Equations', 'Kinds of points']
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import comb
 from typing import TypeVar
 
 from agattn.architectures import Architecture
@@ -26,6 +27,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.singularities.brackets import bracket
 from agattn.geometry.singularities.model_points import model_kinds, model_singularities
 from agattn.geometry.singularities.network_fibers import network_fiber
@@ -37,6 +39,8 @@ from agattn.reports.document import Document, sections
 #: Coordinates are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12
 _LONGEST = 8  # terms of a coordinate that is written out
+#: Equations are looked for in degrees with no more monomials.
+_MOST_MONOMIALS = 5_000
 
 T = TypeVar("T")
 
@@ -44,6 +48,7 @@ T = TypeVar("T")
 def model_report(
     model: Architecture,
     *,
+    max_degree: int = 3,
     seed: int = 0,
     force: bool = False,
     command: str = "",
@@ -54,6 +59,7 @@ def model_report(
     Args:
         model: any polynomial architecture; of layers and networks of attention
             :func:`~agattn.reports.architecture_report.report` says more.
+        max_degree: of the equations.
         seed: of all random choices.
         force: go beyond the limits on sizes.
         command: the command line that makes this report.
@@ -80,6 +86,24 @@ def model_report(
     progress("the dimension")
     known = dimension(model, seed, force=force)
     coordinates = found_or_left_out("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
+    ideal: ModelIdeal | None = None
+    if coordinates is not None:
+        degree = _last_degree(coordinates, max_degree, force)
+        if degree < max_degree:
+            missing.append(
+                f"Equations of degree {degree + 1}: there are more than {_MOST_MONOMIALS} monomials, which"
+                " is the limit of reports; agattn ideal goes further."
+            )
+        proved = known.lower_bound if known.evidence is Evidence.PROVED else None
+        ideal = (
+            degree
+            and found_or_left_out(
+                "the equations",
+                lambda: compute_model_ideal(
+                    coordinates, degree, dimension=proved, seed=seed, force=force, step=progress
+                ),
+            )
+        ) or None
     symmetries = found_or_left_out("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
     points = found_or_left_out(
         "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
@@ -106,6 +130,8 @@ def model_report(
         coordinates=_coordinates(coordinates),
         dimension=tuple(tables(known)),
         symmetries=() if symmetries is None else tuple(tables(symmetries)),
+        equations=() if ideal is None else tuple(tables(ideal)),
+        degree=0 if ideal is None else len(ideal.degrees),
         points=() if points is None else tuple(tables(points)),
         closedness="" if points is None else points.closedness,
         fiber=() if fiber is None else tuple(tables(fiber)),
@@ -118,6 +144,13 @@ def model_report(
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
     return Document(title(model), _summary(known, coordinates, points), body, clock, exit_status=status)
+
+
+def _last_degree(coordinates: CoefficientMap, max_degree: int, force: bool) -> int:
+    """The last degree, at most the one asked for, whose monomials are not too many."""
+    N = len(coordinates.coordinates) + 1
+    degrees = range(1, max_degree + 1)
+    return max((n for n in degrees if force or comb(N + n - 1, n) <= _MOST_MONOMIALS), default=0)
 
 
 def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singularities | None) -> str:

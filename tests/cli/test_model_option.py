@@ -133,7 +133,6 @@ def test_a_study_of_models(models):
         ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
         ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
         ("fiber --model softmax.toml w.json", "agattn fiber is about polynomial models; 3×2"),
-        ("emit implicit-ideal --model sums.toml", "implicit-ideal is about a layer; give -d and -o"),
         ("rlct --model sums.toml", "give a FILE with weights W_1_1 and W_1_2 of 3×1"),
     ],
 )  # fmt: skip

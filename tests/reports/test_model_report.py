@@ -35,6 +35,7 @@ def test_the_report_of_the_twisted_cubic():
     assert document.exit_status == 0 and document.title == "Model twisted(s: 2)"
     said = markdown(document)
     assert "has 4 members" in said and "s = 0 (f = 0) | 0 | +0 to 2 | 4 | singular (cone)" in said
+    assert "to degree 3: 3 quadrics**" in said and "| 2 | 3 | 7 | 3 | proved |" in said
     assert re.search(r"λ = 1, m = 1 \(proved\)", said) and "Whether M is closed" in said
     page = Balanced()
     page.feed(html(document))
@@ -48,6 +49,13 @@ def test_what_is_not_decided_is_listed(monkeypatch):
     undecided = said.partition("## What is not decided")[2].partition("## How it is known")[0]
     assert "The coordinates: 2×1 → linear 2 → linear 2 has up to" in undecided
     assert "has 4 members" not in said and "Whether M is closed" in undecided
+
+
+def test_degrees_of_equations_are_limited(monkeypatch):
+    monkeypatch.setattr(room, "_MOST_MONOMIALS", 15)
+    said = markdown(model_report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)))
+    assert "Ideal of 2×1 → linear 1 → linear 2 to degree 2: 1 quadric" in said  # the determinant
+    assert "Equations of degree 3: there are more than 15 monomials, which is the limit of reports" in said
 
 
 def test_beyond_the_limits_the_rest_is_reported(monkeypatch):
