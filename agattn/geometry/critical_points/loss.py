@@ -4,7 +4,7 @@ The output (c, τ) at the tokens X is linear in the coordinates y of
 :mod:`agattn.geometry.variety.coordinates`,
 
 .. math:: φ(X)_{cτ} = \sum_{b,\,i ≤ k} y_{c,b,i,k}\, f_{b,i,k}(X, τ), \qquad
-          f_{b,i,k}(X, τ) = x_{bτ} (X Xᵀ)_{ik},
+          f_{b,i,k}(X, τ) = x_{bτ} (X X^{\mathsf T})_{ik},
 
 with the same features f for every c. So the loss Σ ‖φ(X) − Y‖² of data is L(y) = yᵀGy − 2 bᵀy + c with
 G = I ⊗ W, where W, the Gram matrix of the features, has d C(d+1, 2) rows: a loss does not mix outputs. The
