@@ -9,7 +9,7 @@
     Macaulay2   numericalImageDim of the package NumericalImplicitization: a singular value decomposition
                 at a random point; it takes the coefficients of the function, expanded
 
-*Minimal equations* up to a degree, here proved over ℚ, against Macaulay2 over a prime field
+*Minimal equations* up to a degree, here proved and written out over ℤ, against Macaulay2 over a prime field
 
     multigraded componentsOfKernel of the package MultigradedImplicitization
     kernel      a Gröbner basis of the graph of the map, graded and only up to the degree wanted
@@ -24,7 +24,8 @@ import argparse
 import os
 import resource
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,14 @@ from implicitization import installations, macaulay2_script, numbers, timed
 
 import agattn as ag
 from agattn.algebra.arithmetic import FloatArithmetic
-from agattn.architectures import Architecture
+from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.architectures import Architecture, as_layer
 from agattn.engines.locate import Installation
 from agattn.errors import TooLargeError
+from agattn.evidence import weakest
+from agattn.geometry.ideal.torus_weights import generic_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 
 #: Coefficients of more terms than this are not handed to Macaulay2.
 MOST_TERMS = 3e5
@@ -53,20 +58,18 @@ def block(d: int, heads: int, rank: int, tokens: int) -> ag.Network:
 
 def dimensions(quick: bool) -> list[Architecture]:
     """What the dimension is asked of."""
-    small: list[Architecture] = [
-        ag.Network([ag.Perceptron([5, 1], 4)], 3),
-        ag.Network([ag.Convolution(3, 2), ag.Convolution(3, 2), ag.Convolution(3, 1)], 9),
-        ag.DeepNetwork((2, 2, 2), (1, 1), t=2),
-    ]
-    large: list[Architecture] = [
+    clebsch = ag.Network([ag.Perceptron([5, 1], 4)], 3)
+    others = [
         ag.Network([ag.Perceptron([14, 1], 4)], 5),
         ag.Network([ag.Perceptron([8, 8, 4], 2)], 6),
+        ag.Network([ag.Convolution(3, 2), ag.Convolution(3, 2), ag.Convolution(3, 1)], 9),
+        ag.DeepNetwork((2, 2, 2), (1, 1), t=2),
         ag.DeepNetwork((3, 3, 3), (2, 2), t=3),
         ag.DeepNetwork((12, 12, 12), (3, 3), t=3),
         block(4, 2, 2, 3),
         block(16, 4, 4, 4),
     ]
-    return small if quick else [*small[:1], *large[:2], *small[1:], *large[2:]]
+    return [clebsch] if quick else [clebsch, *others]
 
 
 def minors(n: int) -> ag.PolynomialMap:
@@ -84,11 +87,9 @@ def cubic(s):  # type: ignore[no-untyped-def]
 
 def ideals(quick: bool) -> list[tuple[Architecture, int]]:
     """What equations are asked of, up to which degree."""
-    small: list[tuple[Architecture, int]] = [
-        (ag.PolynomialMap(cubic, {"s": 2}, name="twisted cubic"), 3),
+    twisted = ag.PolynomialMap(cubic, {"s": 2}, name="twisted cubic"), 3
+    others = [
         (minors(4), 3),
-    ]
-    large: list[tuple[Architecture, int]] = [
         (minors(5), 3),
         (minors(6), 3),
         (ag.DeepNetwork((2, 1), (2,), t=2, heads=2), 4),
@@ -96,7 +97,7 @@ def ideals(quick: bool) -> list[tuple[Architecture, int]]:
         (ag.Network([ag.Perceptron([2, 1], 2)], 4), 3),
         (ag.Network([ag.Attention(2, 1, mask="causal")], 2, 2), 3),
     ]
-    return small if quick else [*small, *large]
+    return [twisted] if quick else [twisted, *others]
 
 
 def spent(function: Callable[[], Any], who: int = resource.RUSAGE_SELF) -> tuple[float, Any]:
@@ -107,16 +108,17 @@ def spent(function: Callable[[], Any], who: int = resource.RUSAGE_SELF) -> tuple
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, value
 
 
-def macaulay2(engine: Installation, script: str, limit: float) -> tuple[float, str | None, str]:
+def macaulay2(engine: Installation, script: str, limit: int) -> tuple[float, str | None, str]:
     """Processor time, what was printed, and why nothing was."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"script.{engine.engine.suffix}")
         file.write_text(script, encoding="utf-8")
-        command = [str(engine.path), *engine.engine.arguments, str(file)]
+        limited = ["sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh"]
+        command = [*limited, str(engine.path), *engine.engine.arguments, str(file)]
         seconds, (_, output, problem) = spent(
-            lambda: timed(command, limit, Path(folder)), resource.RUSAGE_CHILDREN
+            lambda: timed(command, 20 * limit, Path(folder)), resource.RUSAGE_CHILDREN
         )
-    return seconds, output, problem
+    return seconds, output, "stopped at the limit" if problem and seconds > limit - 1 else problem
 
 
 class Jax:
@@ -161,17 +163,17 @@ def compare(name: str, seconds: float, ours: float, answer: object, wanted: obje
     """A line about a rival; whoever is stopped is at least that slow."""
     mark = "≥" if problem.startswith("stopped") else " "
     note = problem or ("agrees" if answer == wanted else f"DIFFERS: {answer}")
-    return f"  {name:22} {seconds:9.3f} s  {mark}{seconds / ours:8.1f}×   {note}"
+    return f"  {name:24} {seconds:9.3f} s  {mark}{seconds / ours:8.1f}×   {note}"
 
 
 def absent(name: str, why: str) -> str:
-    return f"  {name:22} {'absent':>9}                {why}"
+    return f"  {name:24} {'absent':>9}                {why}"
 
 
-def a_dimension(architecture: Architecture, engine: Installation | None, limit: float, jax: bool) -> None:
+def a_dimension(architecture: Architecture, engine: Installation | None, limit: int, jax: bool) -> None:
     seconds, found = spent(lambda: ag.dimension(architecture))
     print(f"\n{architecture}, {found.parameters} parameters")
-    print(f"  {'agattn':22} {seconds:9.3f} s               dimension {found.dimension} ({found.evidence})")
+    print(f"  {'agattn':24} {seconds:9.3f} s               dimension {found.dimension} ({found.evidence})")
     if jax:
         rival = Jax(architecture)
         for name in ("JAX", "JAX again"):
@@ -192,24 +194,39 @@ def a_dimension(architecture: Architecture, engine: Installation | None, limit: 
     print(compare(name, took, seconds, numbers(output or ""), [found.dimension], problem), flush=True)
 
 
-def an_ideal(architecture: Architecture, degree: int, engine: Installation | None, limit: float) -> None:
-    seconds, found = spent(lambda: ag.ideal(architecture, degree))
+def forms(architecture: Architecture) -> tuple[Sequence[Polynomial], Sequence[Variable]]:
+    """The coefficients of the output, with names; of a layer in the entries of A and V, which is easier."""
+    if (layer := as_layer(architecture)) is not None:
+        return list(coefficients(layer, *generic_point(layer))), coordinate_ring(layer).variables
+    f = coefficient_map(architecture)
+    return f.polynomials, f.target.variables
+
+
+def an_ideal(architecture: Architecture, degree: int, engine: Installation | None, limit: int) -> None:
+    start = time.process_time()
+    found = ag.ideal(architecture, degree)
+    written = sum(1 for _ in found.equations())
+    seconds = time.process_time() - start
     wanted = [piece.minimal_generators for piece in found.degrees]
     print(f"\n{architecture}: minimal equations to degree {degree}")
-    print(f"  {'agattn':22} {seconds:9.3f} s               {wanted} ({found.evidence})")
-    f = coefficient_map(architecture)
+    assert written == sum(wanted)
+    evidence = weakest(piece.evidence for piece in found.degrees)
+    print(f"  {'agattn':24} {seconds:9.3f} s               {wanted} by degree ({evidence})")
+    values, names = forms(architecture)
     for name, rival in (("multigraded", "multigraded"), ("kernel", "graded, truncated")):
         if engine is None:
             print(absent(name, "no Macaulay2"))
             continue
-        script = macaulay2_script(f.polynomials, f.target.variables, degree, rival)
+        script = macaulay2_script(values, names, degree, rival)
         took, output, problem = macaulay2(engine, script, limit)
         print(compare(name, took, seconds, numbers(output or ""), wanted, problem), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--limit", type=float, default=120, help="seconds after which a rival is stopped")
+    parser.add_argument(
+        "--limit", type=int, default=120, help="seconds of processor time after which a rival is stopped"
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     options = parser.parse_args()
     engine = installations().get("macaulay2")

@@ -38,6 +38,14 @@ def test_critical_points():
 
 
 @pytest.mark.slow
+@pytest.mark.engine
+def test_models_against_rivals():
+    said = benchmark("models.py", "--quick", "--limit", "60")
+    assert "dimension 14 (proved)" in said and "[0, 3, 0] by degree (proved)" in said
+    assert said.count("agrees") >= 3 and "DIFFERS" not in said
+
+
+@pytest.mark.slow
 def test_dimensions():
     pytest.importorskip("jax")  # in the extra benchmarks, too large for all tests
     assert "proved" in benchmark("dimension.py", "--quick")
