@@ -463,7 +463,7 @@ def ideal(
     """The equations of M̄ up to a degree, with their symmetry; or all of them, by elimination in an engine.
 
     Args:
-        layer: one layer; natively also any polynomial network, model or map.
+        layer: one layer, or any polynomial network, model or map.
         max_degree: the last degree.
         engine: ``"native"``, ``"macaulay2"`` or ``"singular"``.
         workers, seed: of the native computation.
@@ -473,8 +473,8 @@ def ideal(
         step: of a network or model told what is being done.
 
     Raises:
-        InputError: if the architecture is no polynomial, for an unknown engine, for an engine and a network,
-            or beyond the limits on sizes.
+        InputError: if the architecture is no polynomial, for an unknown engine, beyond the limits on sizes,
+            or for an engine and a model whose image is no cone.
         EngineError: if the engine is missing or fails.
 
     >>> import agattn as ag
@@ -495,11 +495,7 @@ def ideal(
         size = dimension(known, seed=seed, force=force)
         proved = size.lower_bound if size.evidence is Evidence.PROVED else None
         return compute_model_ideal(source, max_degree, dimension=proved, seed=seed, force=force, step=step)
-    if one is None:
-        raise InputError(
-            f"elimination here is for one layer, and {known} is none; use ag.run, or engine='native'"
-        )
-    if native:
+    if one is not None and native:
         from agattn.geometry.ideal.ideal import compute_ideal
 
         return compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
@@ -507,7 +503,7 @@ def ideal(
     from agattn.engines.run import Limits
 
     return eliminate(
-        one, max_degree, _installed(engine),
+        one or known, max_degree, _installed(engine),
         characteristic=characteristic, limits=Limits(timeout, memory), force=force,
     )  # fmt: skip
 

@@ -688,7 +688,7 @@ class ModelIdeal(Record):
     class Coordinate(Record):
         name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
         meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
-        multidegree: Key[list[int] | None, "For the grading; null where it is 0."]
+        multidegree: Key[list[int] | None, "For the grading; null where it is 0, and from an engine."]
 
     class Multidegree(Record):
         degree: Key[Positive, "The degree."]
@@ -700,12 +700,13 @@ class ModelIdeal(Record):
     architecture: Studied
     ambient: Key[Positive, "The number of coordinates, without y_0."]
     dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
-    degree: Key[None, "Of models not computed."]
-    method: Key[Literal["native"], "Who computed the table."]
+    degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."]
+    method: Key[Literal["native"] | Engine, "Who computed the table."]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     coordinates: Key[list[Coordinate], "What each coordinate is."]
     degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Multidegree], "Minimal generators, by multidegree."]
+    generators: Key[list[Multidegree] | None, "Minimal generators, by multidegree; null from an engine."]
+    whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
 
 
 class Identify(Record):

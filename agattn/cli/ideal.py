@@ -66,22 +66,24 @@ def command(
     index that V and A share. The field matters only to an engine; native results hold over ℚ.
 
     Of networks and models the ideal is found multidegree by multidegree, in the coefficients of their output
-    in X, natively alone.
+    in X; or whole, by elimination in an engine.
     """
     options.one_blas_thread()
     architecture = as_layer(architecture) or architecture
     if not isinstance(architecture, SingleLayer):
         reason = f"is for one lightning head, and {architecture} is none"
-        options.leave_out(reason, "workers", "complete", "invariants", "timeout", "memory")
-        if (engine_name or method) not in (None, "native"):
-            task = "agattn run implicit-ideal"
-            raise InputError(f"equations of {architecture} by elimination are a task of their own: {task}")
+        options.leave_out(reason, "workers", "complete", "invariants")
+        if (name := engine_name or method) not in (None, "native"):
+            options.leave_out(f"is for native computation; {name} finds the whole ideal itself", *_NATIVE)
+            modulo = options.characteristic(field_name)
+            return _eliminated(architecture, name, max_degree, modulo, timeout, memory, force, as_json)
+        options.leave_out("is for engines, with --engine", "timeout", "memory")
         return _of_model(architecture, max_degree, output, form, field_name, seed, force, as_json)
     characteristic = options.characteristic(field_name)
     engine_name = engine_name or method
     if engine_name not in (None, "native") and not complete:
         reason = f"is for native computation; {engine_name} finds the whole ideal itself"
-        options.leave_out(reason, "output", "form", "workers", "seed", "invariants")
+        options.leave_out(reason, "workers", "invariants", *_NATIVE)
         return _eliminated(
             architecture, engine_name, max_degree, characteristic, timeout, memory, force, as_json
         )
@@ -148,10 +150,14 @@ def _of_model(
         write_file(output, export(ideal, form, characteristic))
     if output == STDOUT:
         return 0
-    document: dict[str, Any] = ideal.as_json()
+    _show_model(architecture, ideal.as_json(), as_json)
+    return 0
+
+
+def _show_model(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(document)
-        return 0
+        return
     dimension = "dimension not proved" if document["dimension"] is None else f"dim {document['dimension']}"
     click.echo(f"{architecture}: {dimension} in {document['ambient']} coordinates")
     _table(document)
@@ -165,7 +171,11 @@ def _of_model(
         click.echo(f"{coordinate['name']}: {coordinate['meaning']}")
     if len(coordinates) > MOST_COORDINATES:
         click.echo(f"... and {len(coordinates) - MOST_COORDINATES} more coordinates, which --json lists")
-    for group in document["generators"]:
+    if document["whole"]:
+        click.echo("")
+    for equation in document["whole"] or []:
+        click.echo(_short(equation))
+    for group in document["generators"] or []:
         several = "equations" if group["dimension"] > 1 else "equation"
         known = "" if group["evidence"] == "proved" else f" ({group['evidence']})"
         weight = ", ".join(map(str, group["multidegree"][:-1]))
@@ -174,21 +184,27 @@ def _of_model(
         )
         for equation in group["equations"]:
             click.echo(f"  {_short(equation)}")
-    return 0
+
+
+#: Of no use to an engine, which finds the whole ideal.
+_NATIVE = ("output", "form", "seed")
 
 
 def _eliminated(
-    layer: SingleLayer, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
+    architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
 ) -> int:  # fmt: skip
     from agattn.engines.elimination import eliminate
 
     installation, limits = _engine(name, timeout, memory)
-    with progress(f"{installation.engine.title}: elimination for {layer}"):
+    with progress(f"{installation.engine.title}: elimination for {architecture}"):
         ideal = eliminate(
-            layer, max_degree, installation, characteristic=characteristic, limits=limits, force=force
+            architecture, max_degree, installation, characteristic=characteristic, limits=limits, force=force
         )
-    _show(layer, ideal.as_json(), as_json)
+    if isinstance(architecture, SingleLayer):
+        _show(architecture, ideal.as_json(), as_json)
+    else:
+        _show_model(architecture, ideal.as_json(), as_json)
     if not as_json:
         degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
         over = f"ZZ/{characteristic}: modular" if characteristic else "QQ: proved"

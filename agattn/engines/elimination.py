@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import inf
+from typing import Any
 
-from agattn.architectures import SingleLayer
+from agattn.architectures import Architecture, SingleLayer
 from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
@@ -15,41 +17,53 @@ from agattn.evidence import weakest
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
 from agattn.systems.problem import Problem, Result
 
 
 def eliminate(
-    layer: SingleLayer,
+    architecture: Architecture,
     max_degree: int,
     installation: Installation,
     *,
     characteristic: int = 0,
     limits: Limits = DEFAULT_LIMITS,
     force: bool = False,
-) -> Ideal:
+) -> Ideal | ModelIdeal:
     """Compute the whole ideal by elimination, and the Hilbert function to a degree.
 
     Raises:
         EngineError: if the engine does not finish, or finds an equation that does not hold.
+        InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
     problems = (
-        build("implicit-ideal", layer, characteristic, force=force),
-        build("hilbert-function", layer, characteristic, force=force, max_degree=max_degree),
+        build("implicit-ideal", architecture, characteristic, force=force),
+        build("hilbert-function", architecture, characteristic, force=force, max_degree=max_degree),
     )
+    if not problems[0].data.get("cone", True):
+        raise InputError(
+            f"the image of {architecture} is no cone, and has no equations of a degree; use agattn run"
+            " implicit-ideal"
+        )
     runs = [run(problem, installation, limits) for problem in problems]
     ideal, values = (done.answer for done in runs)
-    return Ideal.eliminated(
-        layer,
+    make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
+    about: Any = architecture
+    if not isinstance(architecture, SingleLayer):
+        make, about = ModelIdeal.eliminated, coefficient_map(architecture, inf)
+    return make(
+        about,
         ideal.integers["dimension"],
         ideal.integers["degree"],
         ideal.polynomials["generators"],
+        [values.integers[f"value@{n}"] for n in range(1, max_degree + 1)],
         characteristic=characteristic,
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
-        hilbert_function=[values.integers[f"value@{n}"] for n in range(1, max_degree + 1)],
     )
 
 

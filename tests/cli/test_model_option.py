@@ -124,7 +124,7 @@ def test_a_study_of_models(models):
         ("dimension --model cubic.py:cubics", "has no cubics; did you mean 'cubic'?"),
         ("ideal --model softmax.toml", "is no polynomial; leave out the normalization"),
         ("ideal --model sums.toml --complete", "--complete is for one lightning head, and 3×1"),
-        ("ideal --model sums.toml --engine M2", "by elimination are a task of their own: agattn run"),
+        ("ideal --model sums.toml --engine M2 --seed 1", "--seed is for native computation; macaulay2 finds"),
         ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
         ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
         ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
@@ -133,6 +133,7 @@ def test_a_study_of_models(models):
         ("fiber --model sums.toml w.json", "the weights lack W_1_1 of 3×1 → perceptron 5,1 (degree 4); its"),
         ("fiber --model sums.toml nan.json", "W_1_1: 'nan' is not a number"),
         ("fiber --model softmax.toml w.json", "agattn fiber is about polynomial models; 3×2"),
+        ("emit tangent-cone --model sums.toml", "tangent-cone is about a layer; give -d and -o"),
         ("rlct --model sums.toml", "give a FILE with weights W_1_1 and W_1_2 of 3×1"),
     ],
 )  # fmt: skip

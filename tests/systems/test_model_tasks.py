@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from functools import cache
 from math import prod
+from pathlib import Path
 
 import pytest
 from command_line import call
@@ -19,6 +20,7 @@ from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 
+ROOT = Path(__file__).parents[2]
 CUBIC = ag.PolynomialMap(
     lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2}, name="cubic"
 )
@@ -327,6 +329,23 @@ def test_the_command_line(singular, tmp_path):
     assert ended.status == 2 and "W_1 has the shape (1, 3); it must be (1, 2)" in ended.err
     listed = call("emit", "--list").out
     assert listed.count("of a model: ") == len(MODEL_TASKS)
+
+
+def test_the_ideal_by_elimination_is_the_native_one(singular):
+    """Their tables to degree 3 and all equations, which are of degree 2; by the command line too."""
+    for model in (CUBIC, LINEAR):
+        native, found = (ag.ideal(model, 3, engine) for engine in ("native", "singular"))
+        assert found.degrees == native.degrees and found.whole is not None and found.method == "singular"
+        assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
+        assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]
+        assert str(found) == str(native).replace(" to degree 3", "")
+    with pytest.raises(InputError, match="is no cone"):
+        ag.ideal(AFFINE, engine="singular")
+    ended = call("ideal", "--model", ROOT / "examples" / "maps.py:cubic", "--engine", "singular")
+    assert (
+        ended.status == 0
+        and "complete: elimination finds all of I(M̄); generators: 3 of degree 2" in ended.out
+    )
 
 
 def test_the_library(singular):

@@ -81,7 +81,7 @@ class Equation:
         return cls(terms, kind).primitive()
 
     @classmethod
-    def from_polynomial(cls, polynomial: Polynomial, kind: type[SingleLayer] = SingleLayer) -> Equation:
+    def from_polynomial(cls, polynomial: Polynomial, kind: type[Any] = SingleLayer) -> Equation:
         """The primitive multiple of a polynomial whose variables are coordinates."""
         names = [variable.indices for variable in polynomial.ring.variables]
         terms = {}

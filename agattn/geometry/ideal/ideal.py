@@ -242,11 +242,11 @@ class Ideal(IdealByDegree):
         dimension: int,
         degree: int,
         generators: Sequence[Polynomial],
+        hilbert_function: Sequence[int] = (),
         *,
         characteristic: int = 0,
         method: str = "",
         evidence: Evidence = Evidence.PROVED,
-        hilbert_function: Sequence[int] = (),
         points: Mapping[Any, Point] | None = None,
     ) -> Ideal:
         """The whole ideal as an engine found it.

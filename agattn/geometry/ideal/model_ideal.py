@@ -15,10 +15,12 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import comb
 
+from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import positive_integer
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
@@ -101,8 +103,12 @@ class ModelIdeal(IdealByDegree):
         dimension: of the neuromanifold; ``None`` where it was not proved.
         degrees: the pieces, from degree 1 on.
         found: minimal generators by multidegree.
-        multidegrees: of the coordinates; ``None`` for those that are 0.
+        multidegrees: of the coordinates; ``None`` for those that are 0, and where an engine found the ideal.
         affine: whether y_0 = 1 was added.
+        degree: of the closure, where an engine found it.
+        method: ``"native"``, or the engine.
+        whole: minimal generators of the whole ideal, as an engine found them; ``None`` natively.
+        characteristic: of the engine's field.
     """
 
     source: CoefficientMap
@@ -111,9 +117,33 @@ class ModelIdeal(IdealByDegree):
     found: tuple[MultidegreeEquations, ...]
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: bool
-    method: str = field(default="native", init=False)
-    whole: None = field(default=None, init=False)
-    characteristic: int = field(default=0, init=False)
+    degree: int | None = None
+    method: str = "native"
+    whole: tuple[Equation, ...] | None = None
+    characteristic: int = 0
+
+    @classmethod
+    def eliminated(
+        cls,
+        source: CoefficientMap,
+        dimension: int,
+        degree: int,
+        generators: Sequence[Polynomial],
+        hilbert_function: Sequence[int],
+        *,
+        characteristic: int,
+        method: str,
+        evidence: Evidence,
+    ) -> ModelIdeal:
+        """The whole ideal of a cone as an engine found it, with the Hilbert function in degrees 1, 2, ...."""
+        whole = tuple(Equation.from_polynomial(f, CoefficientMap) for f in generators)
+        counts, N = Counter(equation.degree for equation in whole), len(source.coordinates)
+        pieces = tuple(
+            DegreePiece(n, comb(N + n - 1, n) - value, value, counts[n], evidence)
+            for n, value in enumerate(hilbert_function, 1)
+        )
+        none: dict[Coordinate, tuple[int, ...] | None] = {(k,): None for k in range(1, N + 1)}
+        return cls(source, dimension, pieces, (), none, False, degree, method, whole, characteristic)
 
     @property
     def name(self) -> str:
@@ -144,7 +174,7 @@ class ModelIdeal(IdealByDegree):
             "architecture": self.source.architecture.as_json(),
             "ambient": len(self.source.coordinates),
             "dimension": self.dimension,
-            "degree": None,
+            "degree": self.degree,
             "method": self.method,
             "affine": self.affine,
             "coordinates": [
@@ -152,7 +182,8 @@ class ModelIdeal(IdealByDegree):
                 for (k,), meaning in self.legend.items()
             ],
             "degrees": [piece.as_json() for piece in self.degrees],
-            "generators": [group.as_json() for group in self.generators],
+            "generators": None if self.whole is not None else [group.as_json() for group in self],
+            "whole": None if self.whole is None else [str(equation) for equation in self.whole],
         }
 
 
