@@ -120,6 +120,33 @@ def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]]
     return {name: draw(shape) for name, shape in architecture.shapes.items()}
 
 
+def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array], p: int) -> Array:
+    """The tangent vectors of all symmetries at parameters modulo p, as rows; columns as in the Jacobian.
+
+    A row is the elementary matrix E_{r,s} of one of the Lie algebras gl(n). The shape is (Σ n², parameters).
+    """
+    import numpy as np
+
+    blocks = []
+    for symmetry in architecture.symmetries:
+        n = symmetry.size
+        block = {name: np.zeros((n, n, *shape)) for name, shape in architecture.shapes.items()}
+        for acted in symmetry.on:
+            part = parameters[acted.parameter][acted.index]
+            moved = block[acted.parameter][(slice(None), slice(None), *acted.index)]
+            if acted.axis is None:
+                moved += acted.weight * part
+                continue
+            rows, into = np.moveaxis(part, acted.axis, 0), np.moveaxis(moved, acted.axis, 2)
+            for r in range(n):
+                if acted.dual:  # -E_{s,r} for all s: row r goes into row s
+                    into[r, range(n), range(n)] -= rows[r]
+                else:  # E_{r,s} for all s: row s goes into row r
+                    into[r, :, r] += rows
+        blocks.append(np.concatenate([a.reshape(n * n, -1) for a in block.values()], axis=1))
+    return np.concatenate(blocks) % p if blocks else np.zeros((0, architecture.parameters))
+
+
 #: No size is larger: nothing could be computed, and formulas would fill the memory with digits.
 LARGEST_SIZE = 10**9
 

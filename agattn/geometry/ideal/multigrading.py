@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from agattn.algebra.echelon import echelon, independent_columns, kernel_basis
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
-from agattn.algebra.residues import RowSpace, random_prime
+from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
+from agattn.architectures.protocol import symmetry_tangents
 from agattn.geometry.ideal.isotypic import saturate
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 
@@ -54,11 +55,12 @@ class MapArrays:
         polynomials: the f_k for the labels; nothing below concerns the others.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
-        shapes: of the parameters.
+        architecture, shapes, symmetries: whose parameters these are, their shapes, and known symmetries.
     """
 
     def __init__(self, source: CoefficientMap, seed: int = 0) -> None:
-        self.shapes = source.architecture.shapes
+        self.architecture = source.architecture
+        self.shapes, self.symmetries = self.architecture.shapes, self.architecture.symmetries
         self.random = np.random.default_rng(seed)
         self._parameters = len(source.ring)
         self.polynomials = [f for f in source.polynomials if f]
@@ -125,23 +127,66 @@ class MapArrays:
         ).T
 
     def slice(self) -> tuple[PolynomialRing, list[Polynomial]]:
-        """The polynomials with as many parameters set to 1 as the torus can move there.
+        """The polynomials with as many parameters set to 0 and 1 as the torus and the known symmetries allow.
 
-        A form that is homogeneous in the multidegree vanishes on the image if and only if it vanishes there,
-        as the orbits of the torus through the slice are dense.
+        A form that is homogeneous in the multidegree vanishes on the image if and only if it vanishes there:
+        where the tangent vectors of the orbits span the directions of the parameters that are set, the orbits
+        of the slice are dense. Their rank is found at one point modulo a prime, and so is no smaller over ℚ.
         """
-        rows = (
-            echelon(flint.fmpq_mat(flint.fmpz_mat(self.weights.T.tolist())))[1] if self.weights.size else []
-        )
-        kept = [v for v in range(self._parameters) if v not in set(rows)]
+        p = random_prime(self.random)
+        theta = self.random.integers(1, p, size=self._parameters)
+        fixed: dict[int, int] = {}
+        for block in self._unit_blocks():
+            if not block.keys() & fixed.keys() and self._rank(theta, fixed | block, p) == len(fixed | block):
+                fixed |= block
+        torus = np.remainder(self.weights.T, p).astype(float)
+        free = [v for v in range(self._parameters) if v not in fixed]
+        ones = [free[place] for place in nonzero_minor(torus[:, free], p).columns] if torus.size else []
+        for v in ones:
+            if self._rank(theta, fixed | {v: 1}, p) == len(fixed) + 1:
+                fixed[v] = 1
+        kept = [v for v in range(self._parameters) if v not in fixed]
+        zero = [v for v, x in fixed.items() if not x]
         ring = PolynomialRing([self.polynomials[0].ring.variables[v] for v in kept])
         sliced = []
         for exponents, coefficients in self.terms:
             terms: dict[tuple[int, ...], Any] = {}
-            for key, x in zip(map(tuple, exponents[:, kept].tolist()), coefficients, strict=True):
-                terms[key] = terms.get(key, 0) + x
+            left = ~exponents[:, zero].any(axis=1)
+            for key, x, stays in zip(
+                map(tuple, exponents[:, kept].tolist()), coefficients, left, strict=True
+            ):
+                if stays:
+                    terms[key] = terms.get(key, 0) + x
             sliced.append(ring.from_terms(terms))
         return ring, sliced
+
+    def _unit_blocks(self) -> Iterator[dict[int, int]]:
+        """Square blocks of parameters on which a known symmetry acts from one side, as unit matrices."""
+        start, numbers = 0, {}
+        for name, shape in self.shapes.items():
+            numbers[name] = np.arange(start, start + prod(shape)).reshape(shape)
+            start += prod(shape)
+        for symmetry in self.symmetries:
+            for acted in symmetry.on:
+                if acted.axis is not None:
+                    part = np.moveaxis(numbers[acted.parameter][acted.index], acted.axis, 0)
+                    columns = part.reshape(len(part), -1).T[: len(part)]
+                    if len(columns) == len(part):
+                        yield {int(v): int(i == j) for (i, j), v in np.ndenumerate(columns)}
+
+    def _rank(self, theta: IntArray, fixed: dict[int, int], p: int) -> int:
+        """The rank of the tangent vectors of orbits in the directions of the fixed parameters."""
+        point = theta.copy()
+        point[list(fixed)] = list(fixed.values())
+        start, arrays = 0, {}
+        for name, shape in self.shapes.items():
+            arrays[name] = point[start : start + prod(shape)].reshape(shape).astype(float)
+            start += prod(shape)
+        rows = np.concatenate([
+            symmetry_tangents(self.architecture, arrays, p),
+            hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
+        ])[:, list(fixed)]  # fmt: skip
+        return nonzero_minor(rows, p).rank if rows.size else 0
 
     @cached_property
     def _factors(self) -> tuple[IntArray, IntArray, list[Any]]:

@@ -46,12 +46,12 @@ from agattn.algebra.residues import (
 )
 from agattn.algebra.scalars import scalars
 from agattn.architectures import Architecture
+from agattn.architectures.protocol import symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
-from agattn.geometry.dimension.symmetries import symmetry_tangents
 
 Vector = tuple[Fraction | int, ...]
 

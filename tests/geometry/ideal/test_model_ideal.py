@@ -353,3 +353,40 @@ def test_limits_and_refusals(monkeypatch):
     monkeypatch.setattr(implicitization, "MOST_CANDIDATES", 1)
     with pytest.raises(TooLargeError, match="the limit is 1"):
         ag.ideal(minors(4), 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "free"),
+    [
+        (ag.SingleLayer(3, 2, 2, 1), 9),  # of 18: K = (1 *), less 5 rescalings
+        (ag.DeepNetwork((2, 2, 1), (1, 1), 2), 4),
+        (ag.DeepNetwork((2, 2), (2,), 2, heads=2), 10),
+        (ag.Network([ag.Perceptron([2, 2], degree=2)], dim=3), 4),
+        (ag.Network([ag.Linear(2), ag.Linear(3)], dim=3), 3),
+    ],
+)  # fmt: skip
+def test_monomials_are_as_independent_on_the_slice_as_everywhere(model, free, monkeypatch):
+    source = coefficient_map(model)
+    image, there = Implicitization(source), Implicitization(source)
+    ring, sliced = there.map.slice()
+    assert len(ring) == free
+    exponents = [np.array(list(f.terms)).reshape(-1, len(ring)) for f in sliced]
+
+    def points(p, count):
+        theta = there.map.random.integers(p, size=(len(ring), count)).tolist()
+        rows = []
+        for f, powers in zip(sliced, exponents, strict=True):
+            row = []
+            for n in range(count):
+                total = 0
+                for x, exponent in zip(f.terms.values(), powers.tolist(), strict=True):
+                    term = int(x)
+                    for v, e in enumerate(exponent):
+                        term = term * pow(theta[v][n], e, p) % p
+                    total += term
+                row.append(total % p)
+            rows.append(row)
+        return np.array(rows)
+
+    monkeypatch.setattr(there.map, "points", points)
+    assert [p.hilbert_function for p in there.pieces(3)] == [p.hilbert_function for p in image.pieces(3)]
