@@ -151,7 +151,7 @@ class MapArrays:
         sliced = []
         for exponents, coefficients in self.terms:
             terms: dict[tuple[int, ...], Any] = {}
-            left = ~exponents[:, zero].any(axis=1)
+            left = (exponents[:, zero].sum(axis=1) == 0).tolist()
             for key, x, stays in zip(
                 map(tuple, exponents[:, kept].tolist()), coefficients, left, strict=True
             ):
