@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         check,
         classify,
         critical_points,
+        critical_points_near,
         dimension,
         equivalent,
         fiber,
@@ -64,16 +65,18 @@ _HOMES = {
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
     "agattn.geometry.strata.strata": ("Stratum",),
     "agattn.library": (
-        "certificate", "check", "classify", "critical_points", "dimension", "equivalent", "fiber", "ideal",
-        "identify", "learning_coefficient", "run", "script", "singularities", "strata", "symmetries",
-        "tangent_space", "train", "verify", "weights",
+        "certificate", "check", "classify", "critical_points", "critical_points_near", "dimension",
+        "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script",
+        "singularities", "strata", "symmetries", "tangent_space", "train", "verify",
+        "weights",
     ),
 }  # fmt: skip
 
 __all__ = [
     "AgattnError", "Attention", "Convolution", "DeepNetwork", "Evidence", "InputError", "Linear",
     "Network", "Perceptron", "PolynomialMap", "Power", "SingleLayer", "Skip", "Status", "Stratum", "Sum",
-    "Verdict", "__version__", "certificate", "check", "classify", "critical_points", "dimension",
+    "Verdict", "__version__", "certificate", "check", "classify", "critical_points",
+    "critical_points_near", "dimension",
     "equivalent", "fiber", "ideal", "identify", "learning_coefficient", "run", "script", "singularities",
     "strata", "symmetries", "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip

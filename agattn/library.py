@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
     from agattn.geometry.critical_points.counts import CriticalPoints
+    from agattn.geometry.critical_points.loss import Loss
+    from agattn.geometry.critical_points.real_points import RealPart
+    from agattn.geometry.critical_points.trained import NearbyCriticalPoints
     from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
@@ -251,13 +255,14 @@ def critical_points(
     seed: int = 0,
     engine: str = "auto",
     method: str = "weights",
+    real: bool = False,
     characteristic: int | None = None,
     timeout: float = 60.0,
     memory: int = 8192,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> CriticalPoints:
-    """The complex critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
+    """The critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
 
     Where there are infinitely many, their dimension and degree.
 
@@ -272,6 +277,9 @@ def critical_points(
         engine: ``"singular"``, ``"macaulay2"``, ``"msolve"``, or ``"auto"`` for the first of these installed.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
             for the smooth part alone.
+        real: find all real critical points, too, and prove each: with loss, index and weights. Without an
+            engine where d' = 1 and d = 2, else by msolve; numbers of complex ones are then theirs, unless an
+            engine, a characteristic or the equations are asked for.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
         timeout, memory: limits of each run of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
@@ -283,6 +291,11 @@ def critical_points(
         UndecidedError: if the numbers modulo three primes differ.
 
     >>> import agattn as ag
+    >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
+    >>> print(found)
+    M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
+    >>> print(found.real[0].points[0])
+    minimum on (1,2,2): loss 605.9446722 (proved)
     >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
     Traceback (most recent call last):
         ...
@@ -290,20 +303,72 @@ def critical_points(
     """
     from agattn.engines.critical_points import count_critical_points
     from agattn.engines.run import Limits
-    from agattn.geometry.critical_points.loss import loss, loss_of_data
 
     one = _layer(layer, "critical_points", "critical points", "they are known for layers alone")
     method = _one_of(method, ("weights", "equations"), "method")
-    if data is None:
-        given = loss(one, metric, target, seed, samples)
-    elif samples is not None or target is not None or metric != "generic":
-        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
-    else:
-        given = loss_of_data(one, *data)
-    return count_critical_points(
+    given, limits = _loss(one, metric, data, samples, target, seed), Limits(timeout, memory)
+    parts: tuple[RealPart, ...] = ()
+    if real:
+        from agattn.verification.real_critical_points import as_counts, real_critical_points
+
+        parts = real_critical_points(given, limits=limits, progress=progress)
+        counts = as_counts(given, parts)
+        if counts and (engine, method, characteristic) == ("auto", "weights", None):
+            return counts
+    counted = count_critical_points(
         given, _any_installed(engine, ("singular", "macaulay2", "msolve")), method=method,
-        characteristic=characteristic, limits=Limits(timeout, memory), force=force, progress=progress,
+        characteristic=characteristic, limits=limits, force=force, progress=progress,
     )  # fmt: skip
+    return replace(counted, real=parts)
+
+
+def critical_points_near(
+    layer: SingleLayer,
+    weights: Any,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+    seed: int = 0,
+) -> NearbyCriticalPoints:
+    """Which critical points of a squared loss are near given weights, and how gradient flow leaves them.
+
+    For each rank that A may have, the critical point on the functions of that rank that Newton's method finds
+    from the weights, with a bound on its distance; the nearest one first.
+
+    Args:
+        layer: one layer, with two tokens or more.
+        weights: of it, as for :func:`fiber`.
+        metric, data, samples, target, seed: the loss, as for :func:`critical_points`.
+
+    Raises:
+        InputError: if the weights do not fit the layer or give the function 0, or the loss is no distance.
+
+    >>> import agattn as ag
+    >>> w = {"K": [[1, 2], [0, 0]], "Q": [["1/2", 0], [0, 0]], "V": [[1, -1]]}
+    >>> near = ag.critical_points_near(ag.SingleLayer(2, 1), w, "gaussian", target=[1, 1, 0, 0, -1, 1])
+    >>> [(point.rank, point.index, point.escapes, point.is_local_minimum) for point in near]
+    [(2, 0, 0, True), (1, 1, 1, False)]
+    """
+    from agattn.geometry.critical_points.trained import critical_points_near as near
+
+    one = _layer(layer, "critical_points_near", "critical points", "they are known for layers alone")
+    return near(_loss(one, metric, data, samples, target, seed), _weights(one, weights))
+
+
+def _loss(
+    layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
+    target: Sequence[Any] | None, seed: int,
+) -> Loss:  # fmt: skip
+    """The loss of data, or that of a metric."""
+    from agattn.geometry.critical_points.loss import loss, loss_of_data
+
+    if data is None:
+        return loss(layer, metric, target, seed, samples)
+    if samples is not None or target is not None or metric != "generic":
+        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+    return loss_of_data(layer, *data)
 
 
 def _any_installed(name: str, order: Sequence[str]) -> Installation:

@@ -63,6 +63,9 @@ def results():
         "critical_points": CriticalPoints(
             loss(SMALL), {ag.Stratum(1, 2, 2): CriticalSet(0, 14)}, (32003,), "singular 4.4.1"
         ),
+        "critical_points_near": ag.critical_points_near(
+            SMALL, {"A": [[1, 2], [0, 1]], "V": [[1, -1]]}, "gaussian"
+        ),
         "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
         "symmetries": ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2)),
         "train": ag.train(SMALL, seeds=1, time=10.0),

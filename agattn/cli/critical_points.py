@@ -1,8 +1,9 @@
-"""``agattn critical-points``: the critical points of a squared loss, counted by strata."""
+"""``agattn critical-points``: the critical points of a squared loss, counted, and the real ones proved."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,8 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 
 @click.command(
     epilog="Examples: agattn critical-points -d 2 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
-    "agattn critical-points -d 2 -o 2 --data data.json"
+    "agattn critical-points -d 2 -o 1 --real; "
+    "agattn critical-points -d 2 -o 1 --weights w.json --data data.json"
 )
 @options.single_layer
 @options.loss
@@ -21,8 +23,19 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
     "--method", type=click.Choice(("weights", "equations")), default="weights", show_default=True,
     help="By the weights, or the smooth part by the equations of M̄ with multipliers.",
 )  # fmt: skip
+@click.option(
+    "--real", is_flag=True,
+    help="Find all real ones, and prove each: loss, index, weights. Natively for d = 2, d' = 1, else by "
+    "msolve, which then counts the complex ones as well, unless an engine is named.",
+)  # fmt: skip
+@options.file_option(
+    "--weights",
+    "weights_file",
+    "Weights of one head: which critical point is near, and how to leave it.",
+    read=True,
+)
 @options.field
-@options.engine("The engine.", "auto")
+@options.engine("The engine that counts.", "auto")
 @options.seed
 @options.force
 @options.limits
@@ -30,16 +43,19 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 @options.json_flag
 def command(
     architecture: SingleLayer, metric: str | None, samples: int | None, data: Path | None, method: str,
-    field_name: str | None, engine_name: str, seed: int, force: bool, timeout: float, memory: int,
-    destination: Path | None, as_json: bool,
+    real: bool, weights_file: Path | None, field_name: str | None, engine_name: str, seed: int, force: bool,
+    timeout: float, memory: int, destination: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Count the complex critical points of a squared loss on the functions of a layer.
+    """The critical points of a squared loss on the functions of a layer: how many, and the real ones.
 
     The loss is that of samples, with random integers or from a FILE with arrays X (n × d × t) and Y (n × d' ×
     t), or the squared distance to a random function in a metric. Its critical points are counted, with
     multiplicity, on the smooth part of M̄ and on each stratum of singular points; where there are infinitely
     many, dimension and degree are printed. An engine computes modulo two primes, in different charts of the
     weights, unless --field says otherwise.
+
+    With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A the one that is
+    near is found and proved, with a bound on its distance, and the directions in which the loss falls there.
     """
     from agattn import library
     from agattn.display.text import show
@@ -47,10 +63,16 @@ def command(
     if destination is not None:
         check_destination(destination, (".json",))
     given = options.read_data(data, metric, samples)
+    if weights_file is not None:
+        counting = ("method", "real", "field_name", "engine_name", "force", "timeout", "memory")
+        options.leave_out("is for counting; with --weights nothing is counted", *counting)
+        _near(architecture, weights_file, (metric, given, samples, seed), destination, as_json)
+        return
     with progress(f"{architecture.name}: critical points") as update:
         found = library.critical_points(
             architecture, metric or "generic", given, samples=samples, seed=seed, engine=engine_name,
-            method=method, characteristic=None if field_name is None else options.characteristic(field_name),
+            method=method, real=real,
+            characteristic=None if field_name is None else options.characteristic(field_name),
             timeout=timeout, memory=memory, force=force, progress=update,
         )  # fmt: skip
     document = found.as_json()
@@ -60,3 +82,24 @@ def command(
         print_json(document)
     elif destination != output.STDOUT:
         show(found, output.console())
+
+
+def _near(
+    architecture: SingleLayer, file: Path, loss: tuple[Any, ...], destination: Path | None, as_json: bool
+) -> None:
+    """The critical points near the weights of a file."""
+    from agattn import library
+    from agattn.heads.checkpoints import read_weights
+    from agattn.heads.weight_files import WeightFile
+
+    metric, data, samples, seed = loss
+    found = library.critical_points_near(
+        architecture, read_weights(WeightFile([file])), metric or "generic", data, samples=samples, seed=seed
+    )
+    document = found.as_json()
+    if destination is not None:
+        write_file(destination, as_text(document))
+    if as_json:
+        print_json(document)
+    elif destination != output.STDOUT:
+        click.echo(found)

@@ -110,6 +110,13 @@ def _critical_points(found: CriticalPoints, console: Console) -> None:
     console.print(
         f"\nComplex, with multiplicity; {over}, by {found.engine} ({found.evidence}).", soft_wrap=True
     )
+    for table in tables(found)[1:]:
+        console.print("\nReal ones, each proved:\n", soft_wrap=True)
+        table.print(console, rule=True)
+    if found.real:
+        console.print()
+    for part in found.real:
+        console.print(part.summary, soft_wrap=True)
 
 
 @show.register(LinearSymmetries)

@@ -1,4 +1,4 @@
-"""All real critical points of a loss, on the regular part of M̄ and on each singular stratum.
+"""All real critical points of a loss, on the smooth part of M̄ and on each singular stratum.
 
 Where one parameter is left after elimination, for d = 2 and d' = 1, everything is done natively and proved.
 Elsewhere msolve finds the real solutions in a chart; each is then proved natively, and that there are no
@@ -8,7 +8,7 @@ others is known as msolve knows it, modularly.
 >>> from agattn.geometry.critical_points.loss import loss
 >>> for part in real_critical_points(loss(SingleLayer(2, 1), seed=1)):
 ...     print(part)
-regular part: 6 real critical points of 14 complex ones (all: proved, by elimination)
+smooth part: 6 real critical points of 14 complex ones (all: proved, by elimination)
   minimum on (1,2,2): loss 71.85144645 (proved)
   minimum on (1,2,2): loss 75.81716935 (proved)
   saddle of index 1 on (1,2,2): loss 94.34177313 (proved)
@@ -27,19 +27,24 @@ stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import flint
 
 from agattn.algebra.echelon import rational
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
+from agattn.engines.msolve_lists import Parametrization
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import InputError
 from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.elimination import part_by_elimination
+from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
+from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
+from agattn.geometry.critical_points.elimination import ELIMINATION, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
 from agattn.geometry.strata.boundary import boundary
@@ -49,7 +54,11 @@ _BITS = 256
 
 
 def real_critical_points(
-    loss: Loss, strata: Sequence[Stratum | None] | None = None, *, limits: Limits = DEFAULT_LIMITS
+    loss: Loss,
+    strata: Sequence[Stratum | None] | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[RealPart, ...]:
     """All real critical points of a loss, stratum by stratum.
 
@@ -57,6 +66,7 @@ def real_critical_points(
         loss: a definite loss: a distance, or the loss of enough data.
         strata: ``None`` in it is the regular part. By default that and :func:`lower_strata`.
         limits: of each process of msolve.
+        progress: called with the stratum that is next.
 
     Raises:
         InputError: for one token, for a loss that is not definite, and where there are infinitely many.
@@ -67,7 +77,25 @@ def real_critical_points(
     require_two_tokens(layer)
     require_definite(loss)
     chosen = (None, *lower_strata(layer)) if strata is None else tuple(strata)
-    return tuple(real_part(loss, stratum, limits=limits) for stratum in chosen)
+    parts = []
+    for stratum in chosen:
+        progress("real ones on the smooth part" if stratum is None else f"real ones on {stratum}")
+        parts.append(real_part(loss, stratum, limits=limits))
+    return tuple(parts)
+
+
+def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
+    """The numbers of complex critical points that were found with the real ones, if all are known."""
+    layer, found = loss.layer, {}
+    for part in parts:
+        if part.complex_number is None:
+            return None
+        if part.regular or singular_by_ranks(layer, part.stratum):
+            found[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
+    by = {part.found_by for part in parts}
+    native = by == {ELIMINATION}
+    engine = " and ".join(sorted(by))
+    return CriticalPoints(loss, found, (0,), engine, "elimination" if native else "weights", tuple(parts))
 
 
 def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
@@ -84,23 +112,56 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
 
 
 def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DEFAULT_LIMITS) -> RealPart:
-    """The real critical points on one stratum, or on the regular part of M̄; raises as above."""
+    """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
     layer = loss.layer
     chart = affine_chart(layer, stratum)
     if not any(loss.linear) or (chart.linear and len(chart.parameters) == 1):
         return part_by_elimination(layer, loss, stratum)
     installation = locate(MSOLVE)
-    found = solve(
-        [f.primitive() for f in chart.equations(loss)],
-        precision=_BITS,
-        limits=limits,
-        installation=installation,
-    )
+    equations = [f.primitive() for f in chart.equations(loss)]
+    size = len(equations)
+    if (avoided := chart.avoided) is not None:
+        equations = _without(equations, avoided)
+    found = solve(equations, precision=_BITS, limits=limits, installation=installation)
     if found.dimension > 0:
         raise InputError(
             f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "
             f"solutions: in a chart, a set of dimension {found.dimension} and degree {found.degree}"
         )
     with flint.ctx.workprec(_BITS):
-        candidates = [[flint.arb(rational((low + high) / 2)) for low, high in box] for box in found.boxes]
-    return part_from_candidates(chart, loss, candidates, found.points or 0, str(installation))
+        candidates = [
+            [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
+        ]
+        others = [] if found.parametrization is None else _complex_points(found.parametrization, size)
+    # The losses of the theorem are those of data, and their limits.
+    known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
+    bound = generic_ed_degree(layer) if known else None
+    return part_from_candidates(chart, loss, candidates, found.degree, str(installation), others, bound)
+
+
+def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:
+    """The equations where a polynomial is not 0: with one more variable, its inverse."""
+    ring = PolynomialRing([*avoided.ring.variables, Variable("inverse")])
+    *gens, inverse = ring.gens
+    return [*(f.compose(gens) for f in equations), avoided.compose(gens) * inverse - 1]
+
+
+def _complex_points(parametrization: Parametrization, size: int) -> list[list[Any]]:
+    """Approximations of the points that are not real, one of each two conjugate ones."""
+    w = flint.fmpz_poly(list(parametrization.w))
+    polynomials = [flint.fmpq_poly(list(map(rational, n))) for n in parametrization.numerators[:size]]
+    slope = flint.fmpq_poly(w.derivative())
+    points = []
+    roots: list[Any] = list(w.complex_roots())
+    for root, _ in roots:
+        if root.imag > 0:
+            values = [_value(f, root) for f in (slope, *polynomials)]
+            points.append([-value / values[0] for value in values[1:]])
+    return points
+
+
+def _value(polynomial: Any, place: Any) -> Any:
+    value = flint.acb(0)
+    for c in reversed(polynomial.coeffs()):
+        value = value * place + flint.arb(c)
+    return value

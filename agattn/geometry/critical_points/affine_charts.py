@@ -34,8 +34,10 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import Any
 
+import flint
 import numpy as np
 
 from agattn.algebra.interval_newton import System, compiled, evaluate
@@ -88,7 +90,7 @@ class AffineChart:
     @property
     def name(self) -> str:
         """What is parametrized, in words."""
-        return "the regular part" if self.regular else f"the stratum {self.stratum}"
+        return "the smooth part" if self.regular else f"the stratum {self.stratum}"
 
     @cached_property
     def parameters(self) -> tuple[Polynomial, ...]:
@@ -129,6 +131,33 @@ class AffineChart:
             entries[:] = values
             found.append(entries.reshape(matrix.shape))
         return found
+
+    @property
+    def avoided(self) -> Polynomial | None:
+        """Where this is 0 the equations have other solutions: for d ≥ 3 det S, on (1,1,2); else ``None``.
+
+        At S = k² every U that contains k gives the same y, so that there are solutions over critical points
+        on (1,1,1).
+        """
+        if not self.is_pair or self.layer.d == 2:
+            return None
+        S = self.factors["S"]
+        determinant: Polynomial = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
+        return determinant
+
+    def is_inside(self, at: Sequence[Any]) -> bool:
+        """Whether a point of balls is proved to be regular, or in a stratum with r_A = 1; real or complex."""
+        if self.is_pair:
+            return all(_has_rank(M, n) for M, n in zip(self._at(at, "h", "q", "S"), (1, 1, 2), strict=True))
+        V, K, Q = self._at(at, "V", "K", "Q")
+        if not self.regular or self.layer.alpha < self.layer.d:
+            return _has_rank(V, 1) and _has_rank(Q, self.stratum.r_a)
+        rank = min(2, self.layer.d)
+        return _has_rank(V, 1) and _has_rank(Q, 1) and (_has_rank(V, rank) or _has_rank(K.T @ Q, rank))
+
+    def _at(self, at: Sequence[Any], *names: str) -> list[Array]:
+        """Factors at a point, as matrices."""
+        return self.at([np.atleast_2d(self.factors[name]) for name in names], at)
 
     def near(self, A: Array, V: Array) -> list[float]:
         """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.
@@ -176,6 +205,16 @@ class AffineChart:
             values["b"] = np.linalg.lstsq(matrix, -(constant @ beyond).ravel(), rcond=None)[0]
             constant = constant + sum(x * slope for x, slope in zip(values["b"], slopes, strict=True))
         return constant
+
+
+def _has_rank(M: Array, rank: int) -> bool:
+    """Whether a minor of this size of a matrix of balls excludes 0."""
+    kind: Any = flint.acb_mat if isinstance(M[0, 0], flint.acb) else flint.arb_mat
+    return any(
+        not kind(M[np.ix_(rows, columns)].tolist()).det().contains(0)
+        for rows in combinations(range(len(M)), rank)
+        for columns in combinations(range(M.shape[1]), rank)
+    )
 
 
 @lru_cache(maxsize=64)

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.real_points import RealPart
 from agattn.geometry.strata.strata import Stratum
 
 
@@ -51,8 +51,8 @@ class CriticalPoints(Shown):
         found: what was found for each stratum, the open one first.
         fields: characteristics of the fields over which engines computed; 0 for ℚ.
         engine: name and version of the engine that did.
-        method: ``"weights"`` or ``"equations"``.
-        real: the real ones, where they were asked for.
+        method: ``"weights"``, ``"equations"`` or ``"elimination"``.
+        real: the real ones by strata, where they were asked for; on the boundary of M, too.
     """
 
     loss: Loss
@@ -60,7 +60,7 @@ class CriticalPoints(Shown):
     fields: tuple[int, ...]
     engine: str
     method: str = "weights"
-    real: tuple[Any, ...] = ()
+    real: tuple[RealPart, ...] = ()
 
     @property
     def layer(self) -> SingleLayer:
@@ -92,8 +92,10 @@ class CriticalPoints(Shown):
         """``proved`` over ℚ by the equation of a hypersurface; else ``modular``.
 
         A chart may miss points, and of several equations those chosen may have dependent gradients at some,
-        which a general loss does not have as critical points.
+        which a general loss does not have as critical points. Elimination proves its numbers.
         """
+        if self.method == "elimination":
+            return Evidence.PROVED
         hypersurface = self.layer.ambient_dimension - self.layer.expected_dimension == 1
         proved = 0 in self.fields and self.method == "equations" and hypersurface
         return Evidence.PROVED if proved else Evidence.MODULAR
@@ -130,7 +132,8 @@ class CriticalPoints(Shown):
                 {"r_v": s.r_v, "r_a": s.r_a, "r": s.r, "count": found.count, **asdict(found)}
                 for s, found in self.strata.items()
             ],
-            "real": [point.as_json() for point in self.real],
+            "real": [point.as_json() for part in self.real for point in part.points],
+            "real_parts": [part.as_json() for part in self.real],
             "fields": [f"ZZ/{p}" if p else "QQ" for p in self.fields],
             "engine": self.engine,
             "evidence": self.evidence.value,

@@ -47,6 +47,7 @@ from agattn.geometry.critical_points.real_points import (
 )
 from agattn.geometry.strata.strata import Stratum
 
+ELIMINATION = "elimination"
 _BITS = 192
 
 
@@ -87,16 +88,6 @@ class Elimination:
         b = kind([[scalar(flint.arb(rational(x)))] for x in self.loss.linear])
         x = (Phi * G * Phi.transpose()).solve(Phi * b)
         return [*x.entries(), theta]
-
-
-def _is_proper(chart: AffineChart, at: list[Any]) -> bool:
-    """Whether a complex point is proved to be in the stratum, or in the regular part."""
-    if chart.is_pair:
-        (S,) = chart.at([chart.factors["S"]], at)
-        return not (S[0, 1] * S[0, 1] - S[0, 0] * S[1, 1]).contains(0)
-    (Q,) = chart.at([chart.factors["Q"]], at)
-    minors = [Q[0, 0] * Q[1, 1] - Q[0, 1] * Q[1, 0]] if len(Q) == 2 else Q[0]
-    return not all(minor.contains(0) for minor in minors)
 
 
 def _at(polynomial: Any, place: Any) -> Any:
@@ -150,7 +141,7 @@ def part_by_elimination(layer: SingleLayer, loss: Loss, stratum: Stratum | None 
     >>> from agattn.geometry.critical_points.loss import loss
     >>> layer = SingleLayer(2, 1)
     >>> print(part_by_elimination(layer, loss(layer)))
-    regular part: 4 real critical points of 14 complex ones (all: proved, by elimination)
+    smooth part: 4 real critical points of 14 complex ones (all: proved, by elimination)
       minimum on (1,2,2): loss 219.5974004 (proved)
       minimum on (1,2,2): loss 221.6554710 (proved)
       saddle of index 1 on (1,2,2): loss 234.2460128 (proved)
@@ -174,7 +165,7 @@ def _collect(found: Elimination) -> RealPart:
     undecided = number = 0
     for root, multiplicity in found.roots:
         at = found.point(root)
-        number += _is_proper(chart, at)
+        number += multiplicity * chart.is_inside(at)
         if not root.imag.is_zero():
             continue
         if multiplicity > 1:
@@ -183,4 +174,4 @@ def _collect(found: Elimination) -> RealPart:
             point, _ = critical_point(chart, loss, system, at)
         undecided += point is None
         points += [] if point is None else [point]
-    return part_of(chart, points, undecided, number, Evidence.PROVED, "elimination")
+    return part_of(chart, points, undecided, number, Evidence.PROVED, ELIMINATION)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import flint
@@ -137,15 +137,16 @@ class RealCriticalPoint(Shown):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RealPart(Shown):
-    """The real critical points on the regular part of M̄, or on a stratum, and whether these are all.
+    """The real critical points on the smooth part of M̄, or on a stratum, and whether these are all.
 
     Attributes:
         stratum: the stratum; of the regular part, its open stratum.
         regular: whether it is the regular part.
         points: the critical points, the smallest loss first.
         undecided: how many real solutions were not proved to be simple zeros in the stratum.
-        complex_number: the number of complex critical points; ``None`` if unknown.
+        complex_number: the number of complex critical points, with multiplicity; ``None`` if unknown.
         complete: how it is known that these are all; ``None`` if it is not, or some are undecided.
+        isolated: how it is known that there are no other isolated ones.
         found_by: who found them.
         expected_sum: what Σ (−1)^index must be, by Morse theory; ``None`` where that is not known.
     """
@@ -157,6 +158,7 @@ class RealPart(Shown):
     undecided: int
     complex_number: int | None
     complete: Evidence | None
+    isolated: Evidence | None
     found_by: str
     expected_sum: int | None
 
@@ -172,16 +174,20 @@ class RealPart(Shown):
         """How many points there are of each index."""
         return dict(sorted(Counter(p.index for p in self.points if p.index is not None).items()))
 
-    def __str__(self) -> str:
-        name = "regular part" if self.regular else f"stratum {self.stratum}"
+    @property
+    def summary(self) -> str:
+        """How many there are and how that is known, in a line."""
+        name = "smooth part" if self.regular else f"stratum {self.stratum}"
         complex_ = "" if self.complex_number is None else f" of {self.complex_number} complex ones"
         known = "not known to be all" if self.complete is None else f"all: {self.complete}"
-        parts = [f"{name}: {len(self.points)} real critical points{complex_} ({known}, by {self.found_by})"]
+        known += f", all isolated ones: {self.isolated}" if self.isolated != self.complete else ""
+        text = f"{name}: {len(self.points)} real critical points{complex_} ({known}, by {self.found_by})"
         if self.undecided:
-            parts.append(
-                f"  {self.undecided} more real solutions could not be proved to be simple and in the stratum"
-            )
-        return "\n".join([*parts, *(f"  {point}" for point in self.points)])
+            text += f"; {self.undecided} more real solutions are not proved to be simple and in the stratum"
+        return text
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(f"  {point}" for point in self.points)])
 
     def as_json(self) -> dict[str, Any]:
         """The counts; the points say themselves on which stratum they are."""
@@ -192,6 +198,7 @@ class RealPart(Shown):
             "undecided": self.undecided,
             "complex": self.complex_number,
             "complete": None if self.complete is None else self.complete.value,
+            "isolated": None if self.isolated is None else self.isolated.value,
             "found_by": self.found_by,
             "alternating_sum": self.alternating_sum,
             "expected_sum": self.expected_sum,
@@ -199,9 +206,21 @@ class RealPart(Shown):
 
 
 def part_from_candidates(
-    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int, found_by: str
-) -> RealPart:
-    """The real critical points near candidates: all real solutions in a chart, as an engine found them."""
+    chart: AffineChart, loss: Loss, candidates: Iterable[Sequence[Any]], complex_number: int, found_by: str,
+    others: Iterable[Sequence[Any]] = (), bound: int | None = None,
+) -> RealPart:  # fmt: skip
+    """The real critical points near candidates: all real solutions in a chart, as an engine found them.
+
+    Args:
+        chart, loss: what they are critical points of.
+        candidates: approximations.
+        complex_number: of complex solutions, with multiplicity, as the engine counts them.
+        found_by: the engine.
+        others: approximations of the other complex solutions, one of each two conjugate ones.
+        bound: the number of critical points of a general loss, all of which are simple. No loss has more
+            isolated ones, since they persist, with their multiplicities, when the loss is changed a little.
+            So if as many are proved to exist there are no other isolated ones.
+    """
     system = chart.system(loss)
     points: list[RealCriticalPoint] = []
     zeros: list[Zero] = []
@@ -213,7 +232,26 @@ def part_from_candidates(
         else:
             zeros.append(zero)
             points.append(point)
-    return part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
+    part = part_of(chart, points, undecided, complex_number, Evidence.MODULAR, found_by)
+    if bound is None or undecided or len(points) + _certified_pairs(chart, system, others) < bound:
+        return part
+    return replace(part, isolated=Evidence.PROVED)
+
+
+def _certified_pairs(chart: AffineChart, system: System, starts: Iterable[Sequence[Any]]) -> int:
+    """How many solutions, in conjugate pairs, are proved to be different, simple, and regular points."""
+    known: list[list[Any]] = []
+    for start in starts:
+        zero = certified_zero(system, start)
+        if zero is None or not chart.is_inside(zero.point):
+            continue
+        conjugate = [flint.acb(x.real, -x.imag) for x in zero.point]
+        if not any(
+            all(x.overlaps(y) for x, y in zip(zero.point, other, strict=True))
+            for other in [*known, conjugate]
+        ):
+            known += [zero.point, conjugate]
+    return len(known)
 
 
 def part_of(
@@ -225,7 +263,16 @@ def part_of(
     complete_ = None if undecided else complete
     expected = expected_sum(chart.layer, None if chart.regular else chart.stratum)
     return RealPart(
-        chart.layer, chart.stratum, chart.regular, ordered, undecided, number, complete_, found_by, expected
+        chart.layer,
+        chart.stratum,
+        chart.regular,
+        ordered,
+        undecided,
+        number,
+        complete_,
+        complete_,
+        found_by,
+        expected,
     )
 
 

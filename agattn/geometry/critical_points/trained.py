@@ -31,7 +31,7 @@ at relative distance at most 0.024: minimum on (1,2,2): loss 219.5974004 (proved
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -124,7 +124,48 @@ class NearbyCriticalPoint(Shown):
         }
 
 
-def critical_points_near(loss: Loss, given: Weights) -> tuple[NearbyCriticalPoint, ...]:
+@dataclass(frozen=True, repr=False, eq=False)
+class NearbyCriticalPoints(Shown):
+    """The critical points that were found from given weights, one for each rank of A at most; nearest first.
+
+    Attributes:
+        loss: the loss.
+        value: of the loss at the weights.
+        points: what was found; empty where Newton's method converges to nothing in M.
+    """
+
+    loss: Loss
+    value: float
+    points: tuple[NearbyCriticalPoint, ...]
+
+    def __iter__(self) -> Iterator[NearbyCriticalPoint]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, n: int) -> NearbyCriticalPoint:
+        return self.points[n]
+
+    def __str__(self) -> str:
+        lines = [f"{self.loss.layer.name}: the loss at the weights is {self.value:.10g}"]
+        lines += [f"rank {point.rank}: {point}" for point in self.points]
+        return "\n".join(
+            lines if self.points else [*lines, "Newton's method finds no critical point from them"]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, JSON-ready."""
+        return {
+            "architecture": self.loss.layer.as_json(),
+            "metric": self.loss.metric,
+            "samples": self.loss.samples,
+            "loss": self.value,
+            "near": [point.as_json() for point in self.points],
+        }
+
+
+def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     """The critical points that Newton's method finds from given weights, for each rank of A; nearest first.
 
     Args:
@@ -151,14 +192,15 @@ def critical_points_near(loss: Loss, given: Weights) -> tuple[NearbyCriticalPoin
         point, _ = critical_point(chart, small, system, chart.near(A, V))
         if point is not None and point.in_m:
             found.append(_nearby(small, given, point, rank))
-    return tuple(sorted(found, key=lambda one: one.distance))
+    with flint.ctx.workprec(_BITS):
+        value = float(value_in_balls(loss, _coordinates(loss, given)).mid())
+    return NearbyCriticalPoints(loss, value, tuple(sorted(found, key=lambda one: one.distance)))
 
 
 def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> NearbyCriticalPoint:
     """Distance and ways out, in balls."""
     with flint.ctx.workprec(_BITS):
-        A = given.A if given.K is None or given.Q is None else _exact(given.K).T @ _exact(given.Q)
-        y = [flint.arb(rational(x)) for x in coefficients(loss.layer, _exact(A), _exact(given.V))]
+        y = _coordinates(loss, given)
         gram, linear = matrices(loss)
         difference, best = _column([a - b for a, b in zip(y, point.y, strict=True)]), _column(point.y)
         ratio = _form(gram, difference) / _form(gram, best)
@@ -177,6 +219,12 @@ def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> 
             float(max(ratio.upper(), flint.arb(0)).sqrt().upper()), float(excess.mid()),
             point.index, escapes, rate, direction,
         )  # fmt: skip
+
+
+def _coordinates(loss: Loss, given: Weights) -> list[Any]:
+    """The coordinates of the weights, taken as the rational numbers that they are, in balls."""
+    A = given.A if given.K is None or given.Q is None else _exact(given.K).T @ _exact(given.Q)
+    return [flint.arb(rational(x)) for x in coefficients(loss.layer, _exact(A), _exact(given.V))]
 
 
 def _exact(M: Array) -> Array:

@@ -103,9 +103,7 @@ def test_degenerate_losses_are_said_to_be():
     assert (point.kind, point.multiplicity, float(point.loss.mid())) == ("degenerate", 2, pytest.approx(2))
     assert part.alternating_sum is None and "degenerate on (1,2,2)" in str(part)
     # Constant on the circle.
-    with pytest.raises(
-        InputError, match=r"infinitely many critical points on the regular part of M\(2,1,2\)"
-    ):
+    with pytest.raises(InputError, match=r"infinitely many critical points on the smooth part of M\(2,1,2\)"):
         part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", target=[1, 0, 1, 0, 0, 0]))
     # x⁴ + z⁴: at x = 0 and z = 0 the best A has rank one, so that these points are not regular.
     part = part_by_elimination(LAYER, loss(LAYER, "bombieri-weyl", target=[1, 0, 0, 0, 0, 1]))
