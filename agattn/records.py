@@ -898,6 +898,7 @@ class Singularities(Record):
             "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
         ]
         tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
+        tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
         singular: Key[
             Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
         ]
@@ -911,11 +912,13 @@ class Singularities(Record):
                 "one-point fiber",
                 "immersion",
                 "affine space",
+                "equations",
                 "none",
             ],
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
             "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; a differential of the largest rank; or a closure that is an affine space.",
+            "wide networks; a differential of the largest rank; a closure that is an affine space; or "
+            "equations of the closure with enough independent differentials.",
         ]
         evidence: Known
         witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]

@@ -95,6 +95,8 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
         "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: the "
         "functions near these weights are a manifold of full dimension; other branches may pass through f."
     )
+    if any(point.tangent_upper is not None for point in found.kinds):
+        legend += " Equations of low degree bound dim T from above, and prove points smooth."
     console.print(f"\n{legend}", markup=False)
     console.print(f"\n{found.closedness}", markup=False)
 

@@ -554,14 +554,21 @@ def _kinds(found: Singularities) -> list[Table]:
             f"{point.name}{' (f = 0)' * point.is_zero}",
             point.differential_rank,
             _range(*(n - generic for n in point.fiber)),
-            point.tangent_lower,
+            _between(point),
             f"{point.singular}{f' ({point.argument})' * (point.singular == 'singular')}",
             Word(str(point.evidence)),
         )
         for point in found.kinds
     )
-    headings = (Wide("kind of weights"), "rk dφ", "fiber", "dim T ≥", Wide("their function f"), "evidence")
+    tangent = "dim T ≥" if all(point.tangent_upper is None for point in found.kinds) else "dim T"
+    headings = (Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence")
     return [Table(str(found), headings, rows)]
+
+
+def _between(point: PointFacts) -> Cell:
+    """The dimension of a tangent space, or its bounds."""
+    low, high = point.tangent_lower, point.tangent_upper
+    return low if high in (None, low) else f"{low} to {high}"
 
 
 def _range(low: int, high: int) -> str:

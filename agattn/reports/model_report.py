@@ -8,7 +8,7 @@ and the report says which limit.
 >>> document.title
 'Model 3×1 → perceptron 2,1 (degree 3)'
 >>> document.summary
-'Dimension 6 in 10 coordinates, proved. Of 11 kinds of points: 7 singular, 4 smooth on their branch.'
+'Dimension 6 in 10 coordinates, proved. Of 11 kinds of points: 7 singular, 4 smooth.'
 >>> [section.title for section in document.sections][1:5]
 ['Dimension', 'Symmetries', 'Equations', 'Kinds of points']
 """

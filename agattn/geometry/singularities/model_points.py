@@ -13,7 +13,8 @@ places and where a parameter becomes 0: two equal neurons are merged into one, a
 
 - *singular*: more independent tangent vectors than dim M̄, which has a proved upper bound; at f = 0, where M
   is a cone, more independent functions than that.
-- *smooth*: M̄ is an affine space, of as many dimensions as there are coordinates.
+- *smooth*: equations of M̄ in low degree have so many independent differentials at f that the tangent space
+  is no larger than dim M̄; or M̄ is an affine space, of as many dimensions as there are coordinates.
 - *smooth branch*: the differential has the rank dim M̄, so the functions of the weights nearby are a manifold
   of this dimension; other branches of M̄ may pass through f.
 - *undecided*: none of these.
@@ -25,7 +26,7 @@ The page on models has the proofs. Whether M is closed is not known in general.
 >>> print(found["row 1 of W_1_1 is 0"])
 row 1 of W_1_1 is 0: differential of rank 3 of 6, tangent space of dimension 10 or more: singular (proved)
 >>> print(found["generic"])
-generic: differential of rank 6 of 6, tangent space of dimension 6 or more: smooth branch (proved)
+generic: differential of rank 6 of 6, tangent space of dimension 6 or more: smooth (proved)
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import prod
+from fractions import Fraction
+from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +49,8 @@ from agattn.architectures import Architecture, Attention, Network, draw_paramete
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.ideal.equations import Equation
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.singularities.families import (
     Vector,
     Weights,
@@ -64,7 +68,7 @@ from agattn.geometry.singularities.network_points import (
     Singularities,
 )
 from agattn.geometry.singularities.tangents import Tangents
-from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 
 #: Numbers are drawn between minus this and this, without 0.
 _LARGEST = 3
@@ -74,6 +78,10 @@ _ATTEMPTS = 3
 _ORDERS = 2
 #: Weights at which parameters become 0 along such directions, and how often one goes on from there.
 _SPECIAL, _ROUNDS = 3, 2
+#: So many moves that add no tangent vectors end a search.
+_PATIENCE = 3
+#: Equations are looked for in degrees with no more monomials.
+_MOST_MONOMIALS = 1_500
 #: Coordinates are counted if their polynomials have no more terms.
 _MOST_TERMS = 100_000
 _FORCE = "Use --force to start all the same"
@@ -283,14 +291,17 @@ def model_singularities(
     if (n := architecture.parameters) > MOST_PARAMETERS and not force:
         raise TooLargeError(f"{architecture} has {n} parameters; the limit is {MOST_PARAMETERS}. {_FORCE}")
     known = dimension(architecture, seed, force=True)
-    count = _coordinates(architecture)
+    source = _coordinates(architecture)
+    count = None if source is None else len(source.coordinates)
     if count is not None and count < known.upper_bound:
         evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
         known = replace(
             known, upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
         )
     further = with_all_symmetries(Weights(architecture, _zeros(architecture)), seed).further
-    asked = _Model(architecture, known, known.lower_bound == count, further)
+    progress("equations")
+    equations = () if source is None or known.lower_bound == count else _equations(source, seed, force)
+    asked = _Model(architecture, known, known.lower_bound == count, further, source, equations)
     found = [model_kinds(architecture, pairs, seed + attempt) for attempt in range(_ATTEMPTS)]
     if len(found[0]) > MOST_KINDS and not force:
         raise TooLargeError(
@@ -306,11 +317,23 @@ def model_singularities(
     return Singularities(architecture, known, tuple(points), None, closedness, None)
 
 
-def _coordinates(architecture: Architecture) -> int | None:
-    """The number of coordinates, where it is easily counted: M lies in an affine space of this dimension."""
+def _coordinates(architecture: Architecture) -> CoefficientMap | None:
+    """The coordinates, where they are easily found: M lies in an affine space with as many dimensions."""
     with suppress(TooLargeError):
-        return len(coefficient_map(architecture, limit=_MOST_TERMS).coordinates)
+        return coefficient_map(architecture, limit=_MOST_TERMS)
     return None
+
+
+def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation, ...]:
+    """Equations of M̄ that are proved, in the degrees up to 3 that have few monomials."""
+    N = len(source.coordinates) + 1
+    degree = max((n for n in range(1, 4) if comb(N + n - 1, n) <= _MOST_MONOMIALS), default=0)
+    if not degree:
+        return ()
+    with suppress(TooLargeError):
+        groups = compute_model_ideal(source, degree, seed=seed, force=force).found
+        return tuple(one for group in groups if group.evidence is Evidence.PROVED for one in group)
+    return ()
 
 
 def _zeros(architecture: Architecture) -> dict[str, Array]:
@@ -324,11 +347,28 @@ class _Model(NamedTuple):
     known: Dimension
     is_affine: bool
     further: tuple[Sparse, ...]
+    source: CoefficientMap | None
+    equations: tuple[Equation, ...]
 
     @property
     def at_most(self) -> int:
         """A proved upper bound of the dimension."""
         return self.known.upper_bound
+
+    def tangent_upper(self, kind: ModelKind) -> int | None:
+        """The dimension of the space on which the differentials of all equations vanish at the function."""
+        if self.source is None or not self.equations:
+            return None
+        y = [Fraction(1), *map(Fraction, self.source.values(kind.weights))]
+        rows = []
+        for equation in self.equations:
+            row = [Fraction(0)] * len(y)
+            for monomial, x in equation.terms.items():
+                places = [k for (k,) in monomial]
+                for i, k in enumerate(places):
+                    row[k] += x * prod(y[other] for other in places[:i] + places[i + 1 :])
+            rows.append(row[1:])
+        return len(y) - 1 - int(rational_matrix(rows, len(y) - 1).rank())
 
     def most_general(self, kinds: Sequence[ModelKind], seed: int) -> ModelKind:
         """Of some weights of one kind those with the largest rank of dφ, and if they can with f ≠ 0."""
@@ -355,7 +395,8 @@ class _Model(NamedTuple):
         if self.is_affine:
             found, preimages = self.at_most, [at]
         elif is_zero and is_cone(self.architecture):
-            found, preimages, argument = tangents.span_of_functions(), [at], "cone"
+            count = 0 if self.source is None else len(self.source.coordinates)
+            found, preimages, argument = tangents.span_of_functions(count), [at], "cone"
         else:
             preimages, found = _explored(at, directions, tangents, seed)
             evidence = Evidence.PROVED
@@ -367,8 +408,14 @@ class _Model(NamedTuple):
                     found, argument = second, "second order"
                     evidence = Evidence.PROVED if exact else Evidence.MODULAR
         conclusion: Conclusion = "undecided"
+        upper = self.tangent_upper(kind)
+        assert upper is None or found <= upper or evidence is not Evidence.PROVED, (
+            f"{kind.name}: more tangent vectors than the equations allow"
+        )
         if self.is_affine:
             conclusion, argument, evidence = "smooth", "affine space", Evidence.PROVED
+        elif upper is not None and upper <= self.known.lower_bound:
+            conclusion, argument, evidence = "smooth", "equations", Evidence.PROVED
         elif found > self.at_most:
             conclusion = "singular"
         elif differential == self.at_most:
@@ -378,7 +425,7 @@ class _Model(NamedTuple):
         return PointFacts(
             kind, is_zero, differential, (fiber, fiber_at_most), self.known.dimension, found, conclusion,
             argument, evidence, Evidence.PROVED if exact else Evidence.MODULAR,
-            tuple(point.exact() for point in preimages),
+            tuple(point.exact() for point in preimages), upper,
         )  # fmt: skip
 
 
@@ -395,7 +442,7 @@ def _explored(
 ) -> tuple[list[Weights], int]:
     """Weights with the function of the given ones, and the dimension of what tangent vectors there span."""
     n = len(at.vector)
-    preimages, found = tangents.preimages([at], [(at, directions)])
+    preimages, found = tangents.preimages([at], [(at, directions)], _PATIENCE)
     start = [(at, directions)]
     for _ in range(_ROUNDS):
         if found > tangents.at_most:
@@ -405,7 +452,7 @@ def _explored(
         start = [(point, _family(point, n - tangents.rank_at(point), seed)[0]) for point in reached]
         if not start:
             break
-        preimages, found = tangents.preimages([*preimages, *reached], start)
+        preimages, found = tangents.preimages([*preimages, *reached], start, _PATIENCE)
     return preimages, found
 
 

@@ -67,6 +67,7 @@ Argument = Literal[
     "one-point fiber",
     "immersion",
     "affine space",
+    "equations",
     "none",
 ]
 
@@ -101,6 +102,7 @@ class PointFacts(Shown):
         evidence: of the conclusion; of the tangent vectors if it is undecided.
         rank_evidence: of the rank being no larger: it is proved to be no smaller.
         preimages: the weights at which images of the differential were taken, as arrays by name.
+        tangent_upper: a proved upper bound on the dimension of T_f M̄, by equations; ``None`` without any.
     """
 
     kind: Described
@@ -114,6 +116,7 @@ class PointFacts(Shown):
     evidence: Evidence
     rank_evidence: Evidence
     preimages: tuple[dict[str, Array], ...]
+    tangent_upper: int | None = None
 
     @property
     def name(self) -> str:
@@ -143,6 +146,7 @@ class PointFacts(Shown):
             "fiber_dimension": low,
             "fiber_dimension_at_most": high,
             "tangent_lower": self.tangent_lower,
+            "tangent_upper": self.tangent_upper,
             "singular": self.singular,
             "argument": self.argument,
             "evidence": self.evidence.value,

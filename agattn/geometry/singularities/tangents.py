@@ -98,24 +98,32 @@ class Tangents:
         return nonzero_minor(self._found, self.p).rank
 
     def preimages(
-        self, points: Sequence[Weights], moving: Sequence[tuple[Weights, Sequence[Vector]]]
+        self,
+        points: Sequence[Weights],
+        moving: Sequence[tuple[Weights, Sequence[Vector]]],
+        patience: int = 1,
     ) -> tuple[list[Weights], int]:
-        """Weights with the same function, moved until images there add nothing; and what they span."""
+        """Weights with the same function, and the dimension of what the images there span together.
+
+        They are moved at random along directions, until ``patience`` moves one after the other add nothing.
+        """
         moving = [(point, directions) for point, directions in moving if directions]
         preimages = list({point.vector: point for point in points}.values())
-        found, before = self.span(preimages), -1
+        found, idle = self.span(preimages), 0
         for number in range(_MOVES):
-            if found == before or not moving:
+            if idle == patience or not moving:
                 break
             before = found
             preimages += [point.moved(directions, self.seed + number) for point, directions in moving]
             found = self.span(preimages)
+            idle = idle + 1 if found == before else 0
         return preimages, found
 
-    def span_of_functions(self) -> int:
-        """The dimension of the span of some random functions: a lower bound for that of M."""
+    def span_of_functions(self, count: int = 0) -> int:
+        """The dimension of the span of ``count`` random functions, or of a few more than dim M."""
         generator = np.random.default_rng(self.seed + 1)
-        weights = random_residues(generator, (self.at_most + 4, self.architecture.parameters), self.p)
+        shape = max(count, self.at_most + 4), self.architecture.parameters
+        weights = random_residues(generator, shape, self.p)
         return nonzero_minor(self.values(weights), self.p).rank
 
     def second_order(self, at: Weights, rank_there: int) -> tuple[int, bool]:

@@ -39,7 +39,7 @@ def test_secants_of_the_cubic_veronese_surface():
     found = model_singularities(CUBES)
     assert found.dimension.dimension == 6
     singular = {point.name for point in found.kinds if point.singular == "singular"}
-    assert {point.singular for point in found.kinds} == {"singular", "smooth branch"}
+    assert {point.singular for point in found.kinds} == {"singular", "smooth"}
     assert singular == {
         "rk W_1_1 = 1", "W_1_1 = 0", "row 1 of W_1_1 is 0", "W_1_2 = 0", "column 1 of W_1_2 is 0",
         "row 1 of W_1_1 is 0 and column 1 of W_1_2 is 0", "all parameters are 0",
@@ -48,6 +48,7 @@ def test_secants_of_the_cubic_veronese_surface():
         assert point.evidence is Evidence.PROVED
         low, high = point.fiber
         assert low <= high <= 8 - point.differential_rank
+        assert point.tangent_lower == point.tangent_upper == (10 if point.singular == "singular" else 6)
         if point.argument == "tangent vectors":
             assert point.tangent_lower == tangents_over_the_rationals(point, CUBES) > 6
 
@@ -62,19 +63,20 @@ def test_deep_linear_networks_are_singular_at_lower_rank(widths: tuple[int, int,
     for point in found.kinds:
         C = point.preimages[0]["W_2"] @ point.preimages[0]["W_1"]
         rank = flint.fmpz_mat(C.tolist()).rank()
-        expected = "smooth" if h == min(d, e) else "singular" if rank < h else "smooth branch"
+        expected = "singular" if rank < h < min(d, e) else "smooth"
+        assert h == min(d, e) or point.tangent_upper == point.tangent_lower  # by minors
         assert (point.singular, point.evidence) == (expected, Evidence.PROVED), point.name
         assert point.is_zero == (rank == 0)
 
 
 def test_quadrics_of_bounded_rank_and_a_convolution():
     quadrics = model_singularities(ag.Network([ag.Perceptron([2, 1], degree=2)], dim=3))
-    assert Counter(point.singular for point in quadrics.kinds) == {"singular": 7, "smooth branch": 4}
+    assert Counter(point.singular for point in quadrics.kinds) == {"singular": 7, "smooth": 4}
     assert {point.tangent_lower for point in quadrics.kinds if point.singular == "singular"} == {6}
     slides = ag.Network([ag.Convolution(2, degree=2), ag.Convolution(2, degree=1)], dim=1, tokens=3)
     found = model_singularities(slides)
     assert [p.name for p in found.kinds if p.singular == "singular"] == found.zeros
-    assert found["W_1 = 0"].argument == "cone" and found["W_1 = W_2"].singular == "smooth branch"
+    assert found["W_1 = 0"].argument == "cone" and found["W_1 = W_2"].argument == "equations"
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -92,14 +94,16 @@ def test_heads_that_are_equal(monkeypatch):
     equal = found["K_1[1] = K_1[2] and Q_1[1] = Q_1[2]"]
     assert equal.is_critical and equal.singular == "singular"
     assert equal.tangent_lower == tangents_over_the_rationals(equal, model)
-    assert found["generic"].singular == "smooth branch"
-    assert found["V_1[1] = V_1[2]"].singular == "undecided"  # one head of rank 2: only a part of its fiber is
+    assert equal.tangent_upper == equal.tangent_lower == 18
+    merged = found["V_1[1] = V_1[2]"]  # one head of rank 2: critical, as more weights have its function
+    assert merged.is_critical and (merged.singular, merged.argument) == ("smooth", "equations")
+    assert found["generic"].singular == "smooth"
 
 
 def test_maps_without_inputs_and_pairs():
     cubic = ag.PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
     found = model_singularities(cubic)
-    assert [point.singular for point in found.kinds] == ["smooth branch", "singular", *["smooth branch"] * 2]
+    assert [point.singular for point in found.kinds] == ["smooth", "singular", "smooth", "smooth"]
     assert found["s = 0"].tangent_lower == 4 and found.closed is None
     names = [kind.name for kind in model_kinds(CUBES, pairs=True)]
     assert "rk W_1_1 = 1; W_1_2 = 0" in names and len(set(names)) == len(names)
@@ -114,6 +118,13 @@ def test_an_affine_space_has_no_singular_points(monkeypatch):
         Evidence.PROVED,
     )
     assert {(point.singular, point.argument) for point in found.kinds} == {("smooth", "affine space")}
+
+
+def test_without_equations_a_branch_is_known(monkeypatch):
+    monkeypatch.setattr(model_points, "_MOST_MONOMIALS", 0)
+    found = model_singularities(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2))
+    assert (found["generic"].singular, found["generic"].tangent_upper) == ("smooth branch", None)
+    assert found["generic"].argument == "immersion"
 
 
 def test_cones():
