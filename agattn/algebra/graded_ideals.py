@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from math import comb, lcm
 from typing import Any
 
 import flint
 
 from agattn.algebra.echelon import echelon, kernel_basis, rational, rational_matrix
+from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Exponents, Polynomial
 
 
@@ -109,40 +109,38 @@ def _numerator(monomials: Sequence[Exponents]) -> flint.fmpz_poly:
 
 
 def minimal_generators(basis: Sequence[Polynomial]) -> tuple[Polynomial, ...]:
-    """Minimal generators of an ideal, by degree, among homogeneous ones that generate it; none may be 0.
+    """Minimal generators of an ideal among polynomials that generate it, none of them 0, by their degree.
 
-    They are found by linear algebra in each degree, and in it in each weight for which all are homogeneous.
+    The degree may be one for which each variable has some positive degree; where the polynomials are
+    homogeneous for none, all of them are returned. In each degree linear algebra finds which are new, and
+    within it in each weight for which all are homogeneous.
 
     >>> from agattn.algebra.polynomial import PolynomialRing
     >>> x, y, z = PolynomialRing(["x", "y", "z"]).gens
-    >>> minimal_generators([x * y, x**2 - y * z, y**2 * z])
-    (x^2 - y*z, x*y)
-
-    Raises:
-        ValueError: if one is not homogeneous.
+    >>> minimal_generators([x * y, x**2 - y * z, y**2 * z]), minimal_generators([x - 1, x**2 - 1])
+    ((x^2 - y*z, x*y), (x - 1, x^2 - 1))
     """
-    weights = _weights(basis)
+    if not basis or not (degrees := positive_grading(basis)):
+        return tuple(basis)
+    weights = [list(degrees), *_weights(basis)]
 
     def weight(exponents: Sequence[int]) -> tuple[int, ...]:
         return tuple(sum(map(int.__mul__, row, exponents)) for row in weights)
 
-    groups: defaultdict[tuple[int, tuple[int, ...]], list[Polynomial]] = defaultdict(list)
+    groups: defaultdict[tuple[int, ...], list[Polynomial]] = defaultdict(list)
     for polynomial in basis:
-        if len({sum(exponents) for exponents in polynomial.terms}) != 1:
-            raise ValueError(f"{polynomial} is not homogeneous")
-        groups[polynomial.degree(), weight(polynomial.leading_exponents)].append(polynomial)
+        groups[weight(polynomial.leading_exponents)].append(polynomial)
     multipliers: dict[int, dict[tuple[int, ...], list[Exponents]]] = {}
-    kept: list[tuple[int, tuple[int, ...], Polynomial]] = []
-    for (degree, place), polynomials in sorted(groups.items()):
+    kept: list[tuple[tuple[int, ...], Polynomial]] = []
+    for place, polynomials in sorted(groups.items()):
         multiples = []
-        for lower, other, generator in kept:
-            rest, missing = degree - lower, tuple(map(int.__sub__, place, other))
-            if rest not in multipliers:
-                multipliers[rest] = _by_weight(len(generator.ring), rest, weight)
-            multiples += [(generator, monomial) for monomial in multipliers[rest].get(missing, ())]
-        for n in _independent(multiples, polynomials):
-            kept.append((degree, place, polynomials[n]))
-    return tuple(polynomial for _, _, polynomial in kept)
+        for lower, generator in kept:
+            rest = tuple(map(int.__sub__, place, lower))
+            if rest[0] not in multipliers:
+                multipliers[rest[0]] = _by_weight(degrees, rest[0], weight)
+            multiples += [(generator, monomial) for monomial in multipliers[rest[0]].get(rest, ())]
+        kept += [(place, polynomials[n]) for n in _independent(multiples, polynomials)]
+    return tuple(polynomial for _, polynomial in kept)
 
 
 def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
@@ -163,15 +161,22 @@ def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
 
 
 def _by_weight(
-    variables: int, degree: int, weight: Callable[[Sequence[int]], tuple[int, ...]]
+    degrees: Sequence[int], degree: int, weight: Callable[[Sequence[int]], tuple[int, ...]]
 ) -> dict[tuple[int, ...], list[Exponents]]:
     """The monomials of a degree, by their weight."""
+    monomials: list[Exponents] = [()]
+    for i, d in enumerate(degrees):
+        left = (degree - sum(map(int.__mul__, degrees, e)) for e in monomials)
+        last = i + 1 == len(degrees)
+        monomials = [
+            (*e, n)
+            for e, rest in zip(monomials, left, strict=True)
+            for n in range(rest // d + 1)
+            if not last or n * d == rest
+        ]
     found: defaultdict[tuple[int, ...], list[Exponents]] = defaultdict(list)
-    for chosen in combinations_with_replacement(range(variables), degree):
-        exponents = [0] * variables
-        for i in chosen:
-            exponents[i] += 1
-        found[weight(exponents)].append(tuple(exponents))
+    for exponents in monomials:
+        found[weight(exponents)].append(exponents)
     return dict(found)
 
 

@@ -60,7 +60,9 @@ def count_critical_points(
         answers[prime] = found
         if agreeing or characteristic is not None:
             engine = f"{installation.engine.name} {installation.version}"
-            return CriticalPoints(loss, found, (*agreeing, prime), engine, method)
+            return CriticalPoints(
+                loss, found, (*agreeing, prime), engine, method, exact=installation.engine.proves
+            )
     said = "; ".join(f"modulo {p}: {', '.join(map(str, found.values()))}" for p, found in answers.items())
     raise UndecidedError(f"the numbers of critical points differ, {said}; try --field QQ")
 

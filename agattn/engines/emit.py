@@ -19,6 +19,8 @@ from agattn.systems.explicit import (
     fiber,
     fiber_up_to_scaling,
     graph,
+    model_fiber,
+    model_graph,
 )
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -44,6 +46,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
     environment.globals |= {"graph": graph, "fiber": fiber, "fiber_up_to_scaling": fiber_up_to_scaling}
     environment.globals |= {"critical_points": critical_points, "critical_equations": critical_equations}
+    environment.globals |= {"model_fiber": model_fiber, "model_graph": model_graph}
     environment.filters |= {
         "m2row": _braces,
         "rows": lambda rows: _braces(map(_braces, rows)),
@@ -83,7 +86,8 @@ def _ascii(text: str) -> str:
 
 
 def _named(variable: Variable, engine_name: str) -> str:
-    return variable.macaulay2() if engine_name == "macaulay2" else variable.singular()
+    names = {"macaulay2": variable.macaulay2(), "singular": variable.singular(), "msolve": variable.name}
+    return names[engine_name]
 
 
 def _parameter(part: Parameter, engine_name: str) -> str:

@@ -126,7 +126,7 @@ MSOLVE = Engine(
     error_marks=(),
     by_shell=True,
     answers="Groebner bases and systems with finitely many solutions",
-    lacks=("prime",),
+    lacks=("prime", "max-degree", "components"),
     proves=False,  # it computes modulo primes and lifts
     read=_lists,
 )

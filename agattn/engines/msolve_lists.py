@@ -29,7 +29,7 @@ import flint
 from agattn.algebra.echelon import fraction, rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series, minimal_generators
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
-from agattn.engines.transcript import framed
+from agattn.engines.transcript import END, framed
 from agattn.errors import EngineError, TranscriptError
 from agattn.systems.explicit import (
     critical_equations,
@@ -37,6 +37,8 @@ from agattn.systems.explicit import (
     fiber,
     fiber_up_to_scaling,
     graph,
+    model_fiber,
+    model_graph,
 )
 from agattn.systems.problem import Answer, Problem
 
@@ -423,24 +425,22 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     """What was said to each question, by its name."""
     lines, end = framed(text, problem)
     found: dict[str, tuple[str, list[str]]] = {}
-    parts: list[str] = []
     for line in lines:
-        if line.startswith(_ANSWER):
-            _, name, seal = line.split(" ", 2) if line.count(" ") == 3 else ("", "", "")
-            if not name or name in found:
-                raise TranscriptError(f"{line[:80]!r} is no answer, or a second one")
-            parts = []
-            found[name] = seal, parts
-        else:
-            parts.append(line)
-    if end.split(" ")[1:] != list(found):
+        match line.split(" "):
+            case [word, name, *seal] if word == _ANSWER and name not in found:
+                found[name] = " ".join(seal), []
+            case _ if not found:
+                raise TranscriptError(f"{line[:80]!r} stands where an answer was due")
+            case _:
+                next(reversed(found.values()))[1].append(line)
+    if end.split(" ") != [END, *found]:
         raise TranscriptError(
             f"the data block has the answers {', '.join(found)[:80]!r} but ends with {end[:80]!r}"
         )
     answers = {}
-    for name, (seal, parts) in found.items():
+    for name, (sealed, parts) in found.items():
         data = "".join(f"{part}\n" for part in parts).encode("utf-8", errors="replace")
-        if seal != f"{cksum(data)} {len(data)}":
+        if sealed != f"{cksum(data)} {len(data)}":
             raise TranscriptError(
                 f"the answer {name[:40]!r} was damaged: its checksum is not that of its lines"
             )
@@ -459,7 +459,9 @@ def _said(answers: Mapping[str, str], name: str) -> str:
 
 def _equations(answers: Mapping[str, str], problem: Problem) -> tuple[tuple[Polynomial, ...], HilbertSeries]:
     """The basis of the ideal of M̄, and its Hilbert series."""
-    system, weights = graph(problem.layer, problem.characteristic)
+    system, weights = (
+        model_graph(problem) if problem.template else graph(problem.layer, problem.characteristic)
+    )
     ring = system[0].ring
     basis = read_basis(_said(answers, "graph"), ring, weights, names_of(ring))
     return basis, hilbert_series((f.leading_exponents for f in basis), len(ring) - weights)
@@ -467,16 +469,14 @@ def _equations(answers: Mapping[str, str], problem: Problem) -> tuple[tuple[Poly
 
 def _read_ideal(answers: Mapping[str, str], problem: Problem) -> Found:
     basis, series = _equations(answers, problem)
-    try:
-        generators = minimal_generators(basis)
-    except ValueError as error:
-        raise TranscriptError(f"the equations of a cone are forms, and {str(error)[:80]}") from error
-    return {"dimension": series.dimension, "degree": series.degree}, {"generators": generators}
+    return {"dimension": series.dimension, "degree": series.degree}, {"generators": minimal_generators(basis)}
 
 
 def _read_hilbert_function(answers: Mapping[str, str], problem: Problem) -> Found:
     last = problem.data["max_degree"]
     values = _equations(answers, problem)[1].values(last)
+    if not problem.data.get("cone", True):
+        values = tuple(itertools.accumulate(values))
     return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
 
 
@@ -529,6 +529,17 @@ def _read_critical_equations(answers: Mapping[str, str], problem: Problem) -> Fo
     return dict(zip(("dimension", "degree"), _finite(_said(answers, "critical"), ring), strict=True)), {}
 
 
+def _read_model_fiber(answers: Mapping[str, str], problem: Problem) -> Found:
+    ring = model_fiber(problem)[0][0].ring
+    series = []
+    for name in ("fiber", "tangent"):
+        basis = read_basis(_said(answers, name), ring, names=names_of(ring))
+        series.append(hilbert_series((f.leading_exponents for f in basis), len(ring)))
+    found, tangent = series
+    numbers = {"dimension": found.dimension, "degree": found.degree, "tangent-dimension": tangent.dimension}
+    return numbers, {}
+
+
 _READERS: Mapping[str, Callable[[Mapping[str, str], Problem], Found]] = {
     "critical-equations": _read_critical_equations,
     "critical-points": _read_critical_points,
@@ -536,6 +547,9 @@ _READERS: Mapping[str, Callable[[Mapping[str, str], Problem], Found]] = {
     "hilbert-function": _read_hilbert_function,
     "implicit-ideal": _read_ideal,
     "membership": _read_membership,
+    "model-fiber": _read_model_fiber,
+    "model-hilbert-function": _read_hilbert_function,
+    "model-implicit-ideal": _read_ideal,
 }
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, all_minors
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, generic_matrices
 from agattn.systems.problem import Point, Problem
@@ -112,3 +112,26 @@ def critical_equations(problem: Problem) -> Polynomials:
         gradient = sum((g * w for w, g in row), ring.zero()) - target[n]
         system.append(gradient - sum((l * h.derivative(x) for l, h in pairs), ring.zero()))
     return tuple(system)
+
+
+def model_graph(problem: Problem) -> tuple[Polynomials, int]:
+    """The ideal of the graph of a model, and how many variables are parameters, which come first."""
+    polynomials = problem.data["polynomials"]
+    parameters = polynomials[0].ring.variables
+    coordinates = [Variable("y", (k + 1,)) for k in range(len(polynomials))]
+    ring = PolynomialRing((*parameters, *coordinates), problem.characteristic)
+    size = len(parameters)
+    more = (0,) * len(polynomials)
+    images = (ring.from_terms({(*e, *more): c for e, c in f.terms.items()}) for f in polynomials)
+    return tuple(y - f for y, f in zip(ring.gens[size:], images, strict=True)), size
+
+
+def model_fiber(problem: Problem) -> tuple[Polynomials, Polynomials]:
+    """The parameters with the same function as the point's; and the differentials there, linear forms."""
+    polynomials, point = problem.data["polynomials"], problem.data["point"]
+    ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
+    differentials = (
+        sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
+        for f in polynomials
+    )
+    return tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials), tuple(differentials)

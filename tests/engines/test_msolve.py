@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from agattn.algebra.graded_ideals import hilbert_series
 from agattn.algebra.polynomial import PolynomialRing
+from agattn.architectures import SingleLayer
 from agattn.engines import msolve
+from agattn.engines.engine import MSOLVE
+from agattn.engines.locate import locate
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
-from agattn.engines.run import Limits
+from agattn.engines.run import Limits, run
 from agattn.errors import (
     EngineCrashedError,
     EngineMemoryError,
@@ -20,6 +23,7 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Evidence
+from agattn.systems.catalogue import build
 
 R = PolynomialRing(["x", "y", "z"])
 x, y, z = R.gens
@@ -199,6 +203,58 @@ def test_damaged_solutions_are_refused(fakes):
         whole = whole or answer
         assert answer[2].w == whole[2].w and answer[2].numerators == whole[2].numerators
     assert refused > len(texts) / 3
+
+
+@pytest.fixture(scope="module")
+def fiber_transcript(msolve_installation):
+    return run(build("fiber", SingleLayer(2, 1)), msolve_installation)
+
+
+def test_damaged_answers_of_scripts_are_refused(fiber_transcript):
+    """Within the block every letter counts: changed, left out, doubled or cut off there, all is refused."""
+    problem, text = fiber_transcript.problem, fiber_transcript.transcript
+    assert MSOLVE.read(text, problem).integers == fiber_transcript.answer.integers
+    start, end = text.index("agattn-data"), text.rindex("\n")
+    damaged = [text[:n] for n in range(0, end - 12, 29)]  # the names in the last line are checked, too
+    for n in range(start, end, 5):
+        for other in ("", "7", "\n", text[n] * 2):
+            if other != text[n]:
+                damaged.append(text[:n] + other + text[n + 1 :])
+    lines = text[start:].splitlines(keepends=True)
+    for n, line in enumerate(lines):
+        damaged += [
+            text[:start] + "".join(lines[:n] + lines[n + 1 :]),
+            text[:start] + "".join([*lines[:n], line, *lines[n:]]),
+        ]
+    for one in damaged:
+        with pytest.raises(TranscriptError):
+            MSOLVE.read(one, problem)
+
+
+def test_answers_that_are_whole_and_wrong_are_refused(fakes, monkeypatch):
+    """Lists of another system, no lists, infinitely many solutions, another task's answer."""
+    problem = build("membership", SingleLayer(2, 1, 1), target=tuple(map(Fraction, (2, 3, 1, 4, 6, 3))))
+    monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")
+    header = "#Reduced Groebner basis data\n#---\n#field characteristic: {}\n#variable order: {}\n"
+    header += "#monomial order: graded reverse lexicographical\n#length of basis: {}\n#---\n{}:"
+    names = "a_1_1, a_1_2, a_2_1, a_2_2, v_1_1, v_1_2"
+    for said, reason in [
+        (header.format(0, names, "1 element", "[1]"), None),
+        (header.format(7, names, "1 element", "[1]"), "a basis of another ring"),
+        (header.format(0, "x, y", "1 element", "[1]"), "a basis of another ring"),
+        (header.format(0, names, "2 elements", "[1]"), "1 elements of a basis of 2"),
+        (header.format(0, names, "1 element", "[b]"), "no power of a variable"),
+        (header.format(0, names, "1 element", "[a_1_1 2]"), "stands where a term was due"),
+        (header.format(0, names, "1 element", "[a_1_1+a_1_1]"), "twice, or zero"),
+        ("[-1]:", "no whole basis"),
+        ("", "no whole basis"),
+    ]:
+        fakes.write_python("msolve", f"print({said!r})")
+        if reason is None:
+            assert run(problem, locate(MSOLVE)).answer.integers == {"member": 0}
+            continue
+        with pytest.raises(TranscriptError, match=reason):
+            run(problem, locate(MSOLVE))
 
 
 def test_hilbert_series_against_counting():

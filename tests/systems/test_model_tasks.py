@@ -15,7 +15,7 @@ import agattn as ag
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
+from agattn.engines.engine import ENGINES
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
@@ -81,16 +81,19 @@ def test_the_degrees_of_scripts():
         assert {_degree(bias["weights"], e) for e in f.terms} == {degree}
 
 
-@pytest.mark.parametrize("engine", [MACAULAY2, SINGULAR], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 @pytest.mark.parametrize("task", MODEL_TASKS)
 def test_scripts_say_what_they_are_about(engine, task):
+    if not engine.has_script(MODEL_TASKS[task].template):
+        assert (engine.name, task) == ("msolve", "critical-locus")
+        return
     for model in MODELS if task != "critical-locus" else MODELS[:4]:
         for characteristic in (0, 32003):
             script = emit(build(task, model, characteristic), engine, machine=True)
             lines = script.split("\n")
             assert script.isascii() and "\n\n\n" not in script and not [s for s in lines if s != s.rstrip()]
             header = lines[: lines.index("")]
-            assert all(line.startswith(("--", "//")) for line in header)
+            assert all(line.startswith(("--", "//", "#")) for line in header)
             assert f"Written by: agattn emit {task} --engine {engine.name} " in header[-1]
             for name in model.shapes:
                 assert re.search(rf" {name}, [0-9 x]+: \w", "\n".join(header))
@@ -310,6 +313,17 @@ def test_macaulay2_finds_the_same_numbers(macaulay2, both_engines):
     ):
         one, other = (run(build(task, model, **more), i).answer.integers for i in both_engines)
         assert one == other
+
+
+@pytest.mark.parametrize("model", [SKIP, AFFINE, BIAS, CAUSAL], ids=lambda x: str(x)[:20])
+def test_msolve_finds_the_same(msolve_installation, singular, model):
+    """Also where the degrees differ, or there are none, and modulo a prime."""
+    for task, characteristic in (("implicit-ideal", 0), ("fiber", 101), ("hilbert-function", 32003)):
+        problem = build(task, model, characteristic)
+        one, other = (run(problem, i, Limits(60)).answer for i in (msolve_installation, singular))
+        assert one.integers == other.integers
+        degrees = [sorted(f.degree() for fs in a.polynomials.values() for f in fs) for a in (one, other)]
+        assert degrees[0] == degrees[1]
 
 
 # By the command line and the library ------------------------------------------------------------------------

@@ -53,6 +53,7 @@ class CriticalPoints(Shown):
         engine: name and version of the engine that did.
         method: ``"weights"``, ``"equations"`` or ``"elimination"``.
         real: the real ones by strata, where they were asked for; on the boundary of M, too.
+        exact: whether the engine proves what it says over ℚ.
     """
 
     loss: Loss
@@ -61,6 +62,7 @@ class CriticalPoints(Shown):
     engine: str
     method: str = "weights"
     real: tuple[RealPart, ...] = ()
+    exact: bool = True
 
     @property
     def layer(self) -> SingleLayer:
@@ -97,7 +99,7 @@ class CriticalPoints(Shown):
         if self.method == "elimination":
             return Evidence.PROVED
         hypersurface = self.layer.ambient_dimension - self.layer.expected_dimension == 1
-        proved = 0 in self.fields and self.method == "equations" and hypersurface
+        proved = self.exact and 0 in self.fields and self.method == "equations" and hypersurface
         return Evidence.PROVED if proved else Evidence.MODULAR
 
     @property
