@@ -37,6 +37,11 @@ def test_critical_points():
     assert said.rstrip().endswith("14, 14, 10")
 
 
+def test_landscapes():
+    said = benchmark("landscapes.py", "--data", "1", "--layer", "2,1,2")
+    assert said.count("\n   0  ") == 3 and said.rstrip().endswith("all consistent")
+
+
 @pytest.mark.slow
 @pytest.mark.engine
 def test_models_against_rivals():

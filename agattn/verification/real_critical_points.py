@@ -64,7 +64,7 @@ def real_critical_points(
 
     Args:
         loss: a definite loss: a distance, or the loss of enough data.
-        strata: ``None`` in it is the regular part. By default that and :func:`lower_strata`.
+        strata: ``None`` in it is the smooth part. By default that and :func:`lower_strata`.
         limits: of each process of msolve.
         progress: called with the stratum that is next.
 

@@ -15,7 +15,7 @@ theory says
 - *Regular part* (not for a = d' = 1): A = KᵀQ with the row space of K in Gr(α, d). With x = Q, Θ = Gr(α, d) ×
   ℝP^{dd'−1}; with x = V, Θ is a bundle over Gr(α, d) with fiber ℝP^{αd−1}. For general b no critical point
   has rk A < α < d or rk A = rk V = 1, as these are more conditions than such points have parameters.
-- *Strata (min(d, d'), r_A, r)* with r_A < α and r as large as possible: as the regular part of M(d, d', r_A).
+- *Strata (min(d, d'), r_A, r)* with r_A < α and r as large as possible: as the smooth part of M(d, d', r_A).
 - *Stratum (1,1,1)*: y = h ⊗ q ⊗ k², linear in h and in q.
 - *Stratum (1,1,2) with d = 2*: y = h ⊗ q ⊗ S with any S, which is not of rank one for general b. Points
   outside of M count, too.
@@ -46,7 +46,7 @@ from agattn.geometry.strata.strata import Stratum
 
 
 def expected_sum(layer: SingleLayer, stratum: Stratum | None = None) -> int | None:
-    """Σ (−1)^index for a definite, general loss on a stratum, or the regular part; ``None`` if not known."""
+    """Σ (−1)^index for a definite, general loss on a stratum, or the smooth part; ``None`` if not known."""
     d, e = layer.d, layer.d_out
     if stratum is None and layer.a == e == 1 and d > 1:
         stratum = PAIR

@@ -121,8 +121,12 @@ def test_candidates_are_proved_or_undecided():
     assert part.undecided == 1 and part.complete is None  # one was given twice
     for one, other in zip(part.points, known.points, strict=True):
         assert all(x.overlaps(y) for x, y in zip(one.y, other.y, strict=True)) and one.index == other.index
-    part = part_from_candidates(chart, L, starts, 14, "somebody")
-    assert part.complete is Evidence.MODULAR
+    others = [found.point(r) for r, _ in found.roots if r.imag > 0]
+    part = part_from_candidates(chart, L, starts, 14, "somebody", others, 14)
+    assert part.complete is Evidence.MODULAR and part.isolated is Evidence.PROVED
+    for fewer in (others[:-1], [*others[:-1], others[0]]):
+        part = part_from_candidates(chart, L, starts, 14, "somebody", fewer, 14)
+        assert part.isolated is Evidence.MODULAR
 
 
 def test_charts_have_the_dimension_of_their_stratum():
