@@ -7,6 +7,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import Finding, Findings, select
+from agattn.claims.critical_points import NUMBERS
 from agattn.claims.equations import HILBERT_VALUES, PRODUCTS
 from agattn.claims.fibers import FACTORIZATION
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
@@ -95,7 +96,7 @@ def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine ti
 
 def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     """The verdict from the findings given, and native ones of the tasks that only one claim has."""
-    own = [task for task in CLAIMS[claim].tasks if task in (FACTORIZATION, PRODUCTS, HILBERT_VALUES)]
+    own = [task for task in CLAIMS[claim].tasks if task in (FACTORIZATION, PRODUCTS, HILBERT_VALUES, NUMBERS)]
     found = findings(
         {**{task: task.native(layer, 0) for task in own if not task.infeasible(layer)}, **values},
         without,
