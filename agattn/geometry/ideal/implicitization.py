@@ -45,11 +45,9 @@ import numpy as np
 
 from agattn.algebra.echelon import echelon
 from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.rank import proved_rank
 from agattn.algebra.residues import RowSpace, random_prime, rational_number
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.equations import coefficient_matrix
 from agattn.geometry.ideal.isotypic import saturate
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
 from agattn.geometry.variety.coefficient_map import CoefficientMap
@@ -108,6 +106,7 @@ class NewEquations:
     images: tuple[tuple[IntArray, IntArray], ...]
     lower: IntArray
     places: IntArray
+    standard: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +383,8 @@ class Implicitization:
                 if count:
                     images = tuple(map(self._along, orbit.values()))
                     places = np.flatnonzero(candidate)
-                    blocks.append(NewEquations(degree.rows[own][candidate], count, images, relations, places))
+                    rows = degree.rows[own][candidate]
+                    blocks.append(NewEquations(rows, count, images, relations, places, standard[candidate]))
             degrees.append(degree)
             yield GradedPiece(n, function, tuple(blocks))
 
@@ -520,7 +520,9 @@ class Generators:
     def _are_minimal(self, n: int, block: NewEquations) -> bool:
         """Whether the equations of lower degree span no more over ℚ than modulo the prime.
 
-        Modulo the prime they are as many as the Koszul relations say, and over ℚ never fewer.
+        They never span less. All of them vanish at points of the image, which are as many independent
+        functionals on the forms of this multidegree as there are standard monomials; each new generator
+        needs one more, 0 on standard monomials, which is found over ℚ and annihilates all products.
         """
         if not len(block.lower):
             return True
@@ -530,10 +532,31 @@ class Generators:
             if degree < n:
                 for factor in self._monomials(n - degree).get((key - own) % (1 << 64), ()):
                     rows.append({tuple(sorted((*m, *factor))): x for m, x in form.items()})
-        matrix = coefficient_matrix(rows)
-        if matrix.nrows() * matrix.ncols() > MOST_ENTRIES:
+        last = [tuple(sorted(row)) for row in block.candidates[block.standard].tolist()]
+        occurring = dict.fromkeys(monomial for row in rows for monomial in row)
+        for monomial in last:
+            occurring.pop(monomial, None)
+        columns = {monomial: place for place, monomial in enumerate([*occurring, *last])}
+        if len(rows) * len(columns) > MOST_ENTRIES:
             return False
-        return proved_rank(matrix) == flint.nmod_mat(matrix, self.image.prime).rank()
+        small = all(abs(x) < 1 << 62 for row in rows for x in row.values())
+        matrix = np.zeros((len(rows), len(columns)), dtype=np.int64 if small else object)
+        for values, row in zip(matrix, rows, strict=True):
+            values[[columns[m] for m in row]] = list(row.values())
+        p = self.image.prime
+        space = RowSpace(len(columns), p)
+        space.add((matrix % p).astype(float))
+        others = sorted(set(range(len(columns) - len(last))) - set(space.columns))
+        # A new generator without a place here is a monomial that no product has.
+        if space.rank + len(others) + len(last) != len(columns) or len(others) > block.count:
+            return False
+        if not others:
+            return True
+        chosen = flint.fmpq_mat(matrix[np.ix_(space.rows, space.columns)].tolist())
+        right = flint.fmpq_mat(matrix[np.ix_(space.rows, others)].tolist())
+        numerators, scale = chosen.solve(right).numer_denom()
+        left = flint.fmpz_mat(matrix[:, space.columns].tolist()) * numerators
+        return bool(left == flint.fmpz_mat(matrix[:, others].tolist()) * scale)
 
     def _monomials(self, n: int) -> dict[int, list[tuple[int, ...]]]:
         """All monomials of one degree by multidegree."""

@@ -343,8 +343,6 @@ def test_limits_and_refusals(monkeypatch):
         ag.ideal(minors(4), 0)
     with pytest.raises(InputError, match="is no polynomial"):
         ag.ideal(ag.DeepNetwork((2, 2), (1,), 2, normalization="softmax"), 2)
-    with pytest.raises(InputError, match="one layer"):
-        ag.ideal(minors(4), 2, engine="macaulay2")
     monkeypatch.setattr(model_ideal, "MOST_MONOMIALS", 100)
     with pytest.raises(TooLargeError, match="126 monomials; the limit is 100"):
         ag.ideal(minors(4), 4)
