@@ -228,7 +228,7 @@ class Calibrate(Record):
     class Estimate(Record, rename={"value": "lambda"}):
         point: Key[Count, "The number of the point, from 0."]
         name: Key[str, "The point in words."]
-        method: Key[Literal["chains", "volumes", "sgld", "devinterp"], "What estimated λ."]
+        method: Key[Literal["chains", "volumes", "sgld", "devinterp", "free-energy"], "What estimated λ."]
         value: Key[str, "The learning coefficient λ itself."]
         multiplicity: Key[Positive, "Its multiplicity m."]
         estimate: Key[float | None, "The estimate of λ; null where a chain diverged."]
@@ -238,6 +238,8 @@ class Calibrate(Record):
         gamma: Key[Number | UnsetType, "Of SGLD: the localization γ."] = UNSET
         step: Key[Number | UnsetType, "Of SGLD: the step ε."] = UNSET
         curvature: Key[float | UnsetType, "Of SGLD: the largest eigenvalue of the Hessian at w₀."] = UNSET
+        sizes: Key[list[Positive] | UnsetType, "Of free energies: the numbers n of samples."] = UNSET
+        energies: Key[list[float] | UnsetType, "Of free energies: the means of F_n − nS_n."] = UNSET
 
     points: Key[list[Point], "The points with known λ, in the order in which they are taken."]
     estimates: Key[list[Estimate], "With --out: what sampling found."]

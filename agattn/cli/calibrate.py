@@ -18,9 +18,13 @@ from agattn.cli.output import check_destination, progress, write_file
 @option("--points", "number", type=click.IntRange(1, 100), default=30, help="With --out: how many points.")
 @click.option("--quick", is_flag=True, help="With --out: few samples and 3 points unless --points is given.")
 @click.option("--devinterp", is_flag=True, help="With --out: run devinterp, too; needs the extra slt.")
+@click.option("--free-energy", is_flag=True, help="With --out: only slopes of free energies in log n.")
 @seed
 @json_flag
-def command(folder: Path | None, number: int, quick: bool, devinterp: bool, seed: int, as_json: bool) -> None:
+def command(
+    folder: Path | None, number: int, quick: bool, devinterp: bool, free_energy: bool, seed: int,
+    as_json: bool,
+) -> None:  # fmt: skip
     """List 100 weights with known learning coefficients λ, or estimate λ there by sampling.
 
     Three samplers are tried: tempered Markov chains and volumes, which are exact in the limit, and at every
@@ -32,7 +36,7 @@ def command(folder: Path | None, number: int, quick: bool, devinterp: bool, seed
     known = calibration_points()
     document: dict[str, Any] = {"points": [point.as_json() for point in known], "estimates": []}
     if folder is None:
-        leave_out("is for sampling; give --out", "number", "quick", "devinterp")
+        leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
         if not as_json:
             _print_points()
     else:
@@ -44,9 +48,10 @@ def command(folder: Path | None, number: int, quick: bool, devinterp: bool, seed
             from agattn.studies.langevin import require_devinterp
 
             require_devinterp()
-        shown = f"agattn calibrate --points {count}{' --quick' * quick} --seed {seed} --out DIR"
+        words = "--quick " * quick + "--free-energy " * free_energy
+        shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
         write_file(folder / "points.json", output.as_text({"points": document["points"]}), tell=False)
-        document["estimates"] = _sample(folder, count, quick, devinterp, seed)
+        document["estimates"] = _sample(folder, count, quick, devinterp, free_energy, seed)
         _write_report(folder, document["estimates"], shown, say=not as_json)
     if as_json:
         output.print_json(document)
@@ -64,7 +69,9 @@ def _print_points() -> None:
     click.echo("\nλ and m are proved. --json prints the weights; --out DIR estimates λ by sampling.")
 
 
-def _sample(folder: Path, count: int, quick: bool, devinterp: bool, seed: int) -> list[dict[str, Any]]:
+def _sample(
+    folder: Path, count: int, quick: bool, devinterp: bool, free_energy: bool, seed: int
+) -> list[dict[str, Any]]:
     """Estimate, and write each line as soon as it is there."""
     from agattn.cli.main import fail
     from agattn.studies.calibration import calibrate
@@ -75,7 +82,8 @@ def _sample(folder: Path, count: int, quick: bool, devinterp: bool, seed: int) -
     points = calibration_points()[:count]
     try:
         with path.open("w", encoding="utf-8") as file, progress("calibrate") as tell:
-            for line in calibrate(points, quick=quick, devinterp=devinterp, seed=seed, tell=tell):
+            options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
+            for line in calibrate(points, **options, seed=seed, tell=tell):
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
                 file.flush()
                 lines.append(line)
@@ -87,15 +95,16 @@ def _sample(folder: Path, count: int, quick: bool, devinterp: bool, seed: int) -
 def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bool) -> None:
     import importlib.util
 
-    from agattn.reports.calibration_report import calibration_page, draw_bias, estimates_table, settings_table
+    from agattn.reports.calibration_report import calibration_page, draw_bias, tables
     from agattn.reports.drawing import save
 
     write_file(folder / "report.md", calibration_page(lines, shown), tell=False)
-    if importlib.util.find_spec("matplotlib") is not None:
+    sgld = any(line["method"] == "sgld" for line in lines)
+    if sgld and importlib.util.find_spec("matplotlib") is not None:
         save(draw_bias(lines), folder / "bias.svg")
     if say:
         console = output.console(soft_wrap=True)
-        estimates_table(lines).print(console, rule=True)
-        console.print()
-        settings_table(lines, 10).print(console, rule=True)
+        for table in tables(lines, 10):
+            table.print(console, rule=True)
+            console.print()
     click.echo(f"wrote {folder}", err=True)

@@ -45,12 +45,36 @@ def _percent(error: float) -> str:
     return "diverged" if error == float("inf") else f"{100 * error:.0f} %"
 
 
+def energies_table(lines: Sequence[Line]) -> Table:
+    """A row for each point with a free energy: λ, m, and the slope in log n with its relative error."""
+    rows = []
+    for line in lines:
+        if line["method"] == "free-energy":
+            off = f"{100 * (relative_error(line) or 0.0):+.1f} %"
+            found = f"{line['estimate']:.3f} ± {line['standard_error']:.3f}"
+            rows.append(
+                (str(line["point"]), line["name"], line["lambda"], str(line["multiplicity"]), found, off)
+            )
+    return Table("Slopes of free energies", ("", "point", "λ", "m", "slope", "off by"), tuple(rows))
+
+
+def tables(lines: Sequence[Line], most: int | None = None) -> list[Table]:
+    """Those that have rows; at most so many settings of SGLD."""
+    return [
+        table
+        for table in (estimates_table(lines), settings_table(lines, most), energies_table(lines))
+        if table.rows
+    ]
+
+
 def calibration_page(lines: Sequence[Line], command: str) -> str:
     """The results as Markdown."""
     made = f"Made by `{command}`. Every estimate is numerical; ± is one standard error."
-    sections = [Section("Points", (estimates_table(lines),))]
-    if any(line["method"] == "sgld" for line in lines):
-        sections.append(Section("SGLD, the best settings first", (settings_table(lines),)))
+    titles = {"Estimates": "Points", "Settings": "SGLD, the best settings first"}
+    sections = []
+    for table in tables(lines):
+        caption = str(table.caption)
+        sections.append(Section(titles.get(caption, caption), (table,)))
     return markdown(Document("Calibration", made, tuple(sections), clock=""))
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from agattn.studies.calibration_points import CalibrationPoint, calibration_points
 from agattn.studies.estimators import by_chains, by_volumes
+from agattn.studies.free_energy import by_free_energy
 from agattn.studies.langevin import SETTINGS, Setting, by_devinterp, by_sgld, largest_curvature
 
 Line = dict[str, Any]
@@ -29,6 +30,7 @@ def calibrate(
     *,
     quick: bool = False,
     devinterp: bool = False,
+    free_energy: bool = False,
     seed: int = 0,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Line]:
@@ -38,6 +40,7 @@ def calibrate(
         points: the points.
         quick: with few samples, so that errors are several percent.
         devinterp: also run devinterp, at the settings with γ = 1 and the two smaller nβ.
+        free_energy: only slopes of free energies, at lightning points with t ≥ 2.
         seed: of all random choices.
         tell: is told what is done next.
     """
@@ -50,6 +53,15 @@ def calibrate(
             "standard_error": _rounded(error), "evidence": "numerical",
         }  # fmt: skip
 
+    if free_energy:
+        for point in points:
+            if point.head == "lightning" and point.layer.t > 1:
+                few: dict[str, Any] = {"data_sets": 2, "chains": 16, "steps": 30} if quick else {}
+                energy = by_free_energy(point, seed=seed, tell=tell, **few)
+                yield line(point, "free-energy", energy.slope, energy.error) | {
+                    "sizes": list(energy.sizes), "energies": [round(x, 4) for x in energy.energies]
+                }  # fmt: skip
+        return
     for point in points:
         tell(f"chains, {point.name}")
         sampled = by_chains(point, seed=seed, **({"sweeps": 50, "chains": 16} if quick else {}))

@@ -21,7 +21,7 @@ They share these moves and nothing else. Chains and particles are the first axis
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log
@@ -188,21 +188,44 @@ def by_chains(
     """
     _check(beta > 1, groups, chains, sweeps)
     draw, loss = np.random.default_rng(seed), Loss(point)
-    w = loss.start(groups * chains, draw)
-    f, total = loss(w), np.zeros(groups * chains)
-    unit = float(f.mean())
+    start = loss.start(groups * chains, draw)
+    unit = float(loss(start).mean())
     ladder = [0.0, *np.geomspace(1, beta, sweeps - 1).tolist()]
-    for step in range(2 * sweeps):
-        b = ladder[min(step, sweeps - 1)]
-        if 0 < step < sweeps:
-            weights = np.exp((ladder[step - 1] - b) * f).reshape(groups, -1)
+    w, f, _ = annealed(loss, start, ladder, groups, draw)
+    total = np.zeros(groups * chains)
+    for _ in range(sweeps):
+        w, f = _sweep(loss, w, f, np.full(len(f), beta), partial(_tempered, beta), draw)
+        total += beta * f
+    found = total.reshape(groups, -1).mean(1) / sweeps
+    return _estimate("chains", found, (point.multiplicity - 1) / log(beta * unit))
+
+
+def annealed(
+    loss: Loss, w: list[Array], ladder: Sequence[float], groups: int, draw: np.random.Generator
+) -> tuple[list[Array], Array, Array]:
+    """Chains that start from the prior, annealed in steps of β, with resampling inside of each group.
+
+    Args:
+        loss: f.
+        w: weights drawn from the prior.
+        ladder: the β, from 0 up.
+        groups: into how many groups the chains fall, which stay independent.
+        draw: of random numbers.
+
+    Returns:
+        The weights, f there, and for each group an estimate of log E exp(−βf) under the prior, at the last β.
+    """
+    f, total = loss(w), np.zeros(groups)
+    for before, b in zip([0.0, *ladder], ladder, strict=False):
+        if b > before:
+            exponents = ((before - b) * f).reshape(groups, -1)
+            largest = exponents.max(1, keepdims=True)
+            weights = np.exp(exponents - largest)
+            total += np.log(weights.mean(1)) + largest[:, 0]
             chosen = _resampled(weights, draw)
             w, f = [M[chosen] for M in w], f[chosen]
         w, f = _sweep(loss, w, f, np.full(len(f), b), partial(_tempered, b), draw)
-        if step >= sweeps:
-            total += b * f
-    found = total.reshape(groups, -1).mean(1) / sweeps
-    return _estimate("chains", found, (point.multiplicity - 1) / log(beta * unit))
+    return w, f, total
 
 
 def by_volumes(

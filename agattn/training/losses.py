@@ -34,7 +34,7 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import loss as quadratic_loss
+from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.dimension.jacobian import gradients
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -143,12 +143,6 @@ class PopulationLoss(Loss):
         dA = (V.reshape(S, h, 1, o * d) @ G).reshape(S, h, d, d)
         dK, dQ = Q @ dA.swapaxes(2, 3), K @ dA
         return values, np.concatenate([dK.reshape(S, -1), dQ.reshape(S, -1), dV], axis=1)
-
-
-def gaussian_gram(layer: SingleLayer) -> Array:
-    """The moments E f fᵀ of the features of one output: the loss of a target in floating point."""
-    found = quadratic_loss(layer, "gaussian", target=[0] * layer.ambient_dimension)
-    return np.array([[float(x) for x in row] for row in found.block])
 
 
 class SampleLoss(Loss):

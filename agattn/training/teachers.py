@@ -25,6 +25,7 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError, nearest
+from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.singularities.limits import LimitMap, first_of_pair, is_covered
 from agattn.geometry.singularities.several_heads import closedness, is_one_layer
 from agattn.geometry.strata.strata import Stratum, representative, require_stratum
@@ -36,7 +37,6 @@ from agattn.training.losses import (
     as_parameters,
     as_rows,
     evaluate,
-    gaussian_gram,
     is_one_lightning_layer,
     layer_of,
 )

@@ -7,14 +7,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from command_line import ROOT, call, document, start
+from command_line import ROOT, call, document, start, validate
 
+from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.singularities.learning_coefficients import parameters, weights_coefficient
 from agattn.studies import langevin
 from agattn.studies.calibration import relative_error, rules
-from agattn.studies.calibration_points import calibration_points
-from agattn.studies.estimators import Loss, by_chains, by_volumes
+from agattn.studies.calibration_points import CalibrationPoint, calibration_points
+from agattn.studies.estimators import Loss, annealed, by_chains, by_volumes
+from agattn.studies.free_energy import Posterior
 from agattn.studies.langevin import Setting, by_devinterp, by_sgld, data, largest_curvature
 
 POINTS = calibration_points()
@@ -177,6 +179,36 @@ def test_the_command_writes_the_same_files_for_the_same_seed(tmp_path):
     assert found["estimates"] == lines
     tiny = {"groups": 2, "chains": 2, "sweeps": 2}
     assert by_chains(GENERIC, **tiny) == by_chains(GENERIC, **tiny) != by_chains(GENERIC, seed=1, **tiny)
+
+
+def test_free_energies_are_the_integrals_they_stand_for():
+    one = ((1,),)
+    point = CalibrationPoint(SingleLayer(1, 1), "lightning", "", one, one, one)
+    gram, z = np.array([[400.0]]), np.array([[0.7]])
+    loss = Posterior(point, gram, z)
+    grid = np.linspace(1 - loss.radius, 1 + loss.radius, 81)
+    w = [x.reshape(-1, 1, 1) for x in np.meshgrid(grid, grid, grid)]
+    exponent = 200 * (w[0] * w[1] * w[2] - 1)[:, 0, 0] ** 2 - 20 * 0.7 * (w[0] * w[1] * w[2] - 1)[:, 0, 0]
+    assert np.allclose(loss(w), exponent + 0.7**2 / 2)
+    prior = np.exp(loss.prior(w))
+    exact = np.log((np.exp(-exponent) * prior).sum() / prior.sum()) - 0.7**2 / 2
+    draw = np.random.default_rng(0)
+    ladder = [0.0, *np.geomspace(1e-3, 1, 30)]
+    found = annealed(loss, loss.start(800, draw), ladder, 8, draw)[2]
+    assert found.mean() == pytest.approx(exact, abs=5 * found.std() / 8**0.5)
+    assert found.std() < 0.2
+
+
+def test_the_command_finds_slopes_of_free_energies(tmp_path):
+    shown = call("calibrate", "--out", tmp_path / "x", "--quick", "--points", 2, "--free-energy")
+    lines = [json.loads(line) for line in (tmp_path / "x" / "estimates.jsonl").read_text().splitlines()]
+    assert shown.status == 0 and "slope" in shown.out, shown.err
+    assert "## Slopes of free energies" in (tmp_path / "x" / "report.md").read_text()
+    assert [line["method"] for line in lines] == ["free-energy"] * 2
+    for line in lines:
+        assert abs(relative_error(line)) < 0.3 and len(line["sizes"]) == len(line["energies"]) == 6
+        assert line["energies"] == sorted(line["energies"])
+    validate("calibrate", {"points": [], "estimates": lines})
 
 
 def test_the_command_refuses_what_it_cannot_use(tmp_path):

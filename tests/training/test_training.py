@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from command_line import ROOT, call, validate
 
 import agattn as ag
 from agattn.errors import InputError
@@ -18,7 +19,6 @@ from agattn.training.experiment import Experiment, example, read_experiments
 from agattn.training.losses import PopulationLoss
 from agattn.training.teachers import Data, Teacher
 from agattn.training.training import start, train, training_jobs
-from tests.command_line import ROOT, call, validate
 
 SPHERE = Data(12, "sphere")
 #: Architectures, teachers and data that between them use every branch.

@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import comb, factorial, prod
 from typing import Any
@@ -175,6 +176,19 @@ def loss(
     if u:
         return _distance(layer, found.block, u, metric, number)
     return Loss(layer, found.gram, found.linear, found.constant, metric, number)
+
+
+@lru_cache(maxsize=32)
+def gaussian_gram(layer: SingleLayer) -> np.ndarray[Any, Any]:
+    """W for Gaussian tokens in floating point: E f fᵀ, summed over tokens; not to be written to.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> gaussian_gram(SingleLayer(1, 1, t=3))
+    array([[105.]])
+    """
+    found = np.array([[float(x) for x in row] for row in _gaussian(layer)])
+    found.setflags(write=False)
+    return found
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
