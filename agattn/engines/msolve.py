@@ -35,6 +35,7 @@ from agattn.evidence import Evidence
 LARGEST_PRIME = 2**31 - 1
 
 
+MAX_PRECISION = 10**5
 _CHECK_PRIME = 2**61 - 1
 
 
@@ -130,13 +131,15 @@ def solve(
         installation: of msolve; the one that is found, by default.
 
     Raises:
-        InputError: if there are no polynomials, or they are not over ℚ.
+        InputError: if there are no polynomials, they are not over ℚ, or the precision is none.
         EngineNotFoundError: if msolve is not installed.
         EngineError: if it does not finish, or what it prints is not right.
     """
     ring = _ring(polynomials)
     if ring.characteristic:
         raise InputError(f"the polynomials are over {ring.characteristic} elements; solve takes them over QQ")
+    if not 1 <= precision <= MAX_PRECISION:
+        raise InputError(f"the precision is {precision} bits; it must be from 1 to {MAX_PRECISION}")
     equations = [polynomial for polynomial in polynomials if polynomial]
     if not equations:
         return Solutions(ring, len(ring), 1, None, (), 0.0)

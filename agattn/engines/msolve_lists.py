@@ -253,8 +253,8 @@ def read_solutions(
                 if not 1 <= parametrization.points <= degree:
                     raise ValueError(degree)
                 return 0, degree, parametrization, tuple(_box(box, place) for box in boxes)
-            except (ValueError, TypeError, IndexError) as error:
-                raise TranscriptError(f"its list is not well formed: {str(error)[:60]}") from error
+            except (ValueError, TypeError, IndexError, ArithmeticError) as error:
+                raise TranscriptError("its list is not well formed") from error
     raise TranscriptError(f"its list is none that msolve prints for {len(ring)} variables: {text[:60]!r}")
 
 
@@ -272,18 +272,13 @@ def read_numbers(text: str, ring: PolynomialRing, names: Sequence[str] = ()) -> 
             return 0, 0
         case [0, [int(q), int(), int(length), [*printed], [*_], [1, [w, *_]]]]:
             try:
-                coefficients = _coefficients(w)
-            except (ValueError, TypeError) as error:
-                raise TranscriptError(f"its list is not well formed: {str(error)[:60]}") from error
-            polynomial: Any = (
-                flint.nmod_poly(list(coefficients), p) if p else flint.fmpz_poly(list(coefficients))
-            )
-            number = polynomial.degree() - polynomial.gcd(polynomial.derivative()).degree()
-            if (
-                q == p
-                and sorted(printed[: len(ring)]) == sorted(names or _names(ring))
-                and 1 <= number <= length
-            ):
+                coefficients: Any = list(_coefficients(w))
+                f: Any = flint.nmod_poly(coefficients, p) if p else flint.fmpz_poly(coefficients)
+                number = f.degree() - f.gcd(f.derivative()).degree()
+                right = q == p and sorted(printed[: len(ring)]) == sorted(names or _names(ring))
+            except (ValueError, TypeError, ArithmeticError) as error:
+                raise TranscriptError("its list is not well formed") from error
+            if right and 1 <= number <= length:
                 return length, number
         case [1, int(n), -1, []] if n == len(ring):
             raise TranscriptError("it found infinitely many solutions, where there should be finitely many")
@@ -332,8 +327,8 @@ def _box(box: Any, place: Sequence[int]) -> Box:
 _FACTOR = r"[A-Za-z]\w*(?:\^[0-9]+)?"
 _TERM = re.compile(rf"([+-]?)(?:([0-9]+)(?:\*({_FACTOR}(?:\*{_FACTOR})*))?|({_FACTOR}(?:\*{_FACTOR})*))")
 _HEADER = re.compile(
-    r"#Reduced Groebner basis data\n#---\n#field characteristic: (\d+)\n#variable order: +([\w, ]+)\n"
-    r"#monomial order: +(.*)\n#length of basis: +(\d+) elements?.*\n#---\n\[([^\[\]#]*)\]:\s*"
+    r"#Reduced Groebner basis data\n#---\n#field characteristic: (\d{1,10})\n#variable order: +([\w, ]+)\n"
+    r"#monomial order: +(.*)\n#length of basis: +(\d{1,9}) elements?.*\n#---\n\[([^\[\]#]*)\]:\s*"
 )
 
 
@@ -357,7 +352,7 @@ def read_basis(
     if elements == ["0"] and length in ("0", "1"):
         return ()
     if len(elements) != int(length):
-        raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length[:20]}")
+        raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length}")
     small = PolynomialRing(ring.variables[eliminate:], ring.characteristic)
     found = (_polynomial(element, names, ring) for element in elements)
     return tuple(

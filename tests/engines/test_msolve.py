@@ -14,6 +14,7 @@ from agattn.engines import msolve
 from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
+from agattn.engines.msolve_lists import read_basis, read_numbers
 from agattn.engines.run import Limits, run
 from agattn.errors import (
     EngineCrashedError,
@@ -132,6 +133,7 @@ def test_what_cannot_be_asked(msolve_installation):
     for ask, reason in [
         (lambda: solve([]), "no polynomials"),
         (lambda: solve(modular), "over QQ"),
+        (lambda: solve([x], precision=0), "the precision is 0 bits"),
         (lambda: solve([x, *PolynomialRing(["x"]).gens]), "different rings"),
         (lambda: groebner_basis([x / 7], prime=7), "no residue modulo 7"),
         (lambda: groebner_basis([x], prime=2**31 + 11), "primes up to 2147483647"),
@@ -176,6 +178,24 @@ PRINTED = """[0, [0,
 [[679535556991 / 2^40, 5308871539 / 2^33], [227718039650213 / 2^47, 455436079300427 / 2^48]]]
 ]]:
 """
+
+
+def test_what_is_no_list_of_msolve_is_refused_whatever_it_is():
+    """Numbers longer than Python prints, denominators 0, letters for numbers, depths without end."""
+    two, long = PolynomialRing(["x", "y"]), "9" * 5000
+    for old, new in [
+        ("[0, 1]", f"[{long}, 1]"), ("1]\n]]]]", "0]\n]]]]"), ("['x1', 'x2']", "['x1', 3]"),
+        ("[4, [", "[[], ["),
+        ("2^33", f"2^{long}"), ("[3, [0, -6", "[3, ['a', -6"), ("[4, [1,", "[4, [1.5,"), ("[1,", "[" * 10**5),
+    ]:  # fmt: skip
+        assert old in PRINTED
+        for read in (read_solutions, read_numbers):
+            with pytest.raises(TranscriptError):
+                read(PRINTED.replace(old, new, 1), two)
+    header = "#Reduced Groebner basis data\n#---\n#field characteristic: {0}\n#variable order: x1, x2\n"
+    header += "#monomial order: a\n#length of basis: {0} elements\n#---\n[x1^{0}]:"
+    with pytest.raises(TranscriptError):
+        read_basis(header.format(long), two)
 
 
 def test_damaged_solutions_are_refused(fakes):
