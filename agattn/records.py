@@ -523,7 +523,7 @@ class NetworkFiber(Record):
 
         name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
         parametrization: Key[str, "The component in words."]
-        dimension: Key[Count, "A proved lower bound on its dimension, in (K, Q, V)."]
+        dimension: Key[Count, "A proved lower bound on its dimension, in all weights."]
         through: Key[bool, "Whether it is a family through the given weights."]
         free: Key[list[str], "Arrays that may be anything."]
         directions: Key[list[Directions], "What may be added to its point, jointly."]
@@ -553,7 +553,7 @@ class NetworkFiber(Record):
         "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
     ]
     components: Key[list[Component], "Those that are known.", Meta(min_length=1)]
-    dimension: Key[Count, "A lower bound on the dimension at the weights, in (K, Q, V)."]
+    dimension: Key[Count, "A lower bound on the dimension at the weights, in all of them."]
     upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
     parameters: Key[Positive, "The number of weights."]
     orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]

@@ -32,7 +32,7 @@ from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
-from agattn.geometry.singularities.network_fibers import NetworkFiber
+from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
@@ -329,6 +329,18 @@ def _network_fiber(fiber: NetworkFiber) -> list[Table]:
     )  # fmt: skip
     headings = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
     return [Table(caption, headings, rows)]
+
+
+@tables.register
+def _comparison(found: Comparison) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        ("the two functions are", "equal" if found.equal else "different"),
+        ("evidence", Word(str(found.evidence))),
+    ]
+    if found.equal and found.symmetry is None:
+        rows.append(("connected by", "no known symmetry that was found"))
+    rows += [("connected by", str(step)) for step in found.symmetry or ()]
+    return [Table("Two weights of one architecture", (), tuple(rows))]
 
 
 @tables.register

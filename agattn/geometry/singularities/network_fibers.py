@@ -66,7 +66,8 @@ from agattn.geometry.singularities.families import (
 _ORDERS = 4
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """Whether two weights have one function, and how that is known.
 
     Attributes:
@@ -118,7 +119,7 @@ class NetworkComponent:
         weights: a point of it.
         directions: what may be added to that point.
         free: names of arrays that may be anything.
-        dimension: a proved lower bound on its dimension, in (K, Q, V).
+        dimension: a proved lower bound on its dimension, in all weights: K, Q and V, not A.
         through: whether it is a family through the given weights.
         constant_rank: whether its dimension is known because the differential has the largest rank there, and
             is not spanned by the symmetries and the directions.
@@ -192,7 +193,7 @@ class NetworkFiber(Shown):
 
     @property
     def dimension(self) -> int:
-        """A lower bound on the local dimension of the fiber at the given weights, in (K, Q, V)."""
+        """A lower bound on the local dimension of the fiber at the given weights, in all of them."""
         return max(c.dimension for c in self.components if c.through)
 
     @property

@@ -83,5 +83,6 @@ def test_where_symbols_are_too_many_a_symmetry_is_a_proof() -> None:
     moved = {**weights, "W_1_1": -weights["W_1_1"][::-1], "W_1_2": -weights["W_1_2"][:, ::-1]}
     same = network_fiber(model, weights).compare(moved)
     assert same.equal and same.evidence is Evidence.PROVED and same.error == 0
+    assert "neurons 8, 7, 6, 5, 4, 3, 2, 1 with factors −1" in same._repr_html_()
     (step,) = same.symmetry or ()
     assert step.order == (8, 7, 6, 5, 4, 3, 2, 1) and set(step.matrix[0]) == {-1}
