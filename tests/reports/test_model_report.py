@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import agattn as ag
 from agattn.geometry.singularities import model_points
 from agattn.reports import model_report as room
-from agattn.reports.document import html, markdown
+from agattn.reports.document import Text, html, markdown
 from agattn.reports.model_report import model_report
 
 
@@ -49,6 +49,14 @@ def test_what_is_not_decided_is_listed(monkeypatch):
     undecided = said.partition("## What is not decided")[2].partition("## How it is known")[0]
     assert "The coordinates: 2×1 → linear 2 → linear 2 has up to" in undecided
     assert "has 4 members" not in said and "Whether M is closed" in undecided
+
+
+def test_an_undecided_kind_is_listed():
+    """The cusp is singular, but curves of third order alone would show that; agattn does not follow these."""
+    document = model_report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()}))
+    assert document.summary.endswith("Of 2 kinds of points: 1 smooth, 1 undecided.")
+    said = [block for section in document.sections for block in section.blocks if isinstance(block, Text)]
+    assert any("Whether M̄ is singular at s = 0: no more tangent" in block.text for block in said)
 
 
 def test_degrees_of_equations_are_limited(monkeypatch):
