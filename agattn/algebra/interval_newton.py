@@ -131,6 +131,8 @@ def certified_zero(system: System, start: Sequence[Any], bits: int = 128) -> Zer
             middle, settled = _newton(system, [_middle(x) for x in middle], precision)
             if settled and (zero := _krawczyk(system, middle, precision)) is not None:
                 return zero
+            if not settled and precision > bits:
+                break  # more precision makes no better start
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import flint
 import numpy as np
 import pytest
@@ -35,6 +37,9 @@ def test_complex_zeros_and_what_is_not_simple():
     assert certified_zero(System([x**2, y - x]), [0.1, 0.1]) is None
     assert certified_zero(System([x**2 + 1, y - x]), [0.5, 0.1]) is None  # no real zero
     assert certified_zero(System([x * y - 1, x * y - 2]), [1.0, 1.0]) is None
+    # Newton's steps are small here, and nothing but the test of inclusion shows that there is no simple zero.
+    assert certified_zero(System([x**2, y - x]), [1e-25, 1e-25]) is None
+    assert certified_zero(System([x**2 + Fraction(1, 2**300), y - x]), [1e-25, 1e-25]) is None
     with pytest.raises(ValueError, match="1 equations in 2 variables"):
         System([x])
 

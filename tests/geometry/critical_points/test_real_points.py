@@ -14,7 +14,7 @@ from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.elimination import eliminate, part_by_elimination
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
-from agattn.geometry.critical_points.real_points import part_from_candidates
+from agattn.geometry.critical_points.real_points import critical_point, part_from_candidates
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -144,6 +144,27 @@ def test_equations_divided_by_the_scale_are_the_gradient():
     at = [Fraction(n + 2, 3) for n in range(len(chart.ring))]
     for x, f, scale in zip(chart.ring.gens, chart.equations(L), chart.scales, strict=True):
         assert value.derivative(x)(*at) == 2 * f(*at) * scale(*at)
+
+
+def test_the_index_is_that_of_the_hessian_where_equations_are_divided():
+    layer = SingleLayer(2, 2)
+    L = loss(layer, "bombieri-weyl", seed=3)
+    found = {}
+    for seed in range(2):
+        chart = affine_chart(layer, Stratum(1, 1, 1), seed)
+        system, value = chart.system(L), L.value(chart.y)
+        gens = chart.ring.gens
+        hessian = [[value.derivative(a).derivative(b) for b in gens] for a in gens]
+        for start in np.random.default_rng(seed).standard_normal((6, 4)):
+            point, zero = critical_point(chart, L, system, start.tolist())
+            if point is None:
+                continue
+            at = [Fraction(float(x.mid())) for x in zero.point]
+            H = np.array([[float(f(*at)) for f in row] for row in hessian])
+            assert point.index == (np.linalg.eigvalsh(H) < 0).sum()
+            found.setdefault(round(float(point.loss.mid()), 6), set()).add((point.index, at[0] > 0))
+    assert {index for kinds in found.values() for index, _ in kinds} >= {0, 1}
+    assert {positive for kinds in found.values() for _, positive in kinds} == {True, False}  # λ of both signs
 
 
 def test_expected_sums():
