@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def command(
     problem: Problem, engine_name: str | None, output: Path | None, machine: bool, as_json: bool
 ) -> None:
-    """Print a script that computes TASK for a layer or a network; it stands alone and can be run by hand.
+    """Print a script that computes TASK for a layer, a network or a model; it stands alone and runs by hand.
 
     It prints what it finds, polynomials as polynomials. The part that --machine adds prints the same once
     more between two marks, polynomials as exponent vectors, with a checksum.

@@ -31,7 +31,8 @@ def _run_script(
 
 
 @click.command(
-    epilog="Examples: agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run ideal.m2"
+    epilog="Examples: agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run fiber --model "
+    "examples/maps.py:cubic --components; agattn run ideal.m2"
 )
 @partial(options.problem, run_script=_run_script)
 @options.engine("The engine.  [default: macaulay2; of a script by its ending]", default=None)
@@ -41,7 +42,7 @@ def _run_script(
 def command(
     problem: Problem, engine_name: str | None, timeout: float, memory: int, keep: Path | None, as_json: bool
 ) -> None:
-    """Run TASK for a layer or a network on an engine and print the answer, read back exactly.
+    """Run TASK for a layer, a network or a model on an engine and print the answer, read back exactly.
 
     Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for one on stdin: in this folder, with the
     engine that agattn finds, and print what it prints. It has no time limit unless --timeout is given.

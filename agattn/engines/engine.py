@@ -73,7 +73,8 @@ class Engine:
             return
         able = (engine for engine in ENGINES.values() if engine.has_script(problem.form))
         others = [f"--engine {engine.name}" for engine in able if engine is not self]
-        what = f"does not find the result {lacking[0]}" if lacking else f"has no script for {problem.task}"
+        asked = f"{problem.task}{' of a model' if problem.template else ''}"
+        what = f"does not find the result {lacking[0]}" if lacking else f"has no script for {asked}"
         raise InputError(f"{self.title} {what}: it answers {self.answers}; use {' or '.join(others)}")
 
     def has_script(self, form: str) -> bool:
