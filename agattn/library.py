@@ -255,6 +255,7 @@ def critical_points(
     seed: int = 0,
     engine: str = "auto",
     method: str = "weights",
+    smooth: bool = False,
     real: bool = False,
     characteristic: int | None = None,
     timeout: float = 60.0,
@@ -277,6 +278,7 @@ def critical_points(
         engine: ``"singular"``, ``"macaulay2"``, ``"msolve"``, or ``"auto"`` for the first of these installed.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
             for the smooth part alone.
+        smooth: count on the smooth part alone, where the strata of singular points take too long.
         real: find all real critical points, too, and prove each: with loss, index and weights. Without an
             engine where d' = 1 and d = 2, else by msolve; numbers of complex ones are then theirs, unless an
             engine, a characteristic or the equations are asked for.
@@ -313,11 +315,11 @@ def critical_points(
 
         parts = real_critical_points(given, limits=limits, progress=progress)
         counts = as_counts(given, parts)
-        if counts and (engine, method, characteristic) == ("auto", "weights", None):
+        if counts and (engine, method, smooth, characteristic) == ("auto", "weights", False, None):
             return counts
     counted = count_critical_points(
         given, _any_installed(engine, ("singular", "macaulay2", "msolve")), method=method,
-        characteristic=characteristic, limits=limits, force=force, progress=progress,
+        smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
     )  # fmt: skip
     return replace(counted, real=parts)
 

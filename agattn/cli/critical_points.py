@@ -23,6 +23,7 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
     "--method", type=click.Choice(("weights", "equations")), default="weights", show_default=True,
     help="By the weights, or the smooth part by the equations of M̄ with multipliers.",
 )  # fmt: skip
+@click.option("--smooth", is_flag=True, help="Count on the smooth part alone.")
 @click.option(
     "--real", is_flag=True,
     help="Find all real ones, and prove each: loss, index, weights. Natively for d = 2, d' = 1, else by "
@@ -43,8 +44,8 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 @options.json_flag
 def command(
     architecture: SingleLayer, metric: str | None, samples: int | None, data: Path | None, method: str,
-    real: bool, weights_file: Path | None, field_name: str | None, engine_name: str, seed: int, force: bool,
-    timeout: float, memory: int, destination: Path | None, as_json: bool,
+    smooth: bool, real: bool, weights_file: Path | None, field_name: str | None, engine_name: str, seed: int,
+    force: bool, timeout: float, memory: int, destination: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """The critical points of a squared loss on the functions of a layer: how many, and the real ones.
 
@@ -64,14 +65,14 @@ def command(
         check_destination(destination, (".json",))
     given = options.read_data(data, metric, samples)
     if weights_file is not None:
-        counting = ("method", "real", "field_name", "engine_name", "force", "timeout", "memory")
+        counting = ("method", "smooth", "real", "field_name", "engine_name", "force", "timeout", "memory")
         options.leave_out("is for counting; with --weights nothing is counted", *counting)
         _near(architecture, weights_file, (metric, given, samples, seed), destination, as_json)
         return
     with progress(f"{architecture.name}: critical points") as update:
         found = library.critical_points(
             architecture, metric or "generic", given, samples=samples, seed=seed, engine=engine_name,
-            method=method, real=real,
+            method=method, smooth=smooth, real=real,
             characteristic=None if field_name is None else options.characteristic(field_name),
             timeout=timeout, memory=memory, force=force, progress=update,
         )  # fmt: skip

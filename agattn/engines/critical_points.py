@@ -25,6 +25,7 @@ def count_critical_points(
     installation: Installation,
     *,
     method: str = "weights",
+    smooth: bool = False,
     characteristic: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     force: bool = False,
@@ -37,6 +38,7 @@ def count_critical_points(
         installation: the engine.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄
             with multipliers, for the smooth part alone.
+        smooth: leave out the strata of singular points.
         characteristic: of the field: 0, or a prime; by default the two of :data:`PRIMES` which agree first.
         limits: of each run of the engine.
         force: start also what is not expected to finish.
@@ -51,7 +53,7 @@ def count_critical_points(
     task = task_named("critical-points" if method == "weights" else "critical-equations")
     if not force and (reason := task.infeasible(loss.layer)):
         raise TooLargeError(f"{loss.layer.name}: {reason}. Use --force to start all the same")
-    ask = partial(_ask, loss, installation, task.name, limits, force)
+    ask = partial(_ask, loss, installation, task.name, limits, force, smooth)
     answers: dict[int, Found] = {}
     for prime, opposite in PRIMES if characteristic is None else ((characteristic, False),):
         progress(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
@@ -68,10 +70,11 @@ def count_critical_points(
 
 
 def _ask(
-    loss: Loss, installation: Installation, task: str, limits: Limits, force: bool, prime: int, opposite: bool
-) -> Found:
+    loss: Loss, installation: Installation, task: str, limits: Limits, force: bool, smooth: bool, prime: int,
+    opposite: bool,
+) -> Found:  # fmt: skip
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
-    more = {"opposite": opposite} if task == "critical-points" else {}
+    more = {"opposite": opposite, "smooth": smooth} if task == "critical-points" else {}
     read = task_named(task).read
     found: Found
     try:

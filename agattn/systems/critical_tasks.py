@@ -86,7 +86,8 @@ def _loss_data(
 
 def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
     strictly, opposite = bool(given.get("strictly")), bool(given.get("opposite"))
-    charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular_strata(layer))]
+    singular = () if given.get("smooth") else singular_strata(layer)
+    charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
     cuts = max(len(chart.ring) for chart in charts)
     chosen, block, linear, hyperplanes = _loss_data(layer, given, cuts)
     return {
@@ -128,7 +129,7 @@ CRITICAL_POINTS = Task(
         Result("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
         Result("lower", "lower strata on which there are critical points, too", per_item="strata"),
     ),
-    data=_data, read=_read, takes=("loss", "strictly", "opposite", "seed"), one_token=False,
+    data=_data, read=_read, takes=("loss", "smooth", "strictly", "opposite", "seed"), one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
 )  # fmt: skip
 

@@ -66,6 +66,11 @@ def test_the_target_has_a_critical_point_at_itself(singular):
     assert found.smooth == CriticalSet(0, 4)
 
 
+def test_the_smooth_part_alone(singular):
+    found = count_critical_points(loss(LAYER), singular, smooth=True, characteristic=32003)
+    assert found.regular == 14 and not found.strata
+
+
 def test_over_the_rationals_the_hypersurface_proves_its_count(singular):
     norm = loss(LAYER, "coefficients")
     found = count_critical_points(norm, singular, method="equations", characteristic=0)
