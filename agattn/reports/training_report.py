@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from agattn.display.table import Table
+from agattn.geometry.singularities.learning_coefficients import least_point
+from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.drawing import empty, image, save
 from agattn.training import analysis
 from agattn.training.analysis import Frequency, Line
+from agattn.training.experiment import Experiment, read_experiments
+from agattn.training.training import single_layer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,6 +79,37 @@ def rates_table(lines: Sequence[Line]) -> Table:
             rows.append((name, str(len(slow)), losses, norms))
     columns = ("experiment", "runs", "loss", "norm of the weights")
     return Table("Powers of time over the last two decades, quartiles", columns, tuple(rows))
+
+
+def speed_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Table:
+    """A row for each teacher in M of one layer of one head: its λ, and the times to learn it.
+
+    λ is the least over all weights of the teacher; times are quartiles over all runs, ∞ for those that
+    never learn.
+    """
+    rows: list[tuple[Fraction, tuple[str, ...]]] = []
+    groups = analysis.by_experiment(lines)
+    for experiment in experiments:
+        layer, teacher = single_layer(experiment.architecture), experiment.teacher
+        runs = groups.get(experiment.name, [])
+        if layer is None or teacher.kind not in ("generic", "stratum") or experiment.method != "flow":
+            continue
+        if not runs or experiment.decay:
+            continue
+        truth = max(strata(layer), key=lambda s: image_dimension(layer, s))
+        if teacher.stratum is not None:
+            truth = Stratum(*teacher.stratum)
+        least = least_point(layer, truth).coefficient
+        learned = analysis.frequency(runs, lambda line: line["loss"] <= analysis.LEARNED)
+        times = analysis.quartiles(analysis.learning_times(runs))
+        shown = ", ".join("∞" if t == float("inf") else f"{t:.3g}" for t in times)
+        row = (experiment.name, str(truth), str(least.value), str(least.multiplicity), str(learned), shown)
+        rows.append((least.value, row))
+    columns = ("experiment", "teacher", "λ", "m", "learned", f"times to loss {analysis.LEARNED:g}, quartiles")
+    ordered = sorted(rows, key=lambda pair: pair[0])
+    return Table(
+        "Speed, by the learning coefficient of the teacher", columns, tuple(row for _, row in ordered)
+    )
 
 
 def draw_losses(lines: Sequence[Line]) -> Figure:
@@ -140,7 +176,8 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
         )
     sections = [Section("How runs ended", tuple(blocks))]
     tables = {
-        "Strata": strata_table(lines), "Heads of rank one": heads_table(lines), "Rates": rates_table(lines),
+        "Strata": strata_table(lines), "Speed": speed_table(lines, read_experiments(config)),
+        "Heads of rank one": heads_table(lines), "Rates": rates_table(lines),
     }  # fmt: skip
     for title, table in tables.items():
         if table.rows:

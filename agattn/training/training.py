@@ -239,8 +239,8 @@ def _heads(architecture: Architecture, theta: Array, trusted: bool) -> Line:
     return line
 
 
-def _single(architecture: Architecture) -> SingleLayer | None:
-    """The layer, where points are told by three ranks."""
+def single_layer(architecture: Architecture) -> SingleLayer | None:
+    """The layer whose points three ranks tell apart: lightning, of one head, t ≥ 2; else ``None``."""
     network = architecture.as_network()
     if network is None or network.layers > 1 or not network.is_lightning or network.t == 1:
         return None
@@ -256,7 +256,7 @@ def watched(layer: SingleLayer) -> list[Stratum]:
 
 def _strata(architecture: Architecture, path: Path, trusted: bool) -> Line:
     """The stratum of the last weights, its kind, and distances to the others: at the end, and the least."""
-    layer = _single(architecture)
+    layer = single_layer(architecture)
     names = ("stratum", "singular", "boundary", "distances", "nearest")
     if layer is None or not trusted:
         return dict.fromkeys(names)

@@ -276,7 +276,12 @@ def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
 
 def test_reports_count_runs_and_frequencies():
     runs = [dict(run) for run in ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)]
-    document = training_report(runs, "", "agattn train", pictures=False)
+    name = json.dumps(runs[0]["experiment"])
+    config = f"[experiment]\nname = {name}\nlayer = {{d = 2, d_out = 1}}\n"
+    config += "teacher = {kind = 'stratum', stratum = [1, 1, 2]}"
+    document = training_report(runs, config, "agattn train", pictures=False)
+    speed = next(section for section in document.sections if section.title == "Speed").blocks[0]
+    assert speed.rows[0][1:4] == ("(1,1,2)", "5/2", "2")
     [table] = document.sections[0].blocks
     assert table.rows[0][1:3] == ("3", "3 converged")
     assert analysis.ends(runs) == {"(1,1,2)": analysis.Frequency(3, 3)}
