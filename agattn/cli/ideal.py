@@ -207,10 +207,9 @@ def _eliminated(
         _show_model(architecture, ideal.as_json(), as_json)
     if not as_json:
         degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
-        over = f"ZZ/{characteristic}: modular" if characteristic else "QQ: proved"
-        click.echo(
-            f"\ncomplete: elimination finds all of I(M̄); generators: {degrees or 'none'} (over {over})"
-        )
+        field, evidence = f"ZZ/{characteristic}" if characteristic else "QQ", ideal.degrees[0].evidence
+        found = f"elimination finds all of I(M̄); generators: {degrees or 'none'} (over {field}: {evidence})"
+        click.echo(f"\ncomplete: {found}")
     return 0
 
 

@@ -11,7 +11,8 @@ from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits
-from agattn.errors import EngineNotFoundError
+from agattn.errors import EngineNotFoundError, InputError
+from agattn.evidence import Evidence
 from agattn.geometry.ideal.ideal import compute_ideal
 
 
@@ -108,3 +109,15 @@ def test_an_engine_alone_never_says_that_equations_are_missing(singular, monkeyp
 
 def test_evidence_of_completeness():
     assert Completeness(6, 21, 6, 20, None, 32003).as_json()["evidence"] == "modular"
+
+
+def test_msolve_eliminates_without_a_proof_and_decides_no_primality(msolve_installation):
+    layer = SingleLayer(2, 1, 1)
+    found, ideal = eliminate(layer, 3, msolve_installation), compute_ideal(layer, 3)
+    assert [p.hilbert_function for p in found.degrees] == [p.hilbert_function for p in ideal.degrees]
+    assert found.generators_by_degree == ideal.generators_by_degree
+    assert {piece.evidence for piece in found.degrees} == {Evidence.MODULAR}
+    with pytest.raises(
+        InputError, match="cannot decide whether an ideal is prime; --complete needs --engine"
+    ):
+        check_generators(ideal, msolve_installation)
