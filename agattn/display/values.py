@@ -599,7 +599,7 @@ def _point(point: PointFacts) -> list[Table]:
         ("tangent space", f"dimension {point.tangent_lower} or more", ""),
         ("point", Word(point.singular), Word(str(point.evidence))),
         *(
-            (name, matrix(array.reshape(-1, *(1, *array.shape)[-2:])[0]), "")
+            (name, matrix(array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]), "")
             for name, array in point.preimages[0].items()
         ),
     ]

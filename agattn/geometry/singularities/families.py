@@ -117,7 +117,7 @@ class Weights:
         ends = np.cumsum([prod(shape) for shape in self.architecture.shapes.values()])[:-1]
         pieces = np.split(flat, ends, axis=-1)
         shapes = self.architecture.shapes.items()
-        return {n: a.reshape(*a.shape[:-1], *s) for a, (n, s) in zip(pieces, shapes, strict=True)}
+        return {n: a.reshape((*a.shape[:-1], *s)) for a, (n, s) in zip(pieces, shapes, strict=True)}
 
     def exact(self, vector: Vector | None = None) -> dict[str, Array]:
         """The arrays of the weights, or of another vector of parameters, with exact entries."""
@@ -446,7 +446,7 @@ def _blocks(architecture: Architecture, generator: np.random.Generator | None = 
     parts: list[list[int]] = []
     for a, shape in zip(pieces, architecture.shapes.values(), strict=True):
         axis = int(generator.integers(-3, 0))
-        for head in a.reshape(-1, *(1, *shape)[-2:]):
+        for head in a.reshape(-1, *(1, 1, *shape)[-2:]):
             parts += [head.ravel().tolist()] if axis < -2 else np.moveaxis(head, axis, 0).tolist()
     return [parts[i] for i in generator.permutation(len(parts))]
 

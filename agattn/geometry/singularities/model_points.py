@@ -129,7 +129,7 @@ def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) 
 
     def draw(shape: tuple[int, ...]) -> Array:
         numbers = [*range(-_LARGEST, 0), *range(1, _LARGEST + 1)]
-        return generator.choice(numbers, shape).astype(object)
+        return np.array(generator.choice(numbers, shape), dtype=object)
 
     general = draw_parameters(architecture, draw)
     special = list(_special(architecture, general, draw))
@@ -161,7 +161,7 @@ def _special(
                     array[1] = array[0]
                 yield _Special(" and ".join(f"{name}[1] = {name}[2]" for name in names), copies)
     seen = set[tuple[str, ...]]()
-    zero = {name: array * 0 for name, array in general.items()}
+    zero = {name: np.zeros_like(array) for name, array in general.items()}
     for symmetry in architecture.symmetries:
         copies = {acted.parameter: general[acted.parameter].copy() for acted in symmetry.on}
         if len(copies) < 2 or tuple(copies) in seen:
@@ -181,7 +181,7 @@ def _zero_in(name: str, array: Array) -> str:
     label = name
     if array.ndim > 2 and prod(array.shape[:-2]) > 1 and array.any():
         label = f"{name}[1]"
-    first = array.reshape(-1, *(1, *array.shape)[-2:])[0]
+    first = array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]
     if not first.any():
         return f"{label} = 0"
     for word, lines in (("row", first), ("column", first.T)):
@@ -201,10 +201,10 @@ def _of_array(
         return changed
 
     if array.ndim == 0:
-        yield f"{name} = 0", array * 0
+        yield f"{name} = 0", np.zeros_like(array)
         return
     if array.ndim == 1:
-        yield f"{name} = 0", array * 0
+        yield f"{name} = 0", np.zeros_like(array)
         if len(array) > 1:
             yield f"{name}[1] = 0", np.concatenate([array[:1] * 0, array[1:]])
             yield f"{name}[1] = {name}[2]", np.concatenate([array[:1], array[:1], array[2:]])
@@ -459,7 +459,7 @@ def _explored(
 def _lines(at: Weights) -> Iterator[list[int]]:
     """The places of the matrices of all arrays, of their rows and of their columns."""
     for array in at.arrays(np.arange(len(at.vector))).values():
-        for matrix in array.reshape(-1, *(1, *array.shape)[-2:]):
+        for matrix in array.reshape(-1, *(1, 1, *array.shape)[-2:]):
             yield matrix.ravel().tolist()
             yield from matrix.tolist()
             yield from matrix.T.tolist()
