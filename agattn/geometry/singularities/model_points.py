@@ -9,7 +9,8 @@ filters, bottlenecks.
 For each the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent
 vectors of the closure M̄ at f are collected (:mod:`~agattn.geometry.singularities.tangents`) at the weights
 and at others with the same function. Those are looked for along directions where f is constant, at general
-places and where a parameter becomes 0: two equal neurons are merged into one, and the other is free.
+places and where a parameter becomes 0: two equal neurons are merged into one, and the other is free. Also
+the signs of matrices, rows and columns are tried.
 
 - *singular*: more independent tangent vectors than dim M̄, which has a proved upper bound; at f = 0, where M
   is a cone, more independent functions than that.
@@ -399,7 +400,11 @@ class _Model(NamedTuple):
             found, preimages, argument = tangents.span_of_functions(count), [at], "cone"
         else:
             preimages, found = _explored(at, directions, tangents, seed)
-            evidence = Evidence.PROVED
+            evidence, before = Evidence.PROVED, found
+            if found <= self.at_most:
+                preimages, found = _with_signs(preimages, tangents, found, seed)
+                if found > before == differential == self.at_most:
+                    argument = "several branches"
             if found <= self.at_most and fiber < n - differential:
                 second, immersed = tangents.second_order(at, differential)
                 if immersed:
@@ -453,6 +458,26 @@ def _explored(
         if not start:
             break
         preimages, found = tangents.preimages([*preimages, *reached], start, _PATIENCE)
+    return preimages, found
+
+
+def _with_signs(
+    preimages: list[Weights], tangents: Tangents, found: int, seed: int
+) -> tuple[list[Weights], int]:
+    """Also weights that differ in the sign of a matrix, row or column, where that adds tangent vectors."""
+    at = preimages[0]
+    vector = at.residues(tangents.p)[0]
+    f = tangents.values(vector[None])
+    for line in _lines(at):
+        other = vector.copy()
+        other[line] = -other[line] % tangents.p
+        if (other == vector).all() or (tangents.values(other[None]) != f).any():
+            continue
+        flat = np.array(at.vector, dtype=object)
+        flat[line] = -flat[line]
+        span = tangents.span([*preimages, turned := at.at(flat)])
+        if span > found and same_function(at, turned, seed)[:2] == (True, Evidence.PROVED):
+            preimages, found = [*preimages, turned], span
     return preimages, found
 
 

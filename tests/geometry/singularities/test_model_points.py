@@ -121,14 +121,15 @@ def test_an_affine_space_has_no_singular_points(monkeypatch):
 
 
 def test_a_surface_with_a_double_line_and_a_pinch_point():
-    """The Whitney umbrella y_1 y_3² = y_2²: two branches meet at t = 0, of which one is seen here."""
+    """The Whitney umbrella y_1 y_3² = y_2²: two branches meet at t = 0, for s and -s."""
     umbrella = ag.PolynomialMap(lambda s, t: [s**2, s * t, t], {"s": (), "t": ()})
     found = model_singularities(umbrella)
     said = {point.name: (point.singular, point.tangent_lower, point.tangent_upper) for point in found.kinds}
     assert said == {
-        "generic": ("smooth", 2, 2), "s = 0": ("smooth", 2, 2), "t = 0": ("smooth branch", 2, 3),
+        "generic": ("smooth", 2, 2), "s = 0": ("smooth", 2, 2), "t = 0": ("singular", 3, 3),
         "all parameters are 0": ("undecided", 2, 3),
     }  # fmt: skip
+    assert found["t = 0"].argument == "several branches" and len(found["t = 0"].preimages) == 2
     assert found.as_json()["kinds"][1]["witness"][0]["s"] == [["0"]]
     assert ag.fiber(umbrella, {"s": 3, "t": 2}).compare({"s": -3, "t": 2}).equal is False
 
