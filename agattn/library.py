@@ -313,7 +313,7 @@ def critical_points(
     if real:
         from agattn.verification.real_critical_points import as_counts, real_critical_points
 
-        parts = real_critical_points(given, limits=limits, progress=progress)
+        parts = real_critical_points(given, limits=limits, force=force, progress=progress)
         counts = as_counts(given, parts)
         if counts and (engine, method, smooth, characteristic) == ("auto", "weights", False, None):
             return counts

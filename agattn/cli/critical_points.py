@@ -94,9 +94,11 @@ def _near(
     from agattn.heads.weight_files import WeightFile
 
     metric, data, samples, seed = loss
-    found = library.critical_points_near(
-        architecture, read_weights(WeightFile([file])), metric or "generic", data, samples=samples, seed=seed
-    )
+    weights = read_weights(WeightFile([file]))
+    with progress(f"{architecture.name}: critical points near weights"):
+        found = library.critical_points_near(
+            architecture, weights, metric or "generic", data, samples=samples, seed=seed
+        )
     document = found.as_json()
     if destination is not None:
         write_file(destination, as_text(document))

@@ -40,7 +40,7 @@ from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
 from agattn.engines.msolve_lists import Parametrization
 from agattn.engines.run import DEFAULT_LIMITS, Limits
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
 from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
@@ -49,6 +49,7 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
+from agattn.systems.critical_tasks import MAX_VARIABLES
 
 _BITS = 256
 
@@ -58,6 +59,7 @@ def real_critical_points(
     strata: Sequence[Stratum | None] | None = None,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[RealPart, ...]:
     """All real critical points of a loss, stratum by stratum.
@@ -66,15 +68,22 @@ def real_critical_points(
         loss: a definite loss: a distance, or the loss of enough data.
         strata: ``None`` in it is the smooth part. By default that and :func:`lower_strata`.
         limits: of each process of msolve.
+        force: start also what is not expected to finish.
         progress: called with the stratum that is next.
 
     Raises:
         InputError: for one token, for a loss that is not definite, and where there are infinitely many.
+        TooLargeError: for layers beyond what finishes.
         EngineNotFoundError: if msolve is needed and not installed.
         EngineError: if msolve does not finish.
     """
     layer = loss.layer
     require_two_tokens(layer)
+    if layer.expected_dimension > MAX_VARIABLES and not force:
+        raise TooLargeError(
+            f"{layer.name}: {layer.expected_dimension} variables are more than finish. "
+            "Use --force to start all the same"
+        )
     require_definite(loss)
     chosen = (None, *lower_strata(layer)) if strata is None else tuple(strata)
     parts = []

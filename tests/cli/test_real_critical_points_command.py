@@ -57,5 +57,13 @@ def test_what_is_refused(tmp_path):
     ):
         ended = call("critical-points", *LAYER, *words)
         assert (ended.status, ended.out) == (2, "") and message in ended.err, ended.err
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps({"A": np.eye(4).tolist(), "V": np.eye(4).tolist()}))
+    for words, message in (
+        (["--real"], "31 variables are more than finish. Use --force"),
+        (["--weights", str(large)], "dimension 31; critical points near weights are found up to 20"),
+    ):
+        ended = call("critical-points", "-d", "4", "-o", "4", *words)
+        assert (ended.status, ended.out) == (2, "") and message in ended.err, ended.err
     ended = call("critical-points", "-d", "3", "-o", "1", "--weights", str(file))
     assert ended.status == 2 and "d = 2 and d' = 1" in ended.err

@@ -43,7 +43,7 @@ from agattn.algebra.balls import elimination
 from agattn.algebra.echelon import rational
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.loss import Loss
@@ -58,6 +58,8 @@ from agattn.geometry.critical_points.real_points import (
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
 
+#: Systems of more equations take minutes to write down.
+MAX_VARIABLES = 20
 _BITS = 192
 
 
@@ -174,7 +176,13 @@ def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
 
     Raises:
         InputError: if the weights do not fit the loss, they give the function 0, or the loss is not definite.
+        TooLargeError: for layers of dimension above :data:`MAX_VARIABLES`.
     """
+    if loss.layer.expected_dimension > MAX_VARIABLES:
+        raise TooLargeError(
+            f"{loss.layer.name} has dimension {loss.layer.expected_dimension}; critical points near weights "
+            f"are found up to {MAX_VARIABLES}"
+        )
     require_definite(loss)
     d, d_out = loss.layer.d, loss.layer.d_out
     if given.A.shape != (d, d) or given.V.shape != (d_out, d):
