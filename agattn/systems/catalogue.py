@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agattn.architectures import Architecture
+from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.systems import critical_tasks, deep_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.problem import Problem
@@ -118,7 +118,9 @@ def build(
     data = task.data(architecture, {"seed": seed, "force": force, **given})
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    title = task.title.format(M=architecture.name, to=data.get("to", ""))
+    # A layer is asked about as a model if it has one token, which its name does not say.
+    more = ", t = 1" if task.template and isinstance(architecture, SingleLayer) else ""
+    title = task.title.format(M=architecture.name + more, to=data.get("to", ""))
     reference = f"{PAPER}, {task.reference}" if task.reference else ""
     problem = Problem(name, title, reference, architecture, results, "", data, characteristic, task.template)
     for entry in problem.numbers() if characteristic else ():

@@ -111,7 +111,8 @@ def test_one_token(task):
         command = build(task, layer, **needed(task, layer)).command
         assert command.split(" -a 2 ")[1].startswith("-t 1")
     elif task in MODEL_TASKS:
-        assert build(task, layer).form == f"model-{task}"
+        problem = build(task, layer)
+        assert problem.form == f"model-{task}" and "M(2,1,2), t = 1" in problem.title
     else:
         with pytest.raises(InputError, match=f"^{task} needs t ≥ 2"):
             build(task, layer)
