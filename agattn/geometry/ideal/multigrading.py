@@ -71,7 +71,9 @@ class MapArrays:
         self.affine = bool(self.polynomials) and not constant and not _spans_one(found)
         every = [source.ring.one()] * self.affine + list(source.polynomials)
         self.coordinates = len(every)
-        places, relations = _linear_relations(every)
+        # Coefficients in X are a basis of their span, without constants; outputs of a map without X are not.
+        with_inputs = any(where.exponents for where in source.coordinates)
+        places, relations = ([*range(len(every))], []) if with_inputs else _linear_relations(every)
         first = 0 if self.affine else 1
         self.labels = [place + first for place in places]
         self.linear: list[dict[tuple[int, ...], int]] = [
