@@ -391,6 +391,8 @@ class RealPoint(Record):
 
 
 class CriticalPoints(Record):
+    """Of a layer: the critical points of its loss, stratum by stratum."""
+
     class Part(Record):
         r_v: Key[Count, "The rank of V."]
         r_a: Key[Count, "The rank of A."]
@@ -681,6 +683,8 @@ HighestWeight = Key[
 
 
 class Ideal(Record):
+    """Of one layer."""
+
     class Degree(Record):
         class Module(Record):
             highest_weight: HighestWeight
@@ -750,6 +754,8 @@ class Ideal(Record):
 
 
 class ModelIdeal(Record):
+    """Of a network or a model."""
+
     class Coordinate(Record):
         name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
         meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
