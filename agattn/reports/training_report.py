@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+#: The most curves in a panel.
+_CURVES = 30
+
+
 def endings_table(lines: Sequence[Line]) -> Table:
     """A row for each experiment: how its runs ended, the largest drift, and the zeros of the Hessian."""
     rows = []
@@ -113,7 +117,7 @@ def speed_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Tab
 
 
 def draw_losses(lines: Sequence[Line]) -> Figure:
-    """The loss over time, a panel for each experiment and a curve for each run.
+    """The loss over time, a panel for each experiment, a curve for each of its first thirty runs.
 
     Raises:
         InputError: if matplotlib is missing.
@@ -127,7 +131,7 @@ def draw_losses(lines: Sequence[Line]) -> Figure:
     colours = {"converged": "#2b6cb0", "diverged": "#c92a2a", "unfinished": "#c05621", "stiff": "#4a4f57"}
     for n, (name, runs) in enumerate(groups.items()):
         panel = panels[n // columns][n % columns]
-        for run in runs[:100]:
+        for run in runs[:_CURVES]:
             history = run["history"]
             points = [
                 (t, max(x, 1e-16)) for t, x in zip(history["time"], history["loss"], strict=True) if t > 0
@@ -170,7 +174,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
     blocks: list[Block] = [endings_table(lines)]
     if pictures:
         picture = image("losses.svg", functools.partial(_save, lines))
-        shown = "Loss over time of every run, a panel for each experiment."
+        shown = f"Loss over time of the first {_CURVES} runs of each experiment."
         blocks.append(
             Picture("losses.svg", picture, shown, shown + " Converged blue, unfinished orange, diverged red.")
         )
