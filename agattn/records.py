@@ -370,6 +370,8 @@ class Equivalent(Record):
 
 
 class RealPoint(Record):
+    """One real critical point, with its proof in numbers."""
+
     class Weights(Record):
         A: Key[Matrix, "The attention matrix."]
         V: Key[Matrix, "The value matrix."]
