@@ -161,7 +161,7 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
     ("call", "message"),
     [
         (lambda: ag.strata(NETWORK), "strata are those of one layer, .* use ag.dimension or ag.verify"),
-        (lambda: ag.ideal(NETWORK), "for a network use ag.dimension"),
+        (lambda: ag.ideal(NETWORK), "has up to .* terms; the limit is .* smaller widths"),
         (lambda: ag.fiber(NETWORK, W), "A is no parameter of M"),
         (lambda: ag.fiber("layer", W), "takes an architecture first"),
         (lambda: ag.identify(NETWORK, [1]), "are those of one layer"),

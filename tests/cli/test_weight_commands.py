@@ -71,7 +71,8 @@ def test_fiber_of_a_network(tmp_path):
     assert (found["parameters"], found["orbit_dimension"], found["generic"]) == (22, 14, False)
     [[skew]] = [c["directions"] for c in found["components"]]
     assert skew["name"] == "skew" and skew["vectors"] == [{"Q_2": [[["0", "-1"], ["1", "0"]]]}]
-    assert found["equivalent"] == {"equal": True, "evidence": "modular"}
+    same = {"equal": True, "evidence": "proved", "error_probability": 0.0, "symmetry": None}
+    assert found["equivalent"] == same
     assert document("fiber", *options, floats) == found | {"equivalent": None}
     other.write_text(json.dumps(head | {"A_2": [[1, 4], [-2, 1]]}))
     said = text("fiber", *options, path, "--other", other)

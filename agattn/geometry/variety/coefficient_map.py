@@ -177,7 +177,10 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
         raise InputError(f"{architecture} is no polynomial; leave out the normalization")
     terms = number_of_terms(architecture)
     if terms > limit:
-        raise TooLargeError(f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}")
+        raise TooLargeError(
+            f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
+            "Take fewer tokens or smaller widths"
+        )
     ring = PolynomialRing(parameter_variables(architecture))
     found = _coefficients(architecture, ring)
     kept = list(found)
