@@ -192,7 +192,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
             (Text("The file of experiments."), Attachment("experiments.toml", config, "experiments")),
         )
     )
-    return Document("Training", summary, tuple(sections), clock="")
+    return Document("Training: the results", summary, tuple(sections), clock="")
 
 
 def _save(lines: Sequence[Line], path: Any) -> None:
