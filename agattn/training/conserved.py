@@ -141,7 +141,7 @@ def count(architecture: Architecture, seed: int = 0, limit: int = 20_000) -> Cou
     Args:
         architecture: polynomial, and small enough for its coefficients.
         seed: of the point.
-        limit: on the terms of the coefficients, as :func:`coefficient_map` has it.
+        limit: on the terms of the coefficients, as ``coefficient_map`` has it.
 
     Raises:
         TooLargeError: if the coefficients are too many.

@@ -61,7 +61,7 @@ class Loss:
         gram: G, N × N, symmetric and positive semidefinite, I ⊗ W with d' equal blocks.
         linear: b, of length N; it lies in the image of G.
         constant: c.
-        metric: one of :data:`METRICS`, or ``"data"``.
+        metric: one of the four in ``METRICS``, or ``"data"``.
         samples: the number of samples, where the loss is one of data.
     """
 

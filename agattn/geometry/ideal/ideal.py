@@ -212,7 +212,7 @@ class Ideal(IdealByDegree):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
-    those gives its equations. Engines know no modules, only :meth:`equations`. Two ideals are equal if they
+    those gives its equations. Engines know no modules, only ``equations()``. Two ideals are equal if they
     have the same dimension, degree, numbers of generators and dimensions of tangent spaces.
 
     Attributes:
