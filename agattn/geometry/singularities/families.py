@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, prod
+from math import comb, lcm, prod
 from typing import Any
 
 import flint
@@ -277,7 +277,7 @@ class Weights:
         basis = kernel_basis(flint.fmpq_mat(len(found), len(within), flat))
         result = []
         for vector in basis:
-            scale = int(np.lcm.reduce([int(x.q) for x in vector], dtype=object))
+            scale = lcm(*(int(x.q) for x in vector))
             whole: list[Fraction | int] = [0] * len(self.vector)
             for i, x in zip(within, vector, strict=True):
                 whole[i] = int(fraction(x) * scale)
