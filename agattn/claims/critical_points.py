@@ -47,7 +47,7 @@ def _count(layer: SingleLayer, seed: int) -> EDDegrees:
 
 
 NUMBERS = Task(
-    "ed-degree", "the critical points of two losses", SingleLayer, _count,
+    "learning-degree", "the critical points of two losses", SingleLayer, _count,
     infeasible=lambda layer: "" if all(h.holds(layer) for h in HYPOTHESES) else "counting is left to engines",
 )  # fmt: skip
 
@@ -65,7 +65,7 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
 
 CLAIMS = (
     Claim(
-        "agattn.ed-degree",
+        "agattn.learning-degree",
         "The squared loss of some random integer data has as many critical points on the smooth part of M̄ as "
         "that of general data, by the theorem; and so has a random distance in the Bombieri–Weyl norm",
         r"(-1)^{D} \int_X \frac{c(T_X)}{(1+h)(1+2h)}, \quad \frac{3^d - 1}{2}",

@@ -8,7 +8,7 @@ from agattn.claims.claim import Finding, Findings
 from agattn.claims.critical_points import NUMBERS, EDDegrees
 from agattn.evidence import Evidence, Status
 
-CLAIM = LAYER_CLAIMS["agattn.ed-degree"]
+CLAIM = LAYER_CLAIMS["agattn.learning-degree"]
 
 
 def verdict(layer, value):

@@ -124,7 +124,7 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     assert report.exit_status == 1
     refuted = {claim for claim, verdict in found.items() if verdict.status is Status.REFUTED}
     assert refuted == {"theorem-3.4.singular", "corollary-A.4"}
-    small = {"agattn.hilbert-function", "agattn.ed-degree"}  # which speak about d = 2
+    small = {"agattn.hilbert-function", "agattn.learning-degree"}  # which speak about d = 2
     assert all(found[c].status is CONFIRMED for c in found.keys() - refuted - small)
     assert all(found[c].status is Status.INAPPLICABLE for c in small)
     assert found["corollary-3.3"].computed == 13
@@ -219,7 +219,7 @@ def test_a_chosen_finite_field_is_modular(singular):
     assert {v.claim for v in report.verdicts if v.engine == "native"} == {
         "lemma-3.1",
         "proposition-A.5",
-        "agattn.ed-degree",
+        "agattn.learning-degree",
         "agattn.hilbert-function",
         "agattn.learning-coefficient",
         "agattn.learning-coefficient-softmax",
