@@ -705,7 +705,8 @@ CLAIMS = {
 OTHERS = frozenset({
     "agattn.learning-coefficient", "agattn.learning-coefficient-softmax",
     "lemma-3.5", "lemma-3.6", "equation-12", "theorem-3.7", "corollary-3.8", "theorem-3.9", "conjecture-3.10",
-    "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension", "agattn.learning-degree",
+    "agattn.hilbert-function", "agattn.multi-head-dimension", "agattn.network-dimension",
+    "agattn.learning-degree",
     "agattn.rank-one-locus", "agattn.skip-dimension", "agattn.heads-not-closed",
     "agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary",
     "agattn.deep-critical", "agattn.deep-singular",
