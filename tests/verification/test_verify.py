@@ -63,7 +63,8 @@ def check_known(report, dimension, degree, generators):
     assert report.exit_status == 0 and report.troubles == ()
     for verdict in report.verdicts:
         assert verdict.status is (CONFIRMED if verdict.hypotheses_hold else INAPPLICABLE), str(verdict)
-        assert verdict.evidence is Evidence.PROVED
+        left_to_engines = verdict.claim == "agattn.learning-degree" and not verdict.hypotheses_hold
+        assert verdict.evidence is (None if left_to_engines else Evidence.PROVED)
 
 
 @pytest.mark.engine
