@@ -249,7 +249,7 @@ class Weights:
         """A bound on the probability that φ changes along vectors and does not at any of the points."""
         architecture, degree = self.architecture, self.architecture.degree or 0
         bits = max(abs(x.numerator).bit_length() for v in (self.vector, *vectors) for x in v) + len(vectors)
-        denominators = int(np.lcm.reduce([x.denominator for x in self.vector], dtype=object)).bit_length()
+        denominators = lcm(*(x.denominator for x in self.vector)).bit_length()
         ones = np.full(len(self.vector), Size(float(bits + denominators)), dtype=object)
         X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
         out = architecture.evaluate(RingArithmetic(), self.arrays(ones), X)

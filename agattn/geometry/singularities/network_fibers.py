@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import lcm, prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -632,7 +632,7 @@ def _kernel(matrix: Array) -> list[Array]:
     """A basis of the vectors x with matrix·x = 0, with integers."""
     found = []
     for vector in kernel_basis(rational_matrix(matrix, matrix.shape[1])):
-        scale = int(np.lcm.reduce([int(x.q) for x in vector], dtype=object))
+        scale = lcm(*(int(x.q) for x in vector))
         found.append(np.array([int(fraction(x) * scale) for x in vector], dtype=object))
     return found
 
