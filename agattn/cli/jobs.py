@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     from agattn.studies.workers import Workers
 
 
+def example_option(what: str, make: Callable[[], str]) -> Callable[[options.Command], options.Command]:
+    """Add --example, which prints a file that the command takes."""
+
+    def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted:
+            click.echo(make(), nl=False)
+            context.exit()
+
+    return click.option(
+        "--example", is_flag=True, is_eager=True, expose_value=False, callback=show,
+        help=f"Print {what} that works, with comments.",
+    )  # fmt: skip
+
+
 def job_options(command: options.Command) -> options.Command:
     """Add where lines are written, where jobs are done and where they are kept."""
     for option in (

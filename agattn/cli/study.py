@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.cli import options
-from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, job_options, number_of_jobs
+from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, example_option, job_options, number_of_jobs
 from agattn.cli.output import check_destination, read_text
 from agattn.errors import InputError
 
@@ -17,22 +17,17 @@ if TYPE_CHECKING:
     from agattn.studies.jobs import Line
 
 
-def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from agattn.studies.grid import example
+def _example() -> str:
+    from agattn.studies.grid import example
 
-        click.echo(example(), nl=False)
-        context.exit()
+    return example()
 
 
 @click.command(
     epilog="Examples: agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl"
 )
 @click.argument("grid", metavar="GRID.toml", type=options.INPUT)
-@click.option(
-    "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
-    help="Print a grid that works, with comments.",
-)  # fmt: skip
+@example_option("a grid", _example)
 @job_options
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
 @click.option("--retry-undecided", is_flag=True, help="Do again what was undecided, or not proved.")

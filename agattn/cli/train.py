@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, job_options, number_of_jobs
+from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, example_option, job_options, number_of_jobs
 from agattn.cli.output import check_destination, read_text
 from agattn.errors import InputError
 
@@ -18,22 +18,17 @@ if TYPE_CHECKING:
     from agattn.studies.jobs import Line
 
 
-def _show_example(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted:
-        from agattn.training.experiment import example
+def _example() -> str:
+    from agattn.training.experiment import example
 
-        click.echo(example(), nl=False)
-        context.exit()
+    return example()
 
 
 @click.command(
     epilog="Examples: agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR"
 )
 @click.argument("config", metavar="CONFIG.toml", type=options.INPUT)
-@click.option(
-    "--example", is_flag=True, is_eager=True, expose_value=False, callback=_show_example,
-    help="Print a file of experiments that works, with comments.",
-)  # fmt: skip
+@example_option("a file of experiments", _example)
 @job_options
 @click.option("--seeds", metavar="A..B", help="Instead of the seeds in the file, of all experiments.")
 @click.option(

@@ -384,18 +384,28 @@ class _Systems:
 
 def _weights(architecture: Architecture, generator: np.random.Generator) -> np.ndarray:
     """Weights of the parameters under which φ is homogeneous for some weights of inputs and outputs."""
+    _, relations, count = at_monomials(architecture, weighted_inputs=True)
+    return homogeneous_weights(relations, count, generator)[: architecture.parameters]
+
+
+def at_monomials(architecture: Architecture, weighted_inputs: bool) -> tuple[list[Any], set[Relation], int]:
+    """φ at parameters with unknown weights: its outputs, the relations of weights, and the number of these.
+
+    The weights of the parameters come first; inputs have weights as well, or weight 0.
+    """
     relations: set[Relation] = set()
     numbers = itertools.count()
 
-    def monomials(shape: tuple[int, ...]) -> Array:
+    def monomials(shape: tuple[int, ...], weighted: bool = True) -> Array:
         array = np.empty(shape, dtype=object)
         for place in np.ndindex(shape):
-            array[place] = Monomial({next(numbers): 1}, relations)
+            array[place] = Monomial({next(numbers): 1} if weighted else {}, relations)
         return array
 
     parameters = draw_parameters(architecture, monomials)
-    architecture.evaluate(RingArithmetic(), parameters, monomials((1, *architecture.input_shape)))
-    return homogeneous_weights(relations, next(numbers), generator)[: architecture.parameters]
+    X = monomials((1, *architecture.input_shape), weighted_inputs)
+    out = np.asarray(architecture.evaluate(RingArithmetic(), parameters, X)).ravel().tolist()
+    return out, relations, next(numbers)
 
 
 def _large_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]]:

@@ -42,14 +42,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, RingArithmetic
+from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
-from agattn.algebra.gradings import Monomial, Relation, homogeneous_weights
+from agattn.algebra.gradings import Monomial, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture, Attention, Network, draw_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.singularities.families import (
@@ -243,26 +244,13 @@ def is_cone(architecture: Architecture) -> bool:
     >>> is_cone(Network([Linear(2)], dim=2)), is_cone(Network([Skip([Linear(2)])], dim=2))
     (True, False)
     """
-    relations: set[Relation] = set()
-    numbers = itertools.count()
-
-    def monomials(shape: tuple[int, ...]) -> Array:
-        array = np.empty(shape, dtype=object)
-        for place in np.ndindex(shape):
-            array[place] = Monomial({next(numbers): 1}, relations)
-        return array
-
-    parameters = draw_parameters(architecture, monomials)
-    X = np.empty((1, *architecture.input_shape), dtype=object)
-    for place in np.ndindex(X.shape):
-        X[place] = Monomial({}, relations)
-    out = np.asarray(architecture.evaluate(RingArithmetic(), parameters, X)).ravel().tolist()
+    out, relations, count = at_monomials(architecture, weighted_inputs=False)
     outputs = [f for f in out if isinstance(f, Monomial)]
     if len(outputs) < sum(map(bool, out)) or not outputs:
         return False  # a constant
     for f in outputs[1:]:
         outputs[0] + f  # notes that they are of one degree
-    weights = homogeneous_weights(relations, next(numbers), np.random.default_rng(0))
+    weights = homogeneous_weights(relations, count, np.random.default_rng(0))
     return bool(sum(e * int(weights[v]) for v, e in outputs[0].exponents.items()))
 
 
