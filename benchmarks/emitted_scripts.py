@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agattn import SingleLayer
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES
+from agattn.engines.engine import MACAULAY2, SINGULAR
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.engines.transcript import read
@@ -113,7 +113,7 @@ def main() -> None:
     for text in arguments.layers:
         layer = SingleLayer(*map(int, text.split(",")))
         problem = build("implicit-ideal", layer)
-        for engine in ENGINES.values():
+        for engine in (MACAULAY2, SINGULAR):  # msolve has no such choices
             installation = locate(engine)
             script = emit(problem, engine, machine=True)
             if engine.name == "macaulay2":

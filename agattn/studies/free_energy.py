@@ -10,7 +10,8 @@ over inputs and tokens of the features of :mod:`agattn.geometry.critical_points.
 given the inputs is normal with covariance W_n (W_n itself is drawn from 10⁵ inputs; for larger n its
 deviation from nG, G = E f fᵀ, is scaled by the root of n, so that mean and covariance are right):
 
-.. math:: F_n − n S_n = −\log ∫ \exp\bigl(−\tfrac12 (y − y_0)ᵀ W_n (y − y_0) + ξᵀ(y − y_0)\bigr) π(w)\, dw .
+.. math:: F_n − n S_n = −\log ∫ \exp\bigl(−\tfrac12 (y − y_0)^{\mathsf T} W_n (y − y_0)
+          + ξ^{\mathsf T}(y − y_0)\bigr) π(w)\, dw .
 
 The exponent is a square and a constant, so the chains of :mod:`agattn.studies.estimators`, annealed from the
 prior, find the integral. For different n the noise is ξ = W_n^{1/2} z with the same z, which leaves each

@@ -3,7 +3,7 @@ r"""What gradient flow conserves: quadratic forms of the weights, from the symme
 Let a group of matrices act linearly on the weights and leave φ_θ as it is, and let B, in its Lie algebra,
 be a *symmetric* matrix. A loss L that depends on φ_θ alone has ⟨∇L(θ), Bθ⟩ = 0, so along θ' = −∇L − μθ
 
-.. math:: \frac{d}{dt}\, θᵀBθ = 2 ⟨Bθ, θ'⟩ = −2μ\, θᵀBθ ,
+.. math:: \frac{d}{dt}\, θ^{\mathsf T}Bθ = 2 ⟨Bθ, θ'⟩ = −2μ\, θ^{\mathsf T}Bθ ,
 
 that is, θᵀBθ is constant without weight decay μ, and falls like e^{−2μt} with it. For GL(n) acting by g on
 the rows of a parameter M the matrices B with a symmetric generator give M Mᵀ; for g⁻ᵀ its negative; for the
