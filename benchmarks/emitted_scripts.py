@@ -39,7 +39,7 @@ def macaulay2_naive(script: str) -> str:
 
 def singular_graph(problem: Problem, ring: str, basis: str) -> str:
     """Eliminate from the graph of φ in a ring of weights and coordinates with a chosen ordering."""
-    script = emit(problem, ENGINES["singular"], machine=True)
+    script = emit(problem, SINGULAR, machine=True)
     head, rest = script.split("// The kernel of y -> phi(A,V)")
     tail = rest[rest.index("ideal G = std(I);") :]
     names = [v.singular() for v in coordinate_ring(problem.layer).variables]
