@@ -159,11 +159,10 @@ class AffineChart:
         """Factors at a point, as matrices."""
         return self.at([np.atleast_2d(self.factors[name]) for name in names], at)
 
-    def near(self, A: Array, V: Array) -> list[float]:
+    def near(self, A: Array, V: Array) -> list[float] | None:
         """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.
 
-        Raises:
-            InputError: if the point is at infinity in this chart, or A = 0 or V = 0.
+        ``None`` if that point is at infinity in this chart, as for A = 0 or V = 0 in every one.
         """
         rank = self.layer.alpha
         left, sizes, right = np.linalg.svd(A)
@@ -183,9 +182,7 @@ class AffineChart:
         for name, form in self.forms.items():
             size = float(values[name][0] - np.array(form) @ values[name][1:])
             if abs(size) < 1e-9 * np.abs(values[name]).max() or not size:
-                raise InputError(
-                    f"the weights are at infinity in the chart of {self.name} of {self.layer.name}"
-                )
+                return None
             scale *= size
             values[name] = values[name][1:] / size
         values |= {self.linear: values[self.linear] * scale} if self.linear else {"lambda": np.array([scale])}

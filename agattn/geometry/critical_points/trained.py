@@ -195,9 +195,13 @@ def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:
     found = []
     for rank in range(1, min(given.a, d) + 1):
         layer = SingleLayer(d, d_out, rank, loss.layer.t)
-        chart, small = affine_chart(layer), replace(loss, layer=layer)
-        system = chart.system(small)
-        point, _ = critical_point(chart, small, system, chart.near(A, V))
+        charts, small = (affine_chart(layer, seed=seed) for seed in range(16)), replace(loss, layer=layer)
+        # Each chart leaves out some hyperplanes, which differ from chart to chart.
+        starts = ((chart, at) for chart in charts if (at := chart.near(A, V)) is not None)
+        chart, at = next(starts, (None, None))
+        if chart is None or at is None:
+            raise InputError(f"the weights are at infinity in all charts of {layer.name}: A or V is tiny")
+        point, _ = critical_point(chart, small, chart.system(small), at)
         if point is not None and point.in_m:
             found.append(_nearby(small, given, point, rank))
     with flint.ctx.workprec(_BITS):

@@ -7,6 +7,7 @@ import pytest
 
 from agattn import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.critical_points.real_points import _floats
@@ -90,3 +91,11 @@ def test_two_outputs_and_what_does_not_fit():
         critical_points_near(L, weights(A=np.eye(2), V=np.ones((1, 2))))
     with pytest.raises(InputError, match="nan"):
         weights(A=[[float("nan"), 1.0], [0.0, 1.0]], V=[[1.0, 0.0]])
+
+
+def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
+    """A chart that contains them is taken."""
+    layer = SingleLayer(2, 1)
+    given = weights(K=[[1, 0], [0, 1]], Q=[[1, 2], [0, 1]], V=[[1, 1]])
+    assert affine_chart(layer).near(given.A.astype(float), given.V.astype(float)) is None
+    assert [point.rank for point in critical_points_near(loss(layer), given)] != []
