@@ -86,7 +86,7 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
             cluster = stack.enter_context(
                 LocalCluster(
                     n_workers=number, threads_per_worker=1, memory_limit=None, host="127.0.0.1",
-                    dashboard_address=None, local_directory=folder, env={"TMPDIR": folder},
+                    dashboard_address="127.0.0.1:0", local_directory=folder, env={"TMPDIR": folder},
                     silence_logs=logging.CRITICAL,
                     security=importlib.util.find_spec("cryptography") is not None,
                 )
