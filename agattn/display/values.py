@@ -585,7 +585,7 @@ def _between(point: PointFacts) -> Cell:
 
 def _range(low: int, high: int) -> str:
     """A dimension beyond the generic one, between two bounds."""
-    return f"+{low}" if low == high else f"+{low} to {high}"
+    return f"{low:+d}" if low == high else f"{low:+d} to {high}"
 
 
 @tables.register
