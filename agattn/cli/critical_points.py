@@ -9,7 +9,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli import options, output
-from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
+from agattn.cli.output import check_destination, progress
 
 
 @click.command(
@@ -76,12 +76,7 @@ def command(
             characteristic=None if field_name is None else options.characteristic(field_name),
             timeout=timeout, memory=memory, force=force, progress=update,
         )  # fmt: skip
-    document = found.as_json()
-    if destination is not None:
-        write_file(destination, as_text(document))
-    if as_json:
-        print_json(document)
-    elif destination != output.STDOUT:
+    if output.write_result(found.as_json(), destination, as_json):
         show(found, output.console())
 
 
@@ -99,10 +94,5 @@ def _near(
         found = library.critical_points_near(
             architecture, weights, metric or "generic", data, samples=samples, seed=seed
         )
-    document = found.as_json()
-    if destination is not None:
-        write_file(destination, as_text(document))
-    if as_json:
-        print_json(document)
-    elif destination != output.STDOUT:
+    if output.write_result(found.as_json(), destination, as_json):
         click.echo(found)

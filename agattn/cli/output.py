@@ -128,6 +128,15 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
     write_file(path, as_text(document), tell=False)
 
 
+def write_result(document: Mapping[str, object], destination: Path | None, as_json: bool) -> bool:
+    """Write a result into a file and on stdout as JSON, as asked; whether it is left to show it as text."""
+    if destination is not None:
+        write_file(destination, as_text(document))
+    if as_json:
+        print_json(document)
+    return not as_json and destination != STDOUT
+
+
 @contextlib.contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner on stderr, if that is a terminal; yields a function that adds a step to the message."""

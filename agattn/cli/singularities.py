@@ -9,7 +9,7 @@ import click
 from agattn.architectures import Architecture
 from agattn.cli import output
 from agattn.cli.options import file_option, json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
+from agattn.cli.output import check_destination, progress
 
 
 @click.command(
@@ -42,10 +42,5 @@ def command(
         check_destination(destination, (".json",))
     with progress(f"{architecture}: kinds of points") as update:
         found = library.singularities(architecture, pairs, seed=seed, force=force, progress=update)
-    document = found.as_json()
-    if destination is not None:
-        write_file(destination, as_text(document))
-    if as_json:
-        print_json(document)
-    elif destination != output.STDOUT:
+    if output.write_result(found.as_json(), destination, as_json):
         show(found, output.console())
