@@ -19,11 +19,11 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import Chart, chart_of, open_stratum, singular_strata
+from agattn.geometry.critical_points.charts import Chart, chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 from agattn.systems.problem import Answer, Result
 from agattn.systems.task import ENGINE, Task

@@ -46,7 +46,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import Loss
-from agattn.geometry.strata.strata import Stratum, require_stratum, require_two_tokens
+from agattn.geometry.strata.strata import Stratum, open_stratum, require_stratum, require_two_tokens
 from agattn.geometry.variety.coordinates import coefficients
 
 PAIR = Stratum(1, 1, 2)
@@ -224,8 +224,7 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
     require_two_tokens(layer)
     regular = stratum is None
     if stratum is None:
-        r_v = min(layer.d_out, layer.d)
-        stratum = Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
+        stratum = open_stratum(layer)
     require_stratum(layer, stratum)
     if stratum.is_zero:
         raise InputError("the function 0 is a stratum by itself; every loss is critical on a point")

@@ -38,6 +38,7 @@ from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.strata.strata import (
     Stratum,
     image_dimension,
+    open_stratum,
     require_stratum,
     singular_by_ranks,
     strata,
@@ -86,16 +87,6 @@ class Chart:
         for seed, ideal in enumerate(self.lower, 1):
             result *= _combination(ideal, seed)
         return result
-
-
-def open_stratum(layer: SingleLayer) -> Stratum:
-    """The stratum that is dense in M̄.
-
-    >>> open_stratum(SingleLayer(3, 1, 2))
-    Stratum(r_v=1, r_a=2, r=3)
-    """
-    r_v = min(layer.d, layer.d_out)
-    return Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
 
 
 def singular_strata(layer: SingleLayer) -> tuple[Stratum, ...]:

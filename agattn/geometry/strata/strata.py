@@ -99,6 +99,16 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     return (ZERO, *nonzero)
 
 
+def open_stratum(layer: SingleLayer) -> Stratum:
+    """The stratum that is dense in M̄.
+
+    >>> open_stratum(SingleLayer(3, 1, 2))
+    Stratum(r_v=1, r_a=2, r=3)
+    """
+    r_v = min(layer.d, layer.d_out)
+    return Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
+
+
 def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     """Raise an InputError unless these are the ranks of a pair (A, V) of the layer, and t ≥ 2."""
     require_two_tokens(layer)

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.critical_points.charts import chart_of, open_stratum, singular_strata
+from agattn.geometry.critical_points.charts import chart_of, singular_strata
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.strata.strata import (
     Stratum,
     neuromanifold_dimension,
+    open_stratum,
     singular_by_ranks,
     strata,
     stratum_of,
