@@ -25,6 +25,7 @@ import numpy as np
 from agattn.algebra.characters import Partition, decompose, partitions
 from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
+from agattn.geometry.ideal.multigrading import products_of_rows
 from agattn.geometry.ideal.torus_weights import (
     Monomial,
     TorusWeight,
@@ -85,7 +86,7 @@ class GradedIdeal:
             more = random_points(self.layer, self._random, points)
             self._values = np.concatenate([self._values, more], axis=1)
         places = [[self._places[index] for index in monomial] for monomial in monomials]
-        values = products_of_rows(np.array(places), self._values[:, :points])
+        values = products_of_rows(np.array(places), self._values[:, :points], PRIME)
         basis, nullity = flint.nmod_mat(points, len(values), values.T.ravel().tolist(), PRIME).nullspace()
         return [[int(x) for x in row] for row in basis.transpose().tolist()[:nullity]]
 
@@ -111,12 +112,5 @@ def random_points(layer: SingleLayer, random: np.random.Generator, count: int) -
     polynomials = list(generic_coordinates(layer).values())
     entries = random.integers(PRIME, size=(len(polynomials[0].ring), count))
     factors = ([[v for v, e in enumerate(key) for _ in range(e)] for key in f.terms] for f in polynomials)
-    return np.array([products_of_rows(np.array(places), entries).sum(axis=0) % PRIME for places in factors])
-
-
-def products_of_rows(places: IntArray, values: IntArray) -> IntArray:
-    """For each row of ``places``, the product of these rows of ``values`` modulo :data:`PRIME`."""
-    result = np.ones((len(places), values.shape[1]), dtype=np.int64)
-    for column in places.T:
-        result = result * values[column] % PRIME
-    return result
+    terms = (products_of_rows(np.array(places), entries, PRIME) for places in factors)
+    return np.array([term.sum(axis=0) % PRIME for term in terms])

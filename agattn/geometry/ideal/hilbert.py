@@ -30,7 +30,8 @@ from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.echelon import echelon
 from agattn.algebra.specht import IntArray
 from agattn.architectures import SingleLayer
-from agattn.geometry.ideal.graded import PRIME, products_of_rows, random_points
+from agattn.geometry.ideal.graded import PRIME, random_points
+from agattn.geometry.ideal.multigrading import products_of_rows
 from agattn.geometry.ideal.torus_weights import letters, relabeling
 from agattn.geometry.variety.coordinates import coordinate_index
 
@@ -115,7 +116,7 @@ def _basis(monomials: IntArray, values: IntArray, bound: int) -> IntArray:
     chosen = monomials[:0]
     for start in range(0, len(monomials), step):
         candidates = np.concatenate([chosen, monomials[start : start + step]])
-        rows = products_of_rows(candidates, values[:, :points])
+        rows = products_of_rows(candidates, values[:, :points], PRIME)
         transposed = flint.nmod_mat(points, len(candidates), rows.T.ravel().tolist(), PRIME)
         chosen = candidates[echelon(transposed)[1]]
         if len(chosen) == bound:

@@ -320,11 +320,10 @@ def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], lis
         for exponents in terms:
             columns.setdefault(exponents, len(columns))
     matrix = flint.fmpz_mat(len(columns), len(rows))
-    for place, terms in enumerate(rows):
-        scale = lcm(*(x.denominator for x in terms.values()))
+    scales = [lcm(*(x.denominator for x in terms.values())) for terms in rows]
+    for place, (terms, scale) in enumerate(zip(rows, scales, strict=True)):
         for exponents, x in terms.items():
             matrix[columns[exponents], place] = int(x * scale)
-    scales = [lcm(*(x.denominator for x in terms.values())) for terms in rows]
     if len(independent_columns(matrix)) == len(rows):
         return list(range(len(rows))), []
     rational = flint.fmpq_mat(matrix)
