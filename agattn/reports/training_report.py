@@ -15,7 +15,7 @@ from agattn.reports.drawing import empty, image, save
 from agattn.training import analysis
 from agattn.training.analysis import Frequency, Line
 from agattn.training.experiment import Experiment, read_experiments
-from agattn.training.training import single_layer
+from agattn.training.losses import single_layer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -32,7 +32,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_layer
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.dimension.jacobian import gradients
@@ -89,6 +89,12 @@ def is_one_lightning_layer(architecture: Architecture) -> bool:
 def layer_of(network: DeepNetwork) -> SingleLayer:
     """The layer of one head with the sizes of the first layer of a network."""
     return SingleLayer(network.dims[0], network.dims[1], network.ranks[0], network.t)
+
+
+def single_layer(architecture: Architecture) -> SingleLayer | None:
+    """The layer whose points three ranks tell apart: lightning, of one head, t ≥ 2; else ``None``."""
+    layer = as_layer(architecture)
+    return layer if layer is not None and layer.has_orbits else None
 
 
 class PopulationLoss(Loss):

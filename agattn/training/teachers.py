@@ -39,6 +39,7 @@ from agattn.training.losses import (
     evaluate,
     is_one_lightning_layer,
     layer_of,
+    single_layer,
 )
 
 #: What a teacher can be, in words.
@@ -208,11 +209,10 @@ class Teacher:
         return as_rows(architecture, parameters)
 
     def _single(self, architecture: Architecture) -> SingleLayer:
-        network = architecture.as_network()
-        fits = is_one_lightning_layer(architecture) and network is not None and network.heads_by_layer == (1,)
-        if not fits or network is None or network.t == 1:
+        layer = single_layer(architecture)
+        if layer is None:
             raise InputError(f"a teacher {self.kind!r} is for one lightning layer of one head, t ≥ 2")
-        return layer_of(network)
+        return layer
 
     def _limit_of_heads(self, network: DeepNetwork) -> Array:
         limit = closedness(network).limit if is_one_layer(network) else None

@@ -43,7 +43,7 @@ from agattn.heads.head_geometry import head_geometry
 from agattn.studies.jobs import Job
 from agattn.training.conserved import drift
 from agattn.training.experiment import Experiment
-from agattn.training.losses import Loss, as_parameters, layer_of
+from agattn.training.losses import Loss, as_parameters, single_layer
 from agattn.training.paths import Path, descent, flow, growth, kept_values
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
@@ -237,16 +237,6 @@ def _heads(architecture: Architecture, theta: Array, trusted: bool) -> Line:
         for name in names:
             line[name].append(rows[name])
     return line
-
-
-def single_layer(architecture: Architecture) -> SingleLayer | None:
-    """The layer whose points three ranks tell apart: lightning, of one head, t ≥ 2; else ``None``."""
-    network = architecture.as_network()
-    if network is None or network.layers > 1 or not network.is_lightning or network.t == 1:
-        return None
-    if network.heads_by_layer != (1,) or network.value_rank is not None or network.skip:
-        return None
-    return layer_of(network)
 
 
 def watched(layer: SingleLayer) -> list[Stratum]:
