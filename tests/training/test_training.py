@@ -206,6 +206,7 @@ def test_what_is_wrong_in_a_file_is_named(text, message):
         (ag.SingleLayer(2, 1), {"teacher": "limit"}, "no limits outside M"),
         (ag.SingleLayer(2, 1), {"teacher": (3, 1, 3)}, "not a stratum"),
         (ag.SingleLayer(2, 1), {"teacher": (0, 0, 0)}, "the function 0"),
+        (ag.SingleLayer(2, 1, t=1), {"teacher": (1, 1, 1)}, "one lightning layer of one head, t ≥ 2"),
         (ag.SingleLayer(2, 1), {"scal": 1}, "no option 'scal'; did you mean 'scale'"),
         (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {}, "give a number of samples"),
         (ag.DeepNetwork((2, 2, 1), (2, 2), t=2), {"samples": 5, "teacher": "zariski"}, "has no exact loss"),

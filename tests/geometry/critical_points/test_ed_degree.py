@@ -46,6 +46,14 @@ def test_determinantal_varieties_alone(d, a, expected):
     assert ed_degree._integral(lambda: iter(points)) == expected
 
 
+@pytest.mark.parametrize(
+    ("sizes", "expected"), [((2, 2, 1), 68), ((2, 2, 2), 68), ((2, 3, 1), 68), ((2, 3, 2), 92)]
+)
+def test_losses_that_do_not_mix_outputs(sizes, expected):
+    """As many as engines count for random data, modulo two primes."""
+    assert generic_ed_degree(SingleLayer(*sizes)) == expected
+
+
 def test_a_k3_surface():
     """Z_1 for M(2,2,2): two equations of degree (2,1) in P³ × P¹; 7·12 + 24."""
     assert ed_degree._integral(lambda: ed_degree._kernels(SingleLayer(2, 2), 1)) == 108
