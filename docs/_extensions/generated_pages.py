@@ -8,20 +8,19 @@ from itertools import chain
 from typing import Any
 
 from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
-from agattn.cli.main import COMMANDS
+from agattn.cli.main import COMMANDS, MODULES
 from agattn.records import RECORDS, schema
 
 
 def command_page() -> str:
     """The help of all commands, by sphinx-click, in alphabetical order.
 
-    >>> "agattn.cli.verify:command" in command_page()
+    >>> "agattn.cli.verification.verify:command" in command_page()
     True
     """
     lines = []
-    for name in sorted(COMMANDS):
-        module = name.replace("-", "_")
-        directive = f".. click:: agattn.cli.{module}:command\n   :prog: agattn {name}\n   :nested: full"
+    for name, module in sorted(MODULES.items()):
+        directive = f".. click:: {module}:command\n   :prog: agattn {name}\n   :nested: full"
         lines += ["```{eval-rst}", directive, "```", ""]
     return "\n".join(lines)
 

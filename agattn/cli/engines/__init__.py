@@ -1,0 +1,1 @@
+"""Commands that find engines, write their scripts and run them."""

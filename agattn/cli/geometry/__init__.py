@@ -1,0 +1,1 @@
+"""Commands about one architecture, or about given weights, heads and matrices."""

@@ -1,0 +1,1 @@
+"""Commands that ask about many architectures, points or runs."""

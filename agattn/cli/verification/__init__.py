@@ -1,0 +1,1 @@
+"""Commands that put claims to the test, and check certificates."""
