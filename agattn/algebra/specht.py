@@ -58,7 +58,7 @@ class SpechtModule:
             for column, height in enumerate(conjugate(self.shape))
         ]
 
-    def coefficients(self, words: IntArray) -> IntArray:
+    def coefficients(self, words: IntArray) -> npt.NDArray[np.int8]:
         """The coefficients of all polytabloids at some words.
 
         Args:
@@ -67,9 +67,10 @@ class SpechtModule:
         Returns:
             Shape (dimension, m), with entries 0, 1 and −1.
         """
-        result = np.ones((len(self), len(words)), dtype=np.int64)
+        letters = words.T.astype(np.int8)
+        result = np.ones((len(self), len(words)), dtype=np.int8)
         for height, entries in self._columns:
-            rows = [words[:, entries[:, k]].T for k in range(height)]
+            rows = [letters[entries[:, k]] for k in range(height)]
             # The entries of a column must lie in the rows 0, ..., h − 1 in some order, whose sign counts.
             for k in range(height):
                 result *= rows[k] < height
@@ -128,7 +129,7 @@ class SpechtModule:
         return np.array(list(_words(self.shape)), dtype=np.int64).reshape(-1, self.size)
 
     @cached_property
-    def tensors(self) -> IntArray:
+    def tensors(self) -> npt.NDArray[np.int8]:
         """The polytabloids as tensors: shape (dimension, number of :attr:`words`)."""
         return self.coefficients(self.words)
 

@@ -156,17 +156,21 @@ class IsotypicComponent:
         return self._sum(tensors, range(1, n), pairs=False)
 
     def _sum(self, tensors: FloatArray, steps: Sequence[int], pairs: bool = True) -> FloatArray:
-        """Apply 1 + Σ_{i<j} (i j) for each step j: all of them give the sum over a symmetric group.
+        """Apply 1 + s_j + s_{j−1}s_j + ... + s_1···s_j for each step j, s_i the exchange of i − 1 and i.
 
-        The transpositions are of pairs (v_i, a_i), and on λ and μ; or of the letters v_i alone, and on λ.
+        These stand for the cosets of 𝔖_j in 𝔖_{j+1}, so that all steps give the sum over a symmetric group.
+        Exchanged are pairs (v_i, a_i), also on λ and μ; or the letters v_i alone, and on λ.
         """
         lam, mu, nu = self.shape
         for j in steps:
-            total = tensors.copy()
-            for i in range(j):
-                single = self._factors[2].transposition
-                right = pair_transposition(nu, i, j) if pairs else single(2 * i, 2 * j)
-                total += np.matmul(outer_transposition(lam, mu, i, j, pairs), tensors) @ right
+            total = moved = tensors
+            for i in reversed(range(j)):
+                right = (
+                    exchange_of_pairs(nu, i) if pairs else self._factors[2].transposition(2 * i, 2 * i + 2)
+                )
+                turned = (moved.reshape(-1, len(right)) @ right).reshape(moved.shape)
+                moved = _exact(np.matmul(outer_exchange(lam, mu, i, pairs), turned))
+                total = total + moved
             tensors = _exact(total)
         return tensors
 
@@ -243,24 +247,30 @@ def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
 
 
 @cache
-def outer_transposition(lam: Partition, mu: Partition, i: int, j: int, both: bool = True) -> FloatArray:
-    """The transposed matrix of (i j) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
-    first, second = specht_module(lam).transposition(i, j), specht_module(mu)
-    other = second.transposition(i, j) if both else np.eye(len(second))
-    size = len(first) * len(second)
-    blocks = first.T[:, np.newaxis, :, np.newaxis] * other.T[np.newaxis, :, np.newaxis, :]
-    return blocks.reshape(size, size)
+def outer_exchange(lam: Partition, mu: Partition, i: int, both: bool = True) -> FloatArray:
+    """The transposed matrix of (i i+1) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
+    first, second = specht_module(lam).transposition(i, i + 1), specht_module(mu)
+    other = second.transposition(i, i + 1) if both else np.eye(len(second))
+    return np.asarray(np.kron(first, other).T, dtype=np.float64)
 
 
 @cache
-def pair_transposition(nu: Partition, i: int, j: int) -> FloatArray:
-    """The exchange of the pairs (v_i, a_i) and (v_j, a_j), in the basis of W_ν."""
+def exchange_of_pairs(nu: Partition, i: int) -> FloatArray:
+    """The exchange of the pairs (v_i, a_i) and (v_{i+1}, a_{i+1}), in the basis of W_ν."""
     module, basis = specht_module(nu), pair_invariants(nu)
-    moved = basis @ module.transposition(2 * i, 2 * j) @ module.transposition(2 * i + 1, 2 * j + 1)
-    matrix = np.rint(moved @ np.linalg.pinv(basis)) + 0.0
+    moved = basis
+    for k in (1, 0, 2, 1):
+        moved = moved @ module.transposition(2 * i + k, 2 * i + k + 1)
+    matrix = np.rint(moved @ _coordinates(nu)) + 0.0
     if not np.array_equal(matrix @ basis, moved):
         raise ArithmeticError(f"the pair invariants of {nu}: their matrix is not exact in floating point")
     return matrix
+
+
+@cache
+def _coordinates(nu: Partition) -> FloatArray:
+    """The matrix that takes vectors in W_ν to their coordinates, up to rounding."""
+    return np.asarray(np.linalg.pinv(pair_invariants(nu)), dtype=np.float64)
 
 
 def _exact(values: FloatArray) -> FloatArray:
