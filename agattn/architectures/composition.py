@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -40,6 +40,32 @@ class Place(Step):
     def names(self) -> dict[str, str]:
         """What the network calls the parameters, by what the layer calls them."""
         return {letter: f"{letter}_{self.label}" for letter in self.layer.shapes(self.shape)}
+
+    def renamed(self, on: Iterable[Acted]) -> tuple[Acted, ...]:
+        """What a group acts on, as the network calls it."""
+        return tuple(replace(acted, parameter=self.names[acted.parameter]) for acted in on)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether this is X ↦ W X: linear in W and X, and with all changes of both ends taken up by W.
+
+        >>> from agattn.architectures.layers import Convolution, Linear
+        >>> network = Network([Linear(2), Linear(3, bias=True), Convolution(2, degree=1)], dim=3)
+        >>> [place.is_matrix for place in network.places]
+        [True, False, False]
+        """
+        layer, names = self.layer, tuple(self.names)
+        return (
+            len(names) == 1
+            and layer.mixes == "nothing"
+            and layer.degrees(0, 1) == (1, 1)
+            and (layer.rows(self.shape), layer.columns(self.shape)) == ({names[0]: -2}, {names[0]: -1})
+        )
+
+    @property
+    def power(self) -> int:
+        """r, if this takes every entry to the power r, with no parameters; else 0."""
+        return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
 
 
 @dataclass(frozen=True)
@@ -179,11 +205,16 @@ class Network(Shown):
         filter slides along the entries of a token one factor for all. Biases and skip connections end this.
         """
         inside = (
-            replace(one, on=tuple(replace(a, parameter=place.names[a.parameter]) for a in one.on))
+            replace(one, on=place.renamed(one.on))
             for place in self.places
             for one in place.layer.symmetries(place.shape)
         )
         return (*inside, *(one for wire in self.wires for one in wire.symmetries()))
+
+    @property
+    def rotations(self) -> tuple[tuple[Acted, ...], ...]:
+        """The parts, of two rows each, that a group SO(2) turns and leaves the function: of all layers."""
+        return tuple(place.renamed(on) for place in self.places for on in place.layer.rotations(place.shape))
 
     @cached_property
     def wires(self) -> tuple[Wire, ...]:

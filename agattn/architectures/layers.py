@@ -81,6 +81,14 @@ class Layer:
         """The known groups that act on the parameters of this layer alone."""
         return ()
 
+    def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
+        """Further groups SO(2) that leave the function: the parts, of two rows each, that one turns."""
+        return ()
+
+    def alike(self) -> tuple[str, ...]:
+        """The parameters whose first two parts may be equal, so that summands such as heads are alike."""
+        return ()
+
     @property
     def mixes(self) -> Literal["nothing", "sum", "tokens", "order"]:
         """What a token of the output depends on besides the token in its place, or on what it may.
@@ -260,7 +268,7 @@ class Attention(Layer):
     def symmetries(self, shape: Shape) -> tuple[Symmetry, ...]:
         """Of each head GL(a), or factors of the pairs if they are turned; GL(β); and A against V.
 
-        With rotary positions also rotations of the pairs, which are no GL(n), leave the function.
+        With rotary positions also :meth:`rotations` leave the function.
         """
         result: list[Symmetry] = []
         for head in range(self.heads):
@@ -268,10 +276,9 @@ class Attention(Layer):
             if not self.rotary:
                 result.append(Symmetry("GL(a)", self.rank, (keys, queries)))
             else:
-                pairs = [(..., head, slice(k, k + 2), slice(None)) for k in range(0, self.rank, 2)]
                 result += [
-                    Symmetry("scaling", 1, (Acted("K", index=pair), Acted("Q", index=pair, weight=-1)))
-                    for pair in pairs
+                    Symmetry("scaling", 1, (keys, replace(queries, weight=-1)))
+                    for keys, queries in self._pairs(head)
                 ]
             if self.value_rank is not None:
                 factors = Acted("O", -1, True, (head,)), Acted("P", -2, False, (head,))
@@ -281,6 +288,20 @@ class Attention(Layer):
                 scaled = Acted("K", index=(head,)), Acted(values, index=(head,), weight=-1)
                 result.append(Symmetry("scaling", 1, scaled))
         return tuple(result)
+
+    def _pairs(self, head: int) -> Iterator[tuple[Acted, Acted]]:
+        """The pairs of rows of K and Q of a head that are turned together."""
+        for k in range(0, self.rank, 2):
+            pair = (..., head, slice(k, k + 2), slice(None))
+            yield Acted("K", index=pair), Acted("Q", index=pair)
+
+    def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
+        """Of each pair of rows of K and Q that positions turn, as they commute with these."""
+        return tuple(pair for head in range(self.heads) for pair in self._pairs(head)) if self.rotary else ()
+
+    def alike(self) -> tuple[str, ...]:
+        """K and Q, if there are several heads."""
+        return ("K", "Q") if self.heads > 1 else ()
 
     @property
     def mixes(self) -> Literal["tokens", "order"]:

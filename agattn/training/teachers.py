@@ -203,9 +203,8 @@ class Teacher:
                 raise InputError(
                     f"{architecture} does not fit the ranks {list(self.ranks or ())} of the teacher"
                 )
-            single = isinstance(architecture, SingleLayer)
             for i, rank in enumerate(self.ranks or (), 1):
-                parameters["Q" if single else f"Q_{i}"][..., rank:, :] = 0
+                parameters["Q" if "Q" in parameters else f"Q_{i}"][..., rank:, :] = 0
         return as_rows(architecture, parameters)
 
     def _single(self, architecture: Architecture) -> SingleLayer:

@@ -10,6 +10,7 @@ import agattn as ag
 from agattn.architectures.layers import Layer
 from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence
+from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import dimension
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "layer.md"
@@ -43,6 +44,63 @@ class Neighbours(Layer):
 def test_tokens_may_be_mixed_by_a_layer_that_says_nothing_of_it(layers, value):
     found = dimension(ag.Network(layers, 1, 3))
     assert (found.dimension, found.lower_bound <= value <= found.upper_bound) == (value, True)
+
+
+@dataclass(frozen=True)
+class Matrix(Layer):
+    """X ↦ U X, which is no subclass of the package's own linear layer."""
+
+    out: int
+    type = "matrix"
+    mixes = "nothing"
+
+    def output_shape(self, shape):
+        return self.out, shape[1]
+
+    def shapes(self, shape):
+        return {"U": (self.out, shape[0])}
+
+    def degrees(self, weights, inputs):
+        return weights + 1, inputs
+
+    def rows(self, shape):
+        return {"U": -2}
+
+    def columns(self, shape):
+        return {"U": -1}
+
+    def evaluate(self, arithmetic, parameters, X):
+        return arithmetic.matmul(parameters["U"], X)
+
+
+@dataclass(frozen=True)
+class Cubes(Layer):
+    """The cube of every entry."""
+
+    type = "cubes"
+    mixes = "nothing"
+
+    def output_shape(self, shape):
+        return shape
+
+    def degrees(self, weights, inputs):
+        return 3 * weights, 3 * inputs
+
+    def passes(self):
+        return 3
+
+    def evaluate(self, arithmetic, parameters, X):
+        return arithmetic.times(X, arithmetic.times(X, X))
+
+
+@pytest.mark.parametrize(("widths", "value"), [((5, 7, 1), 34), ((2, 3, 2, 1), 8), ((3, 2, 2), 10)])
+def test_a_layer_is_known_by_what_it_says_and_not_by_its_type(widths, value):
+    own, known = (
+        [part for out in widths[1:] for part in (power, matrix(out))][1:]
+        for matrix, power in ((Matrix, Cubes()), (ag.Linear, ag.Power(3)))
+    )
+    own, known = (capacity_bound(ag.Network(layers, widths[0])) for layers in (own, known))
+    assert own == known and own.value == value
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from math import comb, prod
 
 import numpy as np
@@ -41,12 +40,8 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
-    Attention,
-    Linear,
     Network,
     PolynomialMap,
-    Power,
-    Sum,
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
@@ -85,16 +80,14 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
 
 
 def _rotations(network: Network, parameters: Mapping[str, Residues], p: int) -> Residues:
-    """The tangent vectors of rotations of the pairs of rows of K and Q that positions turn."""
+    """The tangent vectors of rotations of pairs of rows, such as those of K and Q that positions turn."""
     tangents = []
-    for place in network.places:
-        if isinstance(layer := place.layer, Attention) and layer.rotary:
-            for head, k in product(range(layer.heads), range(0, layer.rank, 2)):
-                moved = {name: np.zeros(shape) for name, shape in network.shapes.items()}
-                for name in (place.names["K"], place.names["Q"]):
-                    moved[name][head, k] = -parameters[name][head, k + 1]
-                    moved[name][head, k + 1] = parameters[name][head, k]
-                tangents.append(np.concatenate([array.ravel() for array in moved.values()]) % p)
+    for turned in network.rotations:
+        moved = {name: np.zeros(shape) for name, shape in network.shapes.items()}
+        for acted in turned:
+            one, two = parameters[acted.parameter][acted.index]
+            moved[acted.parameter][acted.index] = -two, one
+        tangents.append(np.concatenate([array.ravel() for array in moved.values()]) % p)
     return np.array(tangents).reshape(-1, network.parameters)
 
 
@@ -189,14 +182,15 @@ def _pieces(network: Network) -> Bound | None:
     """The bound of a network of matrices and powers, cut into pieces as is best."""
     widths, powers, power, pooled = [network.dim], [], 1, False
     for i, step in enumerate(network.steps):
-        layer = step if isinstance(step, str) else step.layer
-        if isinstance(layer, Linear) and not layer.bias:
+        if isinstance(step, str):  # a skip connection
+            return None
+        if step.is_matrix:
             powers += [power] if i else []
-            widths.append(layer.out)
+            widths.append(step.layer.output_shape(step.shape)[0])
             power = 1
-        elif isinstance(layer, Power) and i and not pooled:
-            power *= layer.degree
-        elif isinstance(layer, Sum) and power == 1:
+        elif step.power and i and not pooled:
+            power *= step.power
+        elif step.layer.mixes == "sum" and step.layer.passes() == power == 1 and not step.names:
             pooled = True
         else:
             return None

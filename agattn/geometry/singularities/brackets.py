@@ -38,7 +38,8 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
-from agattn.architectures import Architecture, Linear, Network, Perceptron
+from agattn.architectures import Architecture, Network
+from agattn.architectures.composition import Place
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import upper_bound
@@ -197,10 +198,7 @@ def _two_matrices(at: Weights) -> Factorization | None:
     """The matrices of a model that is X ↦ W_2 W_1 X, by their sizes and ranks; ``None`` for all others."""
     model = at.architecture
     linear = isinstance(model, Network) and all(
-        not layer.bias
-        if isinstance(layer, Linear)
-        else isinstance(layer, Perceptron) and layer.degree == 1 and not layer.bias and not layer.skip
-        for layer in model.layers
+        isinstance(step, Place) and (step.is_matrix or step.power == 1) for step in model.steps
     )
     if not linear or len(model.shapes) != 2:
         return None

@@ -46,7 +46,7 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.gradings import Monomial, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse
-from agattn.architectures import Architecture, Attention, Network, draw_parameters
+from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
@@ -156,8 +156,7 @@ def _special(
             yield _Special(f"{one} = {other}", {other: general[one].copy()})
     if isinstance(architecture, Network):
         for place in architecture.places:
-            if isinstance(place.layer, Attention) and place.layer.heads > 1:
-                names = [place.names["K"], place.names["Q"]]
+            if names := [place.names[letter] for letter in place.layer.alike()]:
                 copies = {name: general[name].copy() for name in names}
                 for array in copies.values():
                     array[1] = array[0]
