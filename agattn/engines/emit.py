@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
-from functools import lru_cache
-from operator import methodcaller
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.architectures import SingleLayer
 from agattn.engines.engine import Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
-from agattn.systems.explicit import (
-    critical_equations,
-    critical_points,
-    fiber,
-    fiber_up_to_scaling,
-    graph,
-    model_fiber,
-    model_graph,
-)
+from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
 if TYPE_CHECKING:
     import jinja2
 
+    from agattn.geometry.sections.slices import Slice
     from agattn.systems.model_tasks import Parameter
 
 
@@ -36,7 +30,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(engine.templates),
+        loader=jinja2.FileSystemLoader([engine.templates, engine.templates.parent]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -44,38 +38,44 @@ def _environment(engine: Engine) -> jinja2.Environment:
         autoescape=False,
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
-    environment.globals |= {"graph": graph, "fiber": fiber, "fiber_up_to_scaling": fiber_up_to_scaling}
-    environment.globals |= {"critical_points": critical_points, "critical_equations": critical_equations}
-    environment.globals |= {"model_fiber": model_fiber, "model_graph": model_graph}
+    environment.globals["systems"] = systems
+    written = _WRITTEN[engine.name]
     environment.filters |= {
+        "written": written,
+        "long": partial(_long, written),
+        "wrapped": _wrapped,
+        "parameter": partial(_parameter, written),
+        "slice_images": partial(_slice_images, written),
         "m2row": _braces,
         "rows": lambda rows: _braces(map(_braces, rows)),
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
-        "slice_images": _slice_images,
         "ascii": _ascii,
-        "parameter": _parameter,
-        "variables": _variables,
-        "long": _long,
         "msolve": lambda polynomials: write_system(polynomials, names_of(polynomials[0].ring)),
-        "m2": methodcaller("macaulay2"),
-        "singular": methodcaller("singular"),
     }
     return environment
+
+
+Written = Callable[[Any], str]
+#: How each engine writes a polynomial and a variable.
+_WRITTEN: Mapping[str, Written] = {
+    "macaulay2": methodcaller("macaulay2"),
+    "singular": methodcaller("singular"),
+    "msolve": attrgetter("name"),
+}
 
 
 def _braces(entries: Iterable[object]) -> str:
     return "{" + ",".join(map(str, entries)) + "}"
 
 
-def _slice_images(problem: Problem, engine_name: str) -> str:
+def _slice_images(written: Written, chosen: Slice) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
     from jinja2.filters import do_batch
 
     ring = PolynomialRing([Variable("s", (n,)) for n in (1, 2, 3)])
-    polynomials = [f.compose(ring.gens) for f in problem.data["slice"].images()]
-    images = [f.macaulay2() if engine_name == "macaulay2" else f.singular() for f in polynomials]
+    images = (written(f.compose(ring.gens)) for f in chosen.images())
     return ",\n    ".join(map(", ".join, do_batch(images, 8)))
 
 
@@ -85,30 +85,17 @@ def _ascii(text: str) -> str:
     return plain.encode("ascii", "replace").decode()
 
 
-def _named(variable: Variable, engine_name: str) -> str:
-    names = {"macaulay2": variable.macaulay2(), "singular": variable.singular(), "msolve": variable.name}
-    return names[engine_name]
-
-
-def _parameter(part: Parameter, engine_name: str) -> str:
+def _parameter(written: Written, part: Parameter) -> str:
     """An array of parameters and the variables that are its entries."""
     size = " x ".join(map(str, part.shape)) or "1"
-    first, last = (_named(variable, engine_name) for variable in (part.first, part.last))
-    return _ascii(f"{part.name}, {size}: {first}{f' to {last}' if first != last else ''}")
+    variables = " to ".join(dict.fromkeys(map(written, (part.first, part.last))))
+    return _ascii(f"{part.name}, {size}: {variables}")
 
 
-def _variables(problem: Problem, engine_name: str) -> str:
-    """The parameters of a model, with line breaks."""
-    ring = problem.data["polynomials"][0].ring
-    return _wrapped(", ".join(_named(variable, engine_name) for variable in ring.variables))
-
-
-def _long(polynomial: Polynomial, engine_name: str) -> str:
+def _long(written: Written, polynomial: Polynomial) -> str:
     """A polynomial as an engine reads it, with line breaks between terms."""
-    text = polynomial.macaulay2()
-    if engine_name == "singular":
-        text = re.sub(r"(?<=.)([+-])", r" \1 ", polynomial.singular())
-    return _wrapped(text)
+    text = written(polynomial)
+    return _wrapped(text if " " in text else re.sub(r"(?<=.)([+-])", r" \1 ", text))
 
 
 def _wrapped(text: str) -> str:
@@ -134,21 +121,32 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
         InputError: if the engine cannot solve it.
     """
     engine.check_can(problem)
-    template = _environment(engine).get_template(f"{problem.form}.{engine.suffix}.j2")
-    macros = _macros(engine)
-    text = template.render(problem=problem).replace("--engine ENGINE", f"--engine {engine.name}")
-    text = f"{text}\n{macros['machine'](problem) if machine else macros['close']()}"
-    lines = [line.rstrip() for line in text.strip().splitlines()]
+    task = f"{problem.form}.{engine.suffix}.j2"
+    template = _environment(engine).get_template("script.j2")
+    text = template.render(_names(problem, engine), task=task, for_agattn=machine)
+    lines = [line.rstrip() for line in text.replace("ENGINE", engine.name).strip().splitlines()]
     # At most one empty line in a row, wherever optional parts were left out.
     kept = [line for n, line in enumerate(lines) if line or lines[n - 1]]
     return "\n".join(kept) + "\n"
 
 
-def _macros(engine: Engine) -> dict[str, Any]:
-    return vars(_environment(engine).get_template("common.j2").module)
+def _names(problem: Problem, engine: Engine) -> dict[str, Any]:
+    """What templates know by name: the problem and its parts, and the macros of the engine's common.j2."""
+    of = None if problem.template else problem.architecture
+    layer = of if isinstance(of, SingleLayer) else None
+    names = {
+        "problem": problem,
+        "data": problem.data,
+        "layer": layer,
+        "network": None if layer else of,
+        "bounded": layer and layer.a < layer.d,
+        "alpha": "r" if layer and layer.a < layer.d else "d",
+        "comment": engine.comment,
+    }
+    return names | vars(_environment(engine).get_template("common.j2").make_module(names))
 
 
 def marks(problem: Problem, engine: Engine) -> tuple[str, str]:
     """What a script says before and after its results, ``sayInteger`` of which it is to call between."""
-    macros = _macros(engine)
-    return str(macros["report"](problem)), str(macros["end"]())
+    names = _names(problem, engine)
+    return str(names["report"]()), str(names["end"]())

@@ -37,6 +37,7 @@ class Engine:
     executable: str  #: the program's name on PATH and in the wheels
     variable: str  #: the environment variable that overrides the search
     suffix: str  #: of script files and templates
+    comment: str  #: what begins a comment in a script
     arguments: tuple[str, ...]  #: what stands between the program and the script's file name
     one_line: str  #: a script that prints ``agattn-ok`` and ends
     out_of_memory: tuple[str, ...]  #: texts it prints when memory runs out
@@ -96,6 +97,7 @@ MACAULAY2 = Engine(
     executable="M2",
     variable="AGATTN_M2",
     suffix="m2",
+    comment="--",
     arguments=("--script",),
     one_line='print "agattn-ok"\n',
     out_of_memory=("out of memory", "memory exhausted", "bad_alloc", *_LOADER),
@@ -108,6 +110,7 @@ SINGULAR = Engine(
     executable="Singular",
     variable="AGATTN_SINGULAR",
     suffix="sing",
+    comment="//",
     arguments=("-q", "--no-rc"),
     one_line='"agattn-ok"; quit;\n',
     out_of_memory=("no more memory", "out of memory", "memory exhausted", "bad_alloc", *_LOADER),
@@ -120,6 +123,7 @@ MSOLVE = Engine(
     executable="msolve",
     variable="AGATTN_MSOLVE",
     suffix="sh",
+    comment="#",
     arguments=(),
     one_line="printf 'x\\n0\\nx-1\\n' > one.ms\n\"$1\" -f one.ms | grep -qF '[[[1, 1]]]' && echo agattn-ok\n",
     # It does not look whether it got memory, and dies; this is what the shell says of it.

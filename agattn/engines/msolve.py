@@ -20,13 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
-from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import Installation, locate
-from agattn.engines.msolve_lists import Box, Parametrization, read_basis, read_solutions, write_system
+from agattn.engines.msolve_lists import (
+    Box,
+    GroebnerBasis,
+    Parametrization,
+    read_basis,
+    read_solutions,
+    write_system,
+)
 from agattn.engines.run import DEFAULT_LIMITS, Limits, check_end
 from agattn.errors import EngineError, InputError, TranscriptError
 from agattn.evidence import Evidence
@@ -74,45 +79,6 @@ class Solutions:
         if self.parametrization is None:
             return None if self.dimension > 0 else 0
         return self.parametrization.points
-
-
-@dataclass(frozen=True)
-class GroebnerBasis:
-    """The reduced Gröbner basis of an ideal, for the graded reverse lexicographic order.
-
-    Over 𝔽_p it is exact; over ℚ msolve lifts it from several primes without a proof. Either is ``modular``.
-
-    Attributes:
-        polynomials: by increasing leading monomials; none for the ideal 0.
-        ring: theirs; without the variables that were eliminated.
-        seconds: wall-clock time of msolve.
-    """
-
-    ring: PolynomialRing
-    polynomials: tuple[Polynomial, ...]
-    seconds: float
-
-    evidence = Evidence.MODULAR
-
-    @cached_property
-    def leading_monomials(self) -> tuple[Exponents, ...]:
-        """The generators of the initial ideal, as exponent vectors."""
-        return tuple(polynomial.leading_exponents for polynomial in self.polynomials)
-
-    @cached_property
-    def hilbert_series(self) -> HilbertSeries:
-        """That of the ring modulo the initial ideal: of the quotient filtered by degree."""
-        return hilbert_series(self.leading_monomials, len(self.ring))
-
-    @property
-    def dimension(self) -> int:
-        """Of the zero set; −1 for the ideal 1."""
-        return self.hilbert_series.dimension
-
-    @property
-    def degree(self) -> int:
-        """Of the ideal: for dimension 0 the number of solutions with multiplicity; 0 for the ideal 1."""
-        return self.hilbert_series.degree
 
 
 def solve(

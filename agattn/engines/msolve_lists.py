@@ -22,6 +22,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import flint
@@ -31,15 +32,8 @@ from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series, minimal_
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing
 from agattn.engines.transcript import END, framed
 from agattn.errors import EngineError, TranscriptError
-from agattn.systems.explicit import (
-    critical_equations,
-    critical_points,
-    fiber,
-    fiber_up_to_scaling,
-    graph,
-    model_fiber,
-    model_graph,
-)
+from agattn.evidence import Evidence
+from agattn.systems.explicit import System, systems
 from agattn.systems.problem import Answer, Problem
 
 Interval = tuple[Fraction, Fraction]
@@ -142,6 +136,50 @@ class Parametrization:
                 flint.ctx.prec = working = 2 * working
         finally:
             flint.ctx.prec = kept
+
+
+@dataclass(frozen=True)
+class GroebnerBasis:
+    """The reduced Gröbner basis of an ideal, for the graded reverse lexicographic order.
+
+    Over 𝔽_p it is exact; over ℚ msolve lifts it from several primes without a proof. Either is ``modular``.
+
+    Attributes:
+        polynomials: by increasing leading monomials; none for the ideal 0.
+        ring: theirs; without the variables that were eliminated.
+        seconds: wall-clock time of msolve.
+    """
+
+    ring: PolynomialRing
+    polynomials: tuple[Polynomial, ...]
+    seconds: float = 0.0
+
+    evidence = Evidence.MODULAR
+
+    @cached_property
+    def leading_monomials(self) -> tuple[Exponents, ...]:
+        """The generators of the initial ideal, as exponent vectors."""
+        return tuple(polynomial.leading_exponents for polynomial in self.polynomials)
+
+    @cached_property
+    def hilbert_series(self) -> HilbertSeries:
+        """That of the ring modulo the initial ideal: of the quotient filtered by degree."""
+        return hilbert_series(self.leading_monomials, len(self.ring))
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether there are common zeros, over the algebraic closure: whether the ideal is not 1."""
+        return self.polynomials != (self.ring.one(),)
+
+    @property
+    def dimension(self) -> int:
+        """Of the zero set; −1 for the ideal 1."""
+        return self.hilbert_series.dimension
+
+    @property
+    def degree(self) -> int:
+        """Of the ideal: for dimension 0 the number of solutions with multiplicity; 0 for the ideal 1."""
+        return self.hilbert_series.degree
 
 
 # Writing --------------------------------------------------------------------------------------------------
@@ -397,8 +435,9 @@ def read(text: str, problem: Problem) -> Answer:
         TranscriptError: if there is not exactly one whole data block, it belongs to another problem, or an
             answer in it was damaged, or is not what msolve prints about the system that was put to it.
     """
-    integers, polynomials = _READERS[problem.form](_answers(text, problem), problem)
-    return Answer(problem, integers, polynomials)
+    answers = _answers(text, problem)
+    found = {name: _result(answers, system) for name, system in systems(problem).items()}
+    return Answer(problem, *_READERS[problem.form](found, problem))
 
 
 def cksum(data: bytes) -> int:
@@ -443,99 +482,82 @@ def _answers(text: str, problem: Problem) -> dict[str, str]:
     return answers
 
 
+Results = Mapping[str, Any]
+"""Of each system by name: its Gröbner basis, or the numbers of its zeros."""
 Found = tuple[dict[str, int], dict[str, tuple[Polynomial, ...]]]
 
 
-def _said(answers: Mapping[str, str], name: str) -> str:
-    if name not in answers:
-        raise TranscriptError(f"the answer {name!r} is missing from the data block")
-    return answers[name]
+def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple[int, int]:
+    if system.name not in answers:
+        raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
+    text, ring = answers[system.name], system.ring
+    if system.finite:
+        return read_numbers(text, ring, names_of(ring))
+    basis = read_basis(text, ring, system.eliminated, names_of(ring))
+    return GroebnerBasis(PolynomialRing(ring.variables[system.eliminated :], ring.characteristic), basis)
 
 
-def _equations(answers: Mapping[str, str], problem: Problem) -> tuple[tuple[Polynomial, ...], HilbertSeries]:
-    """The basis of the ideal of M̄, and its Hilbert series."""
-    system, weights = (
-        model_graph(problem) if problem.template else graph(problem.layer, problem.characteristic)
-    )
-    ring = system[0].ring
-    basis = read_basis(_said(answers, "graph"), ring, weights, names_of(ring))
-    return basis, hilbert_series((f.leading_exponents for f in basis), len(ring) - weights)
+def _read_ideal(found: Results, problem: Problem) -> Found:
+    basis: GroebnerBasis = found["graph"]
+    integers = {"dimension": basis.dimension, "degree": basis.degree}
+    return integers, {"generators": minimal_generators(basis.polynomials)}
 
 
-def _read_ideal(answers: Mapping[str, str], problem: Problem) -> Found:
-    basis, series = _equations(answers, problem)
-    return {"dimension": series.dimension, "degree": series.degree}, {"generators": minimal_generators(basis)}
-
-
-def _read_hilbert_function(answers: Mapping[str, str], problem: Problem) -> Found:
+def _read_hilbert_function(found: Results, problem: Problem) -> Found:
     last = problem.data["max_degree"]
-    values = _equations(answers, problem)[1].values(last)
+    values = found["graph"].hilbert_series.values(last)
     if not problem.data.get("cone", True):
         values = tuple(itertools.accumulate(values))
     return {"values": last} | {f"value@{n}": values[n] for n in range(1, last + 1)}, {}
 
 
-def _has_zeros(text: str, ring: PolynomialRing) -> bool:
-    return read_basis(text, ring, names=names_of(ring)) != (ring.one(),)
+def _read_membership(found: Results, problem: Problem) -> Found:
+    return {"member": int(found["fiber"].has_zeros)}, {}
 
 
-def _read_membership(answers: Mapping[str, str], problem: Problem) -> Found:
-    system = fiber(problem.layer, problem.data["target"], problem.characteristic)
-    return {"member": int(_has_zeros(_said(answers, "fiber"), system[0].ring))}, {}
-
-
-def _read_fibers(answers: Mapping[str, str], problem: Problem) -> Found:
+def _read_fibers(found: Results, problem: Problem) -> Found:
     integers = {}
     for point in problem.points:
-        ring = fiber_up_to_scaling(problem.layer, point, problem.characteristic)[0][0].ring
-        integers[f"escapes@{point.label}"] = int(_has_zeros(_said(answers, f"infinity@{point.label}"), ring))
-        length, number = read_numbers(_said(answers, f"fiber@{point.label}"), ring, names_of(ring))
+        integers[f"escapes@{point.label}"] = int(found[f"infinity@{point.label}"].has_zeros)
+        length, number = found[f"fiber@{point.label}"]
         integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
     return integers, {}
 
 
-def _finite(text: str, ring: PolynomialRing) -> tuple[int, int]:
+def _finite(basis: GroebnerBasis) -> tuple[int, int]:
     """The dimension of the zeros, 0 or −1, and their number with multiplicity."""
-    basis = read_basis(text, ring, names=names_of(ring))
-    series = hilbert_series((f.leading_exponents for f in basis), len(ring))
-    if series.dimension > 0:
+    if basis.dimension > 0:
         raise EngineError(
-            f"the critical points have dimension {series.dimension}, and msolve's script finds no degree in "
+            f"the critical points have dimension {basis.dimension}, and msolve's script finds no degree in "
             "the coordinates; use macaulay2 or singular"
         )
-    return series.dimension, series.degree
+    return basis.dimension, basis.degree
 
 
-def _read_critical_points(answers: Mapping[str, str], problem: Problem) -> Found:
+def _read_critical_points(found: Results, problem: Problem) -> Found:
     integers = {"strata": len(problem.data["parts"])}
-    for name, system in critical_points(problem):
+    for name, basis in found.items():
         kind, _, label = name.partition("@")
         i = label.partition(".")[0]
         if kind == "lower":
-            integers[f"lower@{i}"] += int(_has_zeros(_said(answers, name), system[0].ring))
+            integers[f"lower@{i}"] += basis.has_zeros
         else:
-            found = _finite(_said(answers, name), system[0].ring)
-            integers |= {f"dimension@{i}": found[0], f"degree@{i}": found[1], f"lower@{i}": 0}
+            dimension, degree = _finite(basis)
+            integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}
     return integers, {}
 
 
-def _read_critical_equations(answers: Mapping[str, str], problem: Problem) -> Found:
-    ring = critical_equations(problem)[0].ring
-    return dict(zip(("dimension", "degree"), _finite(_said(answers, "critical"), ring), strict=True)), {}
+def _read_critical_equations(found: Results, problem: Problem) -> Found:
+    return dict(zip(("dimension", "degree"), _finite(found["critical"]), strict=True)), {}
 
 
-def _read_model_fiber(answers: Mapping[str, str], problem: Problem) -> Found:
-    ring = model_fiber(problem)[0][0].ring
-    series = []
-    for name in ("fiber", "tangent"):
-        basis = read_basis(_said(answers, name), ring, names=names_of(ring))
-        series.append(hilbert_series((f.leading_exponents for f in basis), len(ring)))
-    found, tangent = series
-    numbers = {"dimension": found.dimension, "degree": found.degree, "tangent-dimension": tangent.dimension}
+def _read_model_fiber(found: Results, problem: Problem) -> Found:
+    fiber, tangent = found["fiber"], found["tangent"]
+    numbers = {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
     return numbers, {}
 
 
-_READERS: Mapping[str, Callable[[Mapping[str, str], Problem], Found]] = {
+_READERS: Mapping[str, Callable[[Results, Problem], Found]] = {
     "critical-equations": _read_critical_equations,
     "critical-points": _read_critical_points,
     "fiber": _read_fibers,
