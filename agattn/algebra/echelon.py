@@ -29,7 +29,8 @@ def fraction(x: Any) -> Fraction:
 def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
     """The rows, each of length ``columns``, as a matrix over ℚ; there may be none."""
     # FLINT takes its own numbers and ints as they are; isinstance would ask an abstract base class of each.
-    entries = [rational(x) if type(x) is Fraction else x for row in rows for x in row]
+    table = rows.tolist() if hasattr(rows, "tolist") else rows
+    entries = [rational(x) if type(x) is Fraction else x for row in table for x in row]
     return flint.fmpq_mat(len(rows), columns, entries)
 
 
@@ -63,6 +64,24 @@ def independent_columns(matrix: Any) -> list[int]:
     return echelon(flint.nmod_mat(matrix, PRIME))[1]
 
 
+def independent_rows(rows: Matrix) -> list[int]:
+    """The rows that are no combinations over ℚ of those before them; none of no rows.
+
+    >>> independent_rows([[0, 0], [1, 2], [2, 4], [0, 1]])
+    [1, 3]
+    """
+    return echelon(rational_matrix(rows, len(rows[0])).transpose())[1] if len(rows) else []
+
+
+def rational_rank(rows: Matrix) -> int:
+    """The rank over ℚ of rows of exact numbers, 0 of no rows.
+
+    >>> rational_rank([[1, 2], [2, Fraction(4)]])
+    1
+    """
+    return int(rational_matrix(rows, len(rows[0])).rank()) if len(rows) else 0
+
+
 def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
     """A basis of the kernel of a matrix over ℚ, read off its reduced row echelon form.
 
@@ -79,3 +98,13 @@ def kernel_basis(matrix: flint.fmpq_mat) -> list[list[flint.fmpq]]:
             vector[pivot] = -reduced[row, free]
         basis.append(vector)
     return basis
+
+
+def integer_kernel(matrix: flint.fmpq_mat) -> list[list[int]]:
+    """The same basis, each vector multiplied by the least integer that makes it integral.
+
+    >>> integer_kernel(flint.fmpq_mat(1, 2, [2, 1]))
+    [[-1, 2]]
+    """
+    cleared = (flint.fmpq_mat([vector]).numer_denom()[0] for vector in kernel_basis(matrix))
+    return [list(map(int, vector.entries())) for vector in cleared]

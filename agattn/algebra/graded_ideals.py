@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import comb, lcm
+from math import comb
 from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import echelon, kernel_basis, rational, rational_matrix
+from agattn.algebra.echelon import echelon, integer_kernel, rational, rational_matrix
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Exponents, Polynomial
 
@@ -71,7 +71,7 @@ def hilbert_series(monomials: Iterable[Exponents], variables: int) -> HilbertSer
     >>> hilbert_series([], 3), hilbert_series([(0, 0)], 2).dimension
     (HilbertSeries(numerator=(1,), variables=3), -1)
     """
-    numerator = _numerator(_minimal(monomials))
+    numerator = _numerator(undivided(monomials))
     return HilbertSeries(tuple(map(int, numerator.coeffs())), variables)
 
 
@@ -82,11 +82,24 @@ def _monomials(variables: int, degree: int) -> int:
     )
 
 
-def _minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
-    """Those that no other one divides."""
+def divides(one: Exponents, other: Exponents) -> bool:
+    """Whether one monomial divides another.
+
+    >>> divides((1, 0), (2, 1)), divides((1, 0), (0, 3))
+    (True, False)
+    """
+    return all(map(int.__le__, one, other))
+
+
+def undivided(monomials: Iterable[Exponents]) -> list[Exponents]:
+    """Those that no other one divides: minimal generators of the ideal, by their degree.
+
+    >>> undivided([(2, 1), (1, 0), (0, 3), (1, 0)])
+    [(1, 0), (0, 3)]
+    """
     kept: list[Exponents] = []
     for new in sorted(set(monomials), key=sum):
-        if not any(all(map(int.__le__, old, new)) for old in kept):
+        if not any(divides(old, new) for old in kept):
             kept.append(new)
     return kept
 
@@ -103,8 +116,8 @@ def _numerator(monomials: Sequence[Exponents]) -> flint.fmpz_poly:
     powers = sorted(exponents[i] for exponents in monomials if exponents[i])
     e = powers[(len(powers) - 1) // 2]  # less than in a generator that is a power of this variable
     power = tuple(e if j == i else 0 for j in range(len(used)))
-    quotient = _minimal((*m[:i], max(m[i] - e, 0), *m[i + 1 :]) for m in monomials)
-    total = _minimal([*monomials, power])
+    quotient = undivided((*m[:i], max(m[i] - e, 0), *m[i + 1 :]) for m in monomials)
+    total = undivided([*monomials, power])
     return _numerator(total) + flint.fmpz_poly([0] * e + [1]) * _numerator(quotient)
 
 
@@ -151,13 +164,7 @@ def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
         for exponents in polynomial.terms
     }
     rows = sorted(differences)
-    if not rows:
-        return []
-    found = []
-    for vector in kernel_basis(rational_matrix(rows, len(rows[0]))):
-        scale = lcm(*(int(x.q) for x in vector))
-        found.append([int(x * scale) for x in vector])
-    return found
+    return integer_kernel(rational_matrix(rows, len(rows[0]))) if rows else []
 
 
 def _by_weight(

@@ -29,7 +29,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import fraction, independent_columns, kernel_basis, rational_matrix
+from agattn.algebra.echelon import fraction, independent_columns, kernel_basis, rational_matrix, rational_rank
 from agattn.errors import DisagreementError
 
 #: The entries of a square matrix that are not 0, by row and column.
@@ -212,7 +212,7 @@ def _diagonal(basis: Sequence[Sparse]) -> list[Sparse]:
 
 def _dimension(parts: Sequence[Sparse]) -> int:
     places = sorted({place for part in parts for place in part})
-    return int(rational_matrix([[part.get(q, 0) for q in places] for part in parts], len(places)).rank())
+    return rational_rank([[part.get(q, 0) for q in places] for part in parts])
 
 
 def _sum(a: _Root, b: _Root, sign: int = 1) -> _Root:

@@ -17,6 +17,7 @@ import contextlib
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from agattn.errors import InputError
@@ -118,6 +119,57 @@ class Architecture(Protocol):
 def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:
     """Parameters whose arrays are what ``draw`` returns for each shape, in their order."""
     return {name: draw(shape) for name, shape in architecture.shapes.items()}
+
+
+def as_parameters(architecture: Architecture, theta: Array) -> dict[str, Array]:
+    """The parameters by name, from rows (..., D) of their entries; each has the same axes in front.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> import numpy as np
+    >>> numbers = as_parameters(SingleLayer(2, 1, a=1), np.arange(6))
+    >>> {name: array.tolist() for name, array in numbers.items()}
+    {'K': [[0, 1]], 'Q': [[2, 3]], 'V': [[4, 5]]}
+    """
+    found, start = {}, 0
+    for name, shape in architecture.shapes.items():
+        stop = start + prod(shape)
+        found[name] = theta[..., start:stop].reshape((*theta.shape[:-1], *shape))
+        start = stop
+    return found
+
+
+def as_rows(architecture: Architecture, parameters: Mapping[str, Array]) -> Array:
+    """The entries of all parameters, from arrays with the same axes in front: the inverse."""
+    import numpy as np
+
+    rows = []
+    for name, shape in architecture.shapes.items():
+        values = parameters[name]
+        rows.append(values.reshape((*values.shape[: values.ndim - len(shape)], prod(shape))))
+    return np.concatenate(rows, axis=-1)
+
+
+def bounds_on_outputs(
+    architecture: Architecture, arithmetic: Arithmetic | None = None, bits: float = 0.0
+) -> Array:
+    """The outputs at bounds in place of θ and X, :class:`~agattn.algebra.arithmetic.Size`.
+
+    Args:
+        architecture: a polynomial one.
+        arithmetic: one of bounds; that of a ring by default.
+        bits: log₂ of the bound in place of each parameter; in place of each entry of X there is 1.
+
+    Returns:
+        An array (1, d_l, t): of each output as a polynomial in θ and X, if all bounds are 1, a bound on the
+        sum of the absolute values of its coefficients.
+    """
+    import numpy as np
+
+    from agattn.algebra.arithmetic import RingArithmetic, Size
+
+    theta = draw_parameters(architecture, lambda shape: np.full(shape, Size(bits), dtype=object))
+    X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
+    return architecture.evaluate(arithmetic or RingArithmetic(), theta, X)
 
 
 def symmetry_tangents(architecture: Architecture, parameters: Mapping[str, Array], p: int) -> Array:

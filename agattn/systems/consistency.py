@@ -26,7 +26,7 @@ from typing import Any, cast
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix
+from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
@@ -565,7 +565,7 @@ def _gradient_rank(forms: Sequence[Polynomial], point: Sequence[Any], p: int) ->
     gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in forms]
     if p:
         return int(flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank())
-    return int(rational_matrix(gradients, len(point)).rank())
+    return rational_rank(gradients)
 
 
 def _check_deep_limit(answer: Answer) -> None:

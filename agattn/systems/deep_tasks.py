@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple, cast
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import Architecture, DeepNetwork
@@ -92,7 +92,7 @@ def _limit_and_point(network: DeepNetwork, seed: int) -> dict[str, Any]:
     shapes = {"k": (1, d), "q": (1, d), "K": (d, d), "N": (d, d), "P": (d, d), "L": (e, d)}
     drawn = {name: draw(*shape) for name, shape in shapes.items()}
     drawn["K"] = np.triu(drawn["K"], 1) - np.triu(drawn["K"], 1).T
-    while _rank(np.block([[drawn["N"], drawn["k"].T], [drawn["q"], np.zeros((1, 1), int)]])) < 3:
+    while rational_rank(np.block([[drawn["N"], drawn["k"].T], [drawn["q"], np.zeros((1, 1), int)]])) < 3:
         drawn["N"] = draw(d, d)
     M = [draw(d, d) for _ in range(l)]
     while theorem_3_7_hypotheses(M, drawn["L"], 3):
@@ -101,10 +101,6 @@ def _limit_and_point(network: DeepNetwork, seed: int) -> dict[str, Any]:
         drawn |= {name: np.array(rows) for name, rows in _KNOWN_LIMIT.items()}
     data: dict[str, Any] = {name: matrix(rows.tolist()) for name, rows in drawn.items()}
     return data | {"M": tuple(matrix(m.tolist()) for m in M)}
-
-
-def _rank(rows: Array) -> int:
-    return int(flint.fmpz_mat([[int(x) for x in row] for row in rows]).rank())
 
 
 def _refuse(reason: str) -> None:

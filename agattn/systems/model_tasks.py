@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from agattn.algebra.echelon import rational_matrix
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.gradings import positive_grading
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture
@@ -204,7 +204,7 @@ def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
 def jacobian_rank(polynomials: Iterable[Polynomial], point: Sequence[Any]) -> int:
     """The rank over ℚ of the Jacobian at a point."""
     rows = [[f.derivative(x)(*point) for x in f.ring.gens] for f in polynomials]
-    return int(rational_matrix(rows, len(point)).rank())
+    return rational_rank(rows)
 
 
 def _fiber_data(architecture: Architecture, given: Given) -> Given:

@@ -25,7 +25,6 @@ columns up to rounding: gradients are analytic functions, and nothing is subtrac
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,31 +32,13 @@ import numpy as np
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_layer
+from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.dimension.jacobian import gradients
 from agattn.geometry.variety.coordinates import coefficients
 
 _STEP = 1e-30
-
-
-def as_parameters(architecture: Architecture, theta: Array) -> dict[str, Array]:
-    """The parameters by name, from rows (..., D) of their entries; each has the same axes in front."""
-    found, start = {}, 0
-    for name, shape in architecture.shapes.items():
-        stop = start + prod(shape)
-        found[name] = theta[..., start:stop].reshape(*theta.shape[:-1], *shape)
-        start = stop
-    return found
-
-
-def as_rows(architecture: Architecture, parameters: dict[str, Array]) -> Array:
-    """The entries of all parameters, from arrays with the same axes in front: the inverse."""
-    rows = []
-    for name, shape in architecture.shapes.items():
-        values = parameters[name]
-        rows.append(values.reshape(*values.shape[: values.ndim - len(shape)], prod(shape)))
-    return np.concatenate(rows, axis=-1)
 
 
 class Loss:

@@ -24,6 +24,7 @@ import numpy as np
 from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.errors import InputError, nearest
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.singularities.limits import LimitMap, first_of_pair, is_covered
@@ -34,8 +35,6 @@ from agattn.training.losses import (
     Loss,
     PopulationLoss,
     SampleLoss,
-    as_parameters,
-    as_rows,
     evaluate,
     is_one_lightning_layer,
     layer_of,
@@ -205,7 +204,8 @@ class Teacher:
                 )
             for i, rank in enumerate(self.ranks or (), 1):
                 parameters["Q" if "Q" in parameters else f"Q_{i}"][..., rank:, :] = 0
-        return as_rows(architecture, parameters)
+        theta: Array = as_rows(architecture, parameters)
+        return theta
 
     def _single(self, architecture: Architecture) -> SingleLayer:
         layer = single_layer(architecture)

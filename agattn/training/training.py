@@ -34,6 +34,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import network_dimension
@@ -43,7 +44,7 @@ from agattn.heads.head_geometry import head_geometry
 from agattn.studies.jobs import Job
 from agattn.training.conserved import drift
 from agattn.training.experiment import Experiment
-from agattn.training.losses import Loss, as_parameters, single_layer
+from agattn.training.losses import Loss, single_layer
 from agattn.training.paths import Path, descent, flow, growth, kept_values
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.

@@ -44,13 +44,13 @@ from agattn.algebra.arithmetic import (
     BallArithmetic,
     FloatArithmetic,
     ModularArithmetic,
-    RingArithmetic,
     Size,
     to_balls,
 )
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.protocol import bounds_on_outputs
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import Bound, network_bound
@@ -265,11 +265,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
     def size() -> float:
         """Of c·∂φ/∂θ: a derivative multiplies a coefficient by at most the degree."""
-        ones = partial(np.full, fill_value=Size(0.0), dtype=object)
-        phi = architecture.evaluate(
-            RingArithmetic(), draw_parameters(architecture, ones), ones((1, *architecture.input_shape))
-        )
-        total: Size = phi.sum()
+        total: Size = bounds_on_outputs(architecture).sum()
         return total.log2 + log2(degree or 1)
 
     output, degree = architecture.output_shape, architecture.degree

@@ -40,7 +40,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic, Size
+from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import independent_columns
 from agattn.algebra.gradings import Monomial, Relation, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse, Structure, structure
@@ -58,6 +58,7 @@ from agattn.algebra.residues import (
     reduce,
 )
 from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.protocol import as_rows, bounds_on_outputs
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Shown, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
@@ -326,8 +327,7 @@ def _gradients(
         theta = draw_parameters(architecture, random)
         X, cotangents = random(architecture.input_shape), random((1, *architecture.output_shape))
         J = jacobian(architecture, theta, X, ModularArithmetic(p), cotangents)
-        flat = np.concatenate([array.reshape(k, -1) for array in theta.values()], axis=1)
-        blocks.append((np.asarray(J, dtype=np.float64) % p, flat))
+        blocks.append((np.asarray(J, dtype=np.float64) % p, as_rows(architecture, theta)))
     J, flat = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     return J, flat
 
@@ -501,9 +501,7 @@ def _error(architecture: Architecture, B: Sparse) -> float:
     """
     degree = (architecture.degree or 0) + 1
     scale = lcm(*(x.denominator for x in B.values()))
-    ones = draw_parameters(architecture, lambda shape: np.full(shape, Size(0.0), dtype=object))
-    X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-    size = architecture.evaluate(RingArithmetic(), ones, X).sum().log2
+    size = bounds_on_outputs(architecture).sum().log2
     size += log2(degree * sum(abs(int(x * scale)) for x in B.values()))
     once = min(1.0, degree / 2 ** (PRIME_BITS - 1) + chance_of_dividing(size))
     return float(once**_POINTS)

@@ -24,7 +24,7 @@ import numpy as np
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import Residues, RowSpace, nonzero_minor, random_prime, random_residues
 from agattn.architectures import Acted, Architecture, draw_parameters
-from agattn.architectures.protocol import symmetry_tangents
+from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
 
 _BLOCK = 512
@@ -41,7 +41,7 @@ def symmetry_matrices(architecture: Architecture) -> list[list[Sparse]]:
     >>> symmetry_matrices(SingleLayer(1, 1, 1))  # K → K/c, Q → cQ; K → cK, V → V/c
     [[{(0, 0): -1, (1, 1): 1}], [{(0, 0): 1, (2, 2): -1}]]
     """
-    index, result = _numbered(architecture), []
+    index, result = as_parameters(architecture, np.arange(architecture.parameters)), []
     for symmetry in architecture.symmetries:
         n = range(symmetry.size)
         matrices: list[Sparse] = [{} for _ in n for _ in n]
@@ -87,7 +87,7 @@ def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.n
     all; no group then moves the entries of an earlier one. So every column of the Jacobian in the gauge is
     a combination of the others. Their indices are returned, ascending.
     """
-    index, fixed = _numbered(network), []
+    index, fixed = as_parameters(network, np.arange(network.parameters)), []
     for symmetry in network.symmetries:
         acted = next(part for part in symmetry.on if not part.dual)
         if acted.axis is None:
@@ -95,13 +95,6 @@ def gauge_columns(network: Architecture, parameters: Parameters, p: int) -> np.n
         entries = _side_by_side(index, acted)
         fixed.append(entries[:, nonzero_minor(_side_by_side(parameters, acted), p).columns].ravel())
     return np.sort(np.concatenate(fixed)) if fixed else np.zeros(0, dtype=np.intp)
-
-
-def _numbered(architecture: Architecture) -> dict[str, np.ndarray]:
-    """The arrays of the parameters with the number of each entry in its place."""
-    ends = np.cumsum([np.prod(shape, dtype=int) for shape in architecture.shapes.values()])
-    pieces = np.split(np.arange(ends[-1]), ends[:-1])
-    return {n: a.reshape(shape) for a, (n, shape) in zip(pieces, architecture.shapes.items(), strict=True)}
 
 
 def _side_by_side(arrays: Mapping[str, np.ndarray], acted: Acted) -> np.ndarray:

@@ -28,7 +28,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational, rational_matrix
+from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational, rational_matrix, rational_rank
 from agattn.algebra.rank import proved_rank
 from agattn.algebra.scalars import Array, decide_rank
 from agattn.architectures import SingleLayer
@@ -72,7 +72,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
         columns = [right if n == b else _quotient(form, left) for n, form in enumerate(forms[c])]
         rows = [left if n == c else _quotient(form, right) for n, form in enumerate(forms[:, b])]
         A, V = np.array(columns).T, np.array(rows)
-        if (coefficients(layer, A, V) == values).all() and rational_matrix(A, layer.d).rank() <= layer.alpha:
+        if (coefficients(layer, A, V) == values).all() and rational_rank(A) <= layer.alpha:
             w = Weights(A, V, layer.a)
             found.append(Component(*(SWAPPED if found else RESCALING), w, fiber_length(layer, A, V)))
     case: Case = "two lines" if len(found) == 2 else "line" if found else "empty"

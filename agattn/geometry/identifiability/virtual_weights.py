@@ -28,10 +28,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError, TooLargeError
@@ -212,7 +212,7 @@ def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
     if not L.any():
         failing.append("L ≠ 0")
     for i, M_i in enumerate(M, 1):
-        if flint.fmpz_mat(M_i.tolist()).rank() < 2:
+        if rational_rank(M_i) < 2:
             failing.append(f"rk M_{i} ≥ 2")
         if (M_i == -M_i.T).all():
             failing.append(f"M_{i} is not skew-symmetric")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
+from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -45,7 +45,7 @@ class Slice:
     names: tuple[str, str, str] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
-        if rational_matrix(self.directions, len(self.origin)).rank() < 3:
+        if rational_rank(self.directions) < 3:
             raise InputError(
                 "the three directions of the slice are linearly dependent; give independent ones"
             )

@@ -28,9 +28,8 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import Architecture, Symmetry
-from agattn.geometry.identifiability.gauge import inverse
+from agattn.geometry.identifiability.gauge import change_of_basis, inverse
 from agattn.geometry.singularities.families import Weights
 
 Arrays = dict[str, Array]
@@ -200,10 +199,8 @@ def _element(symmetry: Symmetry, arrays: Arrays, target: Arrays) -> list[Step]:
         g = None if s is None else np.array([[s if acted.weight > 0 else 1 / s]])
     else:
         rows, to = (np.moveaxis(x, acted.axis, 0).reshape(symmetry.size, -1) for x in (part, wanted))
-        columns = echelon(rational_matrix(rows.tolist(), rows.shape[1]))[1]
-        square = inverse(rows[:, columns]) if len(columns) == symmetry.size else None
-        g = None if square is None else to[:, columns] @ square
-    back = None if g is None else inverse(g)
+        g = change_of_basis(rows, to)
+    back = inverse(g)
     if g is None or back is None or (g == np.eye(symmetry.size, dtype=int)).all():
         return []
     act(arrays, symmetry, g, back)

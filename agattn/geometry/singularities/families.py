@@ -27,11 +27,10 @@ from fractions import Fraction
 from math import comb, lcm, prod
 from typing import Any
 
-import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic, Size
-from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
+from agattn.algebra.echelon import integer_kernel, rational_matrix
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.algebra.residues import (
@@ -46,7 +45,7 @@ from agattn.algebra.residues import (
 )
 from agattn.algebra.scalars import scalars
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import symmetry_tangents
+from agattn.architectures.protocol import as_parameters, bounds_on_outputs, symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED
@@ -114,10 +113,7 @@ class Weights:
 
     def arrays(self, flat: Array) -> dict[str, Array]:
         """The arrays of a flat vector of parameters, or with one axis more in front of them all."""
-        ends = np.cumsum([prod(shape) for shape in self.architecture.shapes.values()])[:-1]
-        pieces = np.split(flat, ends, axis=-1)
-        shapes = self.architecture.shapes.items()
-        return {n: a.reshape((*a.shape[:-1], *s)) for a, (n, s) in zip(pieces, shapes, strict=True)}
+        return as_parameters(self.architecture, flat)
 
     def exact(self, vector: Vector | None = None) -> dict[str, Array]:
         """The arrays of the weights, or of another vector of parameters, with exact entries."""
@@ -250,9 +246,7 @@ class Weights:
         architecture, degree = self.architecture, self.architecture.degree or 0
         bits = max(abs(x.numerator).bit_length() for v in (self.vector, *vectors) for x in v) + len(vectors)
         denominators = lcm(*(x.denominator for x in self.vector)).bit_length()
-        ones = np.full(len(self.vector), Size(float(bits + denominators)), dtype=object)
-        X = np.full((1, *architecture.input_shape), Size(0.0), dtype=object)
-        out = architecture.evaluate(RingArithmetic(), self.arrays(ones), X)
+        out = bounds_on_outputs(architecture, bits=float(bits + denominators))
         size = out.sum().log2 + degree * denominators
         return float(min(1.0, degree / 2**29 + chance_of_dividing(size + 1))) ** POINTS
 
@@ -273,16 +267,9 @@ class Weights:
             arrays = self.arrays(np.array(at, dtype=object))
             J = jacobian(architecture, arrays, X, RingArithmetic(), cotangents)[:, list(within)]
             found += [[x if isinstance(x, Fraction) else int(x) for x in row] for row in J.tolist()]
-        flat = [flint.fmpq(x.numerator, x.denominator) for row in found for x in row]
-        basis = kernel_basis(flint.fmpq_mat(len(found), len(within), flat))
-        result = []
-        for vector in basis:
-            scale = lcm(*(int(x.q) for x in vector))
-            whole: list[Fraction | int] = [0] * len(self.vector)
-            for i, x in zip(within, vector, strict=True):
-                whole[i] = int(fraction(x) * scale)
-            result.append(tuple(whole))
-        return result
+        kernel = integer_kernel(rational_matrix(found, len(within)))
+        entries = (dict(zip(within, vector, strict=True)) for vector in kernel)
+        return [tuple(of.get(i, 0) for i in range(len(self.vector))) for of in entries]
 
 
 def with_all_symmetries(at: Weights, seed: int = 0) -> Weights:
@@ -439,14 +426,13 @@ def _unit(i: int, n: int) -> Vector:
 
 def _blocks(architecture: Architecture, generator: np.random.Generator | None = None) -> list[list[int]]:
     """Sets of coordinates: the arrays; or in a random order their heads, each whole or by rows or columns."""
-    ends = np.cumsum([prod(shape) for shape in architecture.shapes.values()])
-    pieces = np.split(np.arange(ends[-1]), ends[:-1])
+    numbers = as_parameters(architecture, np.arange(architecture.parameters)).values()
     if generator is None:
-        return [a.tolist() for a in pieces]
+        return [a.ravel().tolist() for a in numbers]
     parts: list[list[int]] = []
-    for a, shape in zip(pieces, architecture.shapes.values(), strict=True):
+    for a in numbers:
         axis = int(generator.integers(-3, 0))
-        for head in a.reshape(-1, *(1, 1, *shape)[-2:]):
+        for head in a.reshape(-1, *(1, 1, *a.shape)[-2:]):
             parts += [head.ravel().tolist()] if axis < -2 else np.moveaxis(head, axis, 0).tolist()
     return [parts[i] for i in generator.permutation(len(parts))]
 

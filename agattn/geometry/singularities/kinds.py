@@ -31,10 +31,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
+from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.geometry.dimension.formulas import reduced_widths
@@ -76,7 +76,7 @@ class Kind:
         groups = {"A": [a for layer in A for a in layer], "V": [v for layer in V for v in layer]}
         if self.virtual is not None:
             groups |= {"M": self.virtual[0], "L": [self.virtual[1]]}
-        return {name: tuple(map(rank, matrices)) for name, matrices in groups.items()}
+        return {name: tuple(map(rational_rank, matrices)) for name, matrices in groups.items()}
 
 
 def _matrices(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[list[Array]], ...]:
@@ -97,11 +97,6 @@ def virtual(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[Ar
         return None
     A, V = _matrices(network, weights)
     return virtual_weights([layer[0] for layer in A], [layer[0] for layer in V])
-
-
-def rank(matrix: Array) -> int:
-    """The rank of an integer matrix."""
-    return int(flint.fmpz_mat([[int(x) for x in row] for row in matrix.tolist()]).rank())
 
 
 def _padded(matrix: Array, rows: int, columns: int) -> Array:
@@ -143,7 +138,7 @@ class _Matrices:
             return
         A, V = [layer[0] for layer in self.A], [layer[0] for layer in self.V]
         for i, ((B, C), W) in enumerate(zip(A, V, strict=True)):
-            if rank(B @ C) == 1 == rank(W):  # HMK, Theorem 3.2
+            if rational_rank(B @ C) == 1 == rational_rank(W):  # HMK, Theorem 3.2
                 (k, q), (h, v) = rank_one_factors(B @ C), rank_one_factors(W)
                 yield self._with({i: (v.T, q)}, {i: h @ k.T})
         d = network.dims[0]
@@ -221,7 +216,7 @@ class _Catalogue:
         """A random matrix of the largest rank that fits, with no zero among its entries if there is time."""
         for tried in range(1000):
             matrix = self.draw(rows, columns)
-            if rank(matrix) == min(rows, columns) and good(matrix) and (matrix.all() or tried > 50):
+            if rational_rank(matrix) == min(rows, columns) and good(matrix) and (matrix.all() or tried > 50):
                 return matrix
         raise AssertionError("no random matrix was good")
 
@@ -231,7 +226,7 @@ class _Catalogue:
 
         def good(C: Array) -> bool:
             A = B @ C
-            return e == 1 or (rank(A - A.T) > 0 and rank(A + A.T) == min(e, 2 * r))
+            return e == 1 or (rational_rank(A - A.T) > 0 and rational_rank(A + A.T) == min(e, 2 * r))
 
         return B, self.full(r, e, good)
 

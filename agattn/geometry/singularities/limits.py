@@ -35,6 +35,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.protocol import Symmetry
@@ -43,7 +44,7 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
 from agattn.geometry.singularities.families import Weights
-from agattn.geometry.singularities.kinds import is_plain, rank, virtual
+from agattn.geometry.singularities.kinds import is_plain, virtual
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -104,7 +105,7 @@ def vanishes(M: list[Array], L: Array, t: int) -> bool:
     skew = [_is_skew(m) for m in M]
     if t == 1 or not L.any() or not all(m.any() for m in M):
         return not L.any() or any(skew)
-    return any(rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))
+    return any(rational_rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))
 
 
 def _is_skew(matrix: Array) -> bool:
@@ -339,7 +340,7 @@ class LimitMap:
         M, _, P, L = self.virtual_weights(parameters)
         s, failing = self.first, []
         for i, m in enumerate(M, 1):
-            if i < s and rank(m) < 2:
+            if i < s and rational_rank(m) < 2:
                 failing.append(f"rk M_{i} ≥ 2")
             if i not in (s, s + 1) and _is_skew(m):
                 failing.append(f"M_{i} is not skew-symmetric")

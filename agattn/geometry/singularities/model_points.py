@@ -43,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
+from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.gradings import Monomial, homogeneous_weights
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture, Network, draw_parameters
@@ -60,7 +60,6 @@ from agattn.geometry.singularities.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.singularities.kinds import rank
 from agattn.geometry.singularities.network_points import (
     MOST_KINDS,
     MOST_PARAMETERS,
@@ -107,7 +106,7 @@ class ModelKind:
     def ranks(self) -> dict[str, tuple[int, ...]]:
         """The ranks of the matrices in each array that has rows and columns."""
         return {
-            name: tuple(rank(matrix) for matrix in array.reshape(-1, *array.shape[-2:]))
+            name: tuple(rational_rank(matrix) for matrix in array.reshape(-1, *array.shape[-2:]))
             for name, array in self.weights.items()
             if array.ndim > 1
         }
@@ -356,7 +355,7 @@ class _Model(NamedTuple):
                 for i, k in enumerate(places):
                     row[k] += x * prod(y[other] for other in places[:i] + places[i + 1 :])
             rows.append(row[1:])
-        return len(y) - 1 - int(rational_matrix(rows, len(y) - 1).rank())
+        return len(y) - 1 - rational_rank(rows)
 
     def most_general(self, kinds: Sequence[ModelKind], seed: int) -> ModelKind:
         """Of some weights of one kind those with the largest rank of dφ, and if they can with f ≠ 0."""

@@ -37,15 +37,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm, prod
+from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
-from agattn.algebra.scalars import scalars
-from agattn.architectures import Architecture, DeepNetwork
+from agattn.algebra.echelon import (
+    echelon,
+    fraction,
+    independent_rows,
+    integer_kernel,
+    rational_matrix,
+    rational_rank,
+)
+from agattn.algebra.scalars import flint_matrix, scalars
+from agattn.architectures import Architecture, DeepNetwork, draw_parameters
+from agattn.architectures.protocol import as_rows
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import rank_one
@@ -61,6 +69,7 @@ from agattn.geometry.singularities.families import (
     widest_family,
     with_all_symmetries,
 )
+from agattn.geometry.singularities.limits import is_covered, vanishes, virtual_ranks
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
@@ -344,7 +353,7 @@ def weights_of(architecture: Architecture, given: Any) -> Weights:
             try:
                 K[n], Q[n] = canonical_factors(head, a)
             except InputError:
-                raise InputError(f"A_{i} has rank {_rank(head)}, above a_{i} = {a}") from None
+                raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
     return Weights(network, named)
 
@@ -374,7 +383,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
         raise TooLargeError(f"{architecture} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     at = weights_of(architecture, given)
     rank, bound = rank_and_bound(at, seed)
-    layers = _Layers(at) if isinstance(architecture, DeepNetwork) and _has_names(architecture) else None
+    layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
     if layers is None:
         at = with_all_symmetries(at, seed)
     orbit = at.orbit_dimension(seed=seed)
@@ -403,18 +412,13 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
             text += f", and more: the rank {rank} of the differential is constant near the weights"
         given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant)
         others = [given_one, *others]
-    elif zero and zero_evidence is not Evidence.PROVED and (layers is None or layers.zero_reason is None):
+    elif zero and (layers is None or not vanishes(layers.M, layers.L, architecture.t)):
         evidence, error = zero_evidence, zero_error
     others.sort(key=lambda c: not c.through)
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
     return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, at.orbit_by_name(seed))
-
-
-def _has_names(network: DeepNetwork) -> bool:
-    """Whether the named families are those of the network."""
-    return set(network.heads_by_layer) == {1} and not network.skip and network.value_rank is None
 
 
 _SAID = {
@@ -440,17 +444,9 @@ class _Layers:
         self.A = A
         self.M, self.L = virtual_weights(A, self.V)
         self.before = partial_products(self.V)
-        low = (i for i, M in enumerate(self.M[:-1], 1) if _rank(M) == 1)
+        low = (i for i, M in enumerate(self.M[:-1], 1) if rational_rank(M) == 1)
         #: The layer after which all tokens are parallel, or ``None``.
         self.parallel = 0 if network.t == 1 else next(low, None)
-
-    @property
-    def zero_reason(self) -> str | None:
-        """Why the function is 0, if the virtual weights say so."""
-        if not self.L.any() or not all(M.any() for M in self.M):
-            return "a virtual weight is 0"
-        later = [] if self.parallel is None else self.M[self.parallel :]
-        return "tokens are parallel and a later M is skew" if any((M == -M.T).all() for M in later) else None
 
     @property
     def count(self) -> int:
@@ -462,26 +458,23 @@ class _Layers:
         """
         d, widths, seen = self.network.dims[0], self.network.dims, 0
         narrow = min(widths)
-        for i, a in enumerate(self.network.ranks, 1):
-            r = min(a, d, *widths[:i])
+        for i, r in enumerate(virtual_ranks(self.network), 1):
             symmetric = self.parallel is not None and i > self.parallel
             seen += min(r * (2 * d - r), d * (d + 1) // 2) if symmetric else r * (2 * d - r)
         return self.network.parameters - seen - narrow * (d + widths[-1] - narrow) + self.l
 
     def vector(self, **parts: Array) -> Vector:
         """The vector of weights with these entries, and 0 elsewhere."""
-        flat = [
-            parts.get(name, np.zeros(prod(shape), dtype=int)).ravel().tolist()
-            for name, shape in self.network.shapes.items()
-        ]
-        return tuple(x for part in flat for x in part)
+        zeros = draw_parameters(self.network, lambda shape: np.zeros(shape, dtype=int))
+        given = {name: part.reshape(zeros[name].shape) for name, part in parts.items()}
+        return tuple(as_rows(self.network, zeros | given).tolist())
 
     def directions(self) -> tuple[Directions, ...]:
         """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i."""
         found = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            queries = _rank(K @ L) >= _rank(Q @ L)
+            queries = rational_rank(K @ L) >= rational_rank(Q @ L)
             moves, kept = ("Q", "K") if queries else ("K", "Q")
             N = (K if queries else Q) @ L
             still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
@@ -497,8 +490,8 @@ class _Layers:
             if self.parallel is not None and i > self.parallel:
                 skew = _changes(N, L, skew=True)
                 first = [B.ravel() for B in still]
-                columns = rational_matrix([*first, *skew], N.shape[0] * len(L)).transpose()
-                chosen = [skew[c - len(first)] for c in echelon(columns)[1] if c >= len(first)]
+                rows = independent_rows([*first, *skew])
+                chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
                 vectors = tuple(self.vector(**{f"{moves}_{i}": B}) for B in chosen)
                 if vectors:
                     found.append(Directions("skew", i, vectors))
@@ -507,9 +500,9 @@ class _Layers:
     def exchanged(self) -> Iterator[NetworkComponent]:
         """Other weights with the function f ≠ 0, from exchanging v of L = h vᵀ with a factor of an M_m."""
         l, low = self.l, self.parallel
-        if low is None and _rank(self.M[-1]) == 1:
+        if low is None and rational_rank(self.M[-1]) == 1:
             low = l
-        if low is None or _rank(self.L) > 1:
+        if low is None or rational_rank(self.L) > 1:
             return
         h, v = rank_one(self.L)
         m = l  # all M_j with j > m are multiples of v vᵀ, up to skew matrices
@@ -521,7 +514,7 @@ class _Layers:
             if not isinstance(factors, tuple):
                 return
             pairs = [factors, factors[::-1]]
-            pairs = pairs[:1] if _rank(np.array(factors)) == 1 else pairs
+            pairs = pairs[:1] if rational_rank(np.array(factors)) == 1 else pairs
         elif m:
             pairs = [rank_one(self.M[m - 1])]
         else:
@@ -529,7 +522,7 @@ class _Layers:
         at = next(i for i, entry in enumerate(v) if entry)
         for x, y in pairs:
             last = _lift(self.before[l - 1], x)
-            if _rank(np.array([x, v])) == 1 or last is None:
+            if rational_rank(np.array([x, v])) == 1 or last is None:
                 continue
             arrays = self.at.exact() | {f"V_{l}": np.multiply.outer(h, last)[None]}
             for j in range(m, l + 1):
@@ -576,8 +569,7 @@ class _Layers:
         units: list[Vector] = []
         for x in free:
             shape = self.network.shapes[x]
-            for unit in np.eye(prod(shape), dtype=int):
-                units.append(self.vector(**{x: unit.reshape(shape)}))
+            units += [self.vector(**{x: unit}) for unit in np.eye(prod(shape), dtype=int)]
         spaces = tuple(Directions("zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector
@@ -591,14 +583,14 @@ class _Layers:
         K, Q = self.K[i - 1].copy(), self.Q[i - 1].copy()
         a, d = K.shape
         m = min((a + rank) // 2, d)
-        if _rank(K.T @ Q) > rank:
+        if rational_rank(K.T @ Q) > rank:
             K[m:] = Q[: m - rank] = Fraction(0)
         S = _independent(K.T)
         for w in _kernel(Q.T):
             if len(S) < m:
                 S = _independent([*S, w])
         T = _independent([*(_kernel(np.array(S).reshape(-1, a))), *Q.T])
-        if _rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
+        if rational_rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
             units = [row for row in np.eye(a, dtype=int).astype(object) if any(row @ s for s in S)]
             T = _independent([*T, *units[:1]])
         vectors = []
@@ -630,27 +622,18 @@ def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
 
 def _kernel(matrix: Array) -> list[Array]:
     """A basis of the vectors x with matrix·x = 0, with integers."""
-    found = []
-    for vector in kernel_basis(rational_matrix(matrix, matrix.shape[1])):
-        scale = lcm(*(int(x.q) for x in vector))
-        found.append(np.array([int(fraction(x) * scale) for x in vector], dtype=object))
-    return found
+    return [np.array(vector, dtype=object) for vector in integer_kernel(flint_matrix(matrix))]
 
 
 def _independent(rows: Any) -> list[Array]:
     """Those of the rows that are no combinations of those before them."""
     rows = list(rows)
-    pivots = echelon(rational_matrix(rows, len(rows[0])).transpose())[1] if rows else []
-    return [rows[i] for i in pivots]
-
-
-def _rank(matrix: Array) -> int:
-    return int(rational_matrix(matrix, matrix.shape[1]).rank())
+    return [rows[i] for i in independent_rows(rows)]
 
 
 def _is_multiple(S: Array, v: Array) -> bool:
     """Whether a symmetric matrix is a multiple of v vᵀ."""
-    return _rank(np.vstack([S, v])) == 1
+    return rational_rank(np.vstack([S, v])) == 1
 
 
 def _lift(L: Array, x: Array) -> Array | None:

@@ -35,7 +35,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.network import check_tokens
 from agattn.errors import TooLargeError
@@ -43,7 +43,7 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, widest_family
-from agattn.geometry.singularities.kinds import Kind, kinds, rank, virtual
+from agattn.geometry.singularities.kinds import Kind, kinds, virtual
 from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.singularities.tangents import Tangents
@@ -397,7 +397,9 @@ def _invisible(at: Weights) -> list[Vector]:
     assert network is not None
     if (given := virtual(network, weights)) is None:
         return []
-    first = next((i for i, m in enumerate(given[0], 1) if network.t == 1 or rank(m) == 1), network.layers)
+    first = next(
+        (i for i, m in enumerate(given[0], 1) if network.t == 1 or rational_rank(m) == 1), network.layers
+    )
     sizes = np.cumsum([prod(shape) for shape in network.shapes.values()]).tolist()
     starts = dict(zip(network.shapes, [0, *sizes], strict=False))
     n = len(at.vector)

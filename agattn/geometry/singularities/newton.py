@@ -33,6 +33,7 @@ from typing import NamedTuple
 import flint
 
 from agattn.algebra.echelon import echelon, fraction
+from agattn.algebra.graded_ideals import divides, undivided
 from agattn.algebra.polynomial import Exponents, Polynomial
 
 #: Germs whose generators have more terms are not simplified further.
@@ -161,7 +162,7 @@ def germ(generators: Sequence[Polynomial]) -> Germ:
         found_at = polyhedron(crossing)
         return Germ(free, found_at.value / 2, found_at.value / 2, found_at.codimension)
     monomials = [e for f in rest if len(f) == 1 for e in f.terms]
-    every = _minimal({e for f in rest for e in f.terms})
+    every = undivided({e for f in rest for e in f.terms})
     return Germ(free, polyhedron(monomials).value / 2, polyhedron(every).value / 2, None)
 
 
@@ -236,11 +237,9 @@ def _simplified(generators: list[Polynomial]) -> list[Polynomial]:
     """Generators of the same ideal without units, and without terms that monomials in it divide."""
     for _ in range(_ROUNDS):
         smaller = [_without_units(f) for f in generators]
-        monomials = _minimal({e for f in smaller if len(f) == 1 for e in f.terms})
+        monomials = undivided({e for f in smaller if len(f) == 1 for e in f.terms})
         reduced = [
-            f.ring.from_terms(
-                {e: c for e, c in f.terms.items() if not any(_divides(m, e) for m in monomials)}
-            )
+            f.ring.from_terms({e: c for e, c in f.terms.items() if not any(divides(m, e) for m in monomials)})
             for f in smaller
             if len(f) > 1
         ]
@@ -261,19 +260,6 @@ def _without_units(f: Polynomial) -> Polynomial:
         if not _is_unit(p):
             product *= p**e
     return product
-
-
-def _divides(one: Exponents, other: Exponents) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
-
-
-def _minimal(exponents: Iterable[Exponents]) -> list[Exponents]:
-    """Those that no other one divides."""
-    kept: list[Exponents] = []
-    for e in sorted(exponents, key=sum):
-        if not any(_divides(m, e) for m in kept):
-            kept.append(e)
-    return kept
 
 
 def _normal_crossing(generators: Sequence[Polynomial]) -> list[Exponents] | None:

@@ -36,7 +36,7 @@ from typing import Literal
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import rational
+from agattn.algebra.echelon import rational, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
@@ -92,7 +92,7 @@ class NormalForm:
         K, Q, V = self.at_zero
         A = K.T @ Q
         matrices = (V, A, np.concatenate([V, A.T]), K, Q, np.concatenate([V, K]))
-        return tuple(int(flint.fmpz_mat(M.tolist()).rank()) for M in matrices)
+        return tuple(map(rational_rank, matrices))
 
     @cached_property
     def generators(self) -> list[Polynomial]:

@@ -30,6 +30,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
@@ -275,7 +276,7 @@ class Products:
         columns = sorted({b for c, b, *_ in y if c == 1})
         places = sorted({(i, k) for c, _, i, k in y if c == 1})
         entries = [[y.get((1, b, *place), 0) for place in places] for b in columns]
-        if not flint.fmpz_mat(entries).rank() == len(columns) == network.heads_by_layer[0]:
+        if not rational_rank(entries) == len(columns) == network.heads_by_layer[0]:
             return "there are not h independent quadratic forms"
         ring = PolynomialRing([Variable("l", (b,)) for b in columns])
         gens = dict(zip(columns, ring.gens, strict=True))
@@ -331,10 +332,10 @@ class Pencil:
         if len(values) != 1 or values == {0}:
             return "the minor is not a multiple of a power of s"
         joined = [[*row, x] for row, x in zip(self.A, self.v, strict=True)]
-        rank = flint.fmpz_mat([list(row) for row in self.A]).rank()
-        if rank < 2 or flint.fmpz_mat(joined).rank() == rank:
+        rank = rational_rank(self.A)
+        if rank < 2 or rational_rank(joined) == rank:
             return "v is in the span of the columns of A, or these are too few"
-        if flint.fmpz_mat([list(self.v), list(self.w)]).rank() < 2:
+        if rational_rank([self.v, self.w]) < 2:
             return "v and w are dependent"
         return ""
 

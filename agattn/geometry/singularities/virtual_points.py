@@ -36,10 +36,11 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
+from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.singularities.kinds import is_plain, kinds, rank, rank_one_factors
+from agattn.geometry.singularities.kinds import is_plain, kinds, rank_one_factors
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8
@@ -74,21 +75,21 @@ class VirtualPoint(NamedTuple):
     @property
     def first_of_rank_one(self) -> int | None:
         """The least i < l with rk M_i = 1, counted from 1."""
-        return next((i for i, m in enumerate(self.M[:-1], 1) if rank(m) == 1), None)
+        return next((i for i, m in enumerate(self.M[:-1], 1) if rational_rank(m) == 1), None)
 
     def statement(self) -> Statement | None:
         """What the theorem says; ``None`` where some M_i is skew-symmetric, as 0 is, or L = 0."""
         if not self.L.any() or not all((m + m.T).any() for m in self.M):
             return None
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
-        last = rank(self.M[-1]) == 1 == rank(self.L)
+        last = rational_rank(self.M[-1]) == 1 == rational_rank(self.L)
         if first is not None:
-            of_two = rank(self.L) == 1 if first == l - 1 else None
+            of_two = rational_rank(self.L) == 1 if first == l - 1 else None
             return Statement(True, True if d > 2 else of_two, (l - first) * comb(d, 2))
         if not last:
             return Statement(False, False, 0)
         (k, _), (_, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
-        is_critical = rank(np.concatenate([k.T, v])) == 1
+        is_critical = rational_rank(np.concatenate([k.T, v])) == 1
         return Statement(is_critical, True, d - 1 if is_critical else 0)
 
     def preimages(self, seed: int = 0) -> list[VirtualPoint]:
@@ -103,7 +104,7 @@ class VirtualPoint(NamedTuple):
                 N = generator.integers(-3, 4, (l - first, d, d)).astype(object)
                 moved = (m + n - n.T for m, n in zip(self.M[first:], N, strict=True))
                 found.append(self._replace(M=(*self.M[:first], *moved)))
-        if rank(self.M[-1]) == 1 == rank(self.L):
+        if rational_rank(self.M[-1]) == 1 == rational_rank(self.L):
             (k, q), (h, v) = rank_one_factors(self.M[-1]), rank_one_factors(self.L)
             found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
         return found
@@ -185,7 +186,7 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
     d, d_1, *_ = network.dims
     if not (network.is_lightning and is_plain(network)) or network.value_rank is not None or d < 2:
         return None
-    point, ranks = VirtualPoint("", tuple(M), L), [rank(m) for m in M]
+    point, ranks = VirtualPoint("", tuple(M), L), [rational_rank(m) for m in M]
     if network.t == 1:
         return _at_one_token(point) if is_wide(network) and d + len(L) > 3 else None
     if (statement := point.statement()) is None or any(
@@ -201,7 +202,7 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
         one_width = set(network.dims[1:-1]) == {d_1} and d_1 + (network.layers == 2) >= 3
         if not one_width or network.ranks[0] < d or min(network.ranks) < d_1:
             return None
-        span = rank(np.concatenate([x for m in M[1:] for x in (m, m.T)] + [L]))
+        span = rational_rank(np.concatenate([x for m in M[1:] for x in (m, m.T)] + [L]))
         if span > d_1:
             return None
         singular_source = span < d_1
@@ -223,14 +224,18 @@ def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
     names = tuple(f"x{i}" for i in range(len(point.M[0])))
     x = flint.fmpz_mpoly_ctx.get(names, "lex").gens()
     forms: list[Any] = [sum(int(c) * x[i] * x[j] for (i, j), c in np.ndenumerate(m)) for m in point.M]
-    has_form = rank(point.L) == 1
+    has_form = rational_rank(point.L) == 1
     if has_form:
         [row] = rank_one_factors(point.L)[1]
         forms.append(sum(int(c) * x[i] for i, c in enumerate(row)))
     if any(one.gcd(other).total_degree() > 0 for one, other in itertools.combinations(forms, 2)):
         return True, "purity"
     last = point.M[-1]
-    return (True, "several branches") if has_form and rank(last + last.T) <= 2 else (False, "one-point fiber")
+    return (
+        (True, "several branches")
+        if has_form and rational_rank(last + last.T) <= 2
+        else (False, "one-point fiber")
+    )
 
 
 def facts(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:

@@ -28,7 +28,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agattn.algebra.echelon import Matrix, rational_matrix
+from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
@@ -178,7 +178,7 @@ def stratum_of(A: Matrix, V: Matrix) -> Stratum:
     Stratum(r_v=0, r_a=0, r=0)
     """
     columns = list(zip(*A, strict=True))
-    r_v, r_a, r = (rational_matrix(rows, len(A)).rank() for rows in (V, columns, [*V, *columns]))
+    r_v, r_a, r = (rational_rank(rows) for rows in (V, columns, [*V, *columns]))
     return Stratum(r_v, r_a, r) if r_v and r_a else ZERO
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import string
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,11 +27,11 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, RingArithmetic, Size
-from agattn.algebra.echelon import independent_columns, rational_matrix
+from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import draw_parameters
+from agattn.architectures.protocol import bounds_on_outputs, draw_parameters
 from agattn.errors import InputError, TooLargeError
 
 #: The most terms that are expanded: ten seconds.
@@ -147,12 +147,7 @@ class _Counting(RingArithmetic):
 
 def number_of_terms(architecture: Architecture) -> float:
     """A bound on the number of terms of φ_θ(X) in θ and X, before like terms are collected."""
-
-    def ones(shape: tuple[int, ...]) -> Array:
-        return np.full(shape, Size(0.0), dtype=object)
-
-    theta, X = draw_parameters(architecture, ones), ones((1, *architecture.input_shape))
-    out = architecture.evaluate(_Counting(), theta, X)
+    out = bounds_on_outputs(architecture, _Counting())
     total = Size(-math.inf) + sum((Size.of(x) for x in np.asarray(out).flat), Size(-math.inf))
     return float(2.0 ** min(total.coefficients, 1000.0))
 
@@ -256,7 +251,7 @@ def _independent(found: Mapping[_Key, _Terms]) -> list[_Key]:
         matrix = flint.fmpz_mat(rows)
         places = independent_columns(matrix.transpose())
         if len(places) < len(block) and len(places) != proved_rank(matrix):
-            places = _by_elimination(rows)
+            places = independent_rows(rows)  # the prime was unlucky
         chosen.update(block[place] for place in places)
     return [key for key in found if key in chosen]
 
@@ -276,14 +271,3 @@ def _blocks(found: Mapping[_Key, _Terms]) -> Iterator[list[_Key]]:
                 group.add(key)
                 waiting += [other for m in found[key] for other in having.pop(m, ())]
         yield [key for key in found if key in group] if len(group) > 1 else list(group)
-
-
-def _by_elimination(rows: Iterable[Sequence[int]]) -> list[int]:
-    """Rows that are no combinations of those before them, over ℚ: for the case of an unlucky prime."""
-    kept: list[Sequence[int]] = []
-    places = []
-    for place, row in enumerate(rows):
-        if flint.fmpq_mat(rational_matrix([*kept, row], len(row))).rank() > len(kept):
-            kept.append(row)
-            places.append(place)
-    return places
