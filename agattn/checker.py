@@ -185,6 +185,11 @@ def array(value: Any) -> list[Any]:
     return list(value)
 
 
+def integers(value: Any) -> list[int]:
+    """A JSON array of whole numbers."""
+    return [integer(x) for x in array(value)]
+
+
 def text(value: Any) -> None:
     """See that a text, which is never printed, is short and has printable characters only."""
     form(isinstance(value, str), "something else stands where a text belongs")
@@ -200,7 +205,7 @@ def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
     found: Sparse = {}
     last: tuple[int, ...] = ()
     for entry in array(value):
-        *place, x = map(integer, array(entry))
+        *place, x = integers(entry)
         form(len(place) == len(written) and x != 0, "an entry has a wrong length, or is 0")
         index = dict(zip(written, place, strict=True))
         key = tuple(index.get(n, 0) for n in range(len(bounds)))
@@ -243,57 +248,71 @@ def lines(matrix: Sparse, axis: int) -> list[Sparse]:
     return [found[n] for n in sorted(found)]
 
 
-def plus(one: Sparse, other: Sparse) -> Sparse:
-    """The sum of two vectors."""
-    WORK.more(len(one) + len(other))
-    total = {n: one.get(n, 0) + other.get(n, 0) for n in one | other}
-    return {n: x for n, x in total.items() if x}
+def collected(terms: Iterable[tuple[tuple[Any, ...], int]]) -> Sparse:
+    """Terms, each with its name: those of one name added up, without what is then 0."""
+    total: Sparse = {}
+    for name, x in terms:
+        total[name] = total.get(name, 0) + x
+    return {name: x for name, x in total.items() if x}
+
+
+def added(vectors: Iterable[Sparse]) -> Sparse:
+    """The sum of some vectors, or polynomials."""
+    vectors = list(vectors)
+    WORK.more(sum(map(len, vectors)) + len(vectors))
+    return collected(term for vector in vectors for term in vector.items())
 
 
 def phi(A: Sparse, V: Sparse) -> Sparse:
     """The point V_c(u)·A_b(u), with powers of ε where A and V have them."""
     WORK.more((len(A) + 1) * (len(V) + 1))
-    y: Sparse = {}
-    for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items()):
-        name = (p + q, c, b, min(i, k), max(i, k))
-        y[name] = y.get(name, 0) + x * z
-    return {name: x for name, x in y.items() if x}
+    return collected(
+        ((p + q, c, b, min(i, k), max(i, k)), x * z)
+        for ((c, i, p), x), ((k, b, q), z) in product(V.items(), A.items())
+    )
+
+
+def attention(K: Sparse, Q: Sparse) -> Sparse:
+    """A = KᵀQ, with powers of ε where K and Q have them."""
+    WORK.more((len(K) + 1) * (len(Q) + 1))
+    return collected(
+        ((k, b, p + q), x * z)
+        for ((row, k, p), x), ((other, b, q), z) in product(K.items(), Q.items())
+        if row == other
+    )
 
 
 def differential(A: Sparse, V: Sparse, dA: Sparse, dV: Sparse) -> Sparse:
     """The derivative of φ at (A, V) along (Ȧ, V̇)."""
-    return plus(phi(dA, V), phi(A, dV))
+    return added([phi(dA, V), phi(A, dV)])
 
 
 def expand(equation: Sparse, size: int) -> Sparse:
     """The equation in the entries of V and A, or for size > 0 in those of V and of K and Q with size rows."""
     terms_of = [(2 * max(size, 1)) ** min(len(monomial), DIGITS) for monomial in equation]
     form(sum(terms_of) <= TERMS, f"an equation has more than {TERMS} terms")
-    total: Sparse = {}
+    expanded = []
     for monomial, coefficient in equation.items():
         terms: Sparse = {(): coefficient}
         for c, b, i, k in monomial:
-            step: Sparse = {}
             WORK.more(len(terms) * 2 * max(size, 1))
-            for (one, other), n in product({(i, k), (k, i)}, range(max(size, 1))):
-                entry = [("K", n, other), ("Q", n, b)] if size else [("A", other, b)]
-                for name, x in terms.items():
-                    longer = tuple(sorted([*name, ("V", c, one), *entry]))
-                    step[longer] = step.get(longer, 0) + x
-            terms = step
-        for name, x in terms.items():
-            total[name] = total.get(name, 0) + x
-    return {name: x for name, x in total.items() if x}
+            factors = [
+                [("V", c, one), *([("K", n, other), ("Q", n, b)] if size else [("A", other, b)])]
+                for (one, other), n in product({(i, k), (k, i)}, range(max(size, 1)))
+            ]
+            pairs = product(terms.items(), factors)
+            terms = collected((tuple(sorted([*name, *factor])), x) for (name, x), factor in pairs)
+        expanded.append(terms)
+    return added(expanded)
 
 
 def gradient(equation: Sparse, y: Sparse) -> Sparse:
     """The gradient of an equation at the point y."""
-    result: Sparse = {}
-    for names, coefficient in equation.items():
-        for n, name in enumerate(names):
-            others = prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :])
-            result[name] = result.get(name, 0) + coefficient * others
-    return {name: x for name, x in result.items() if x}
+    return collected(
+        (name, coefficient * prod(y.get((0, *other), 0) for other in names[:n] + names[n + 1 :]))
+        for names, coefficient in equation.items()
+        for n, name in enumerate(names)
+    )
 
 
 # One layer, one orbit ---------------------------------------------------------------------------------------
@@ -357,8 +376,7 @@ class Orbit:
         self.A, self.V = layer.matrix(self.found["A"], layer.d), layer.matrix(self.found["V"], layer.o)
         rows, columns = lines(self.V, 0), lines(self.A, 1)
         self.ranks = rank(rows), rank(columns), rank(rows + columns)
-        stated = tuple(map(integer, array(self.found["ranks"])))
-        require(self.ranks == stated, f"the ranks are {named(self.ranks)}")
+        require(list(self.ranks) == integers(self.found["ranks"]), f"the ranks are {named(self.ranks)}")
         self.y = phi(self.A, self.V)
         require(self.y == layer.point(self.found["y"]), "y is not φ(A, V)")
         self.preimages = self._fiber()
@@ -448,28 +466,19 @@ class Orbit:
         Modulo ε^{2m} an equation of M̄ at p + ε^m v_m + ε^{m+1} v_{m+1} + ... is linear in v_m, ..., v_{2m−1}.
         """
         layer, arc = self.layer, fields(value, "K Q V y")
-        A: Sparse = {}
-        K, Q = (self._rows(layer.matrix(arc[name], layer.a, ANY)) for name in "KQ")
-        for row in K.keys() & Q.keys():
-            WORK.more(len(K[row]) * len(Q[row]))
-            for ((k, p), x), ((b, q), z) in product(K[row].items(), Q[row].items()):
-                A[k, b, p + q] = A.get((k, b, p + q), 0) + x * z
-        A = {place: x for place, x in A.items() if x}
+        K, Q = (layer.matrix(arc[name], layer.a, ANY) for name in "KQ")
+        for matrix in (K, Q):  # if two rows of K are equal, what is in one row of Q could be in either
+            rows: dict[int, set[Any]] = {}
+            for (row, *place), x in matrix.items():
+                rows.setdefault(row, set()).add((*place, x))
+            require(len(set(map(frozenset, rows.values()))) == len(rows), "two rows are equal")
         moving = layer.point(arc["y"], (1, 3 * POWERS))
-        constant_and_moving = phi(A, layer.matrix(arc["V"], layer.o, ANY))
+        constant_and_moving = phi(attention(K, Q), layer.matrix(arc["V"], layer.o, ANY))
         require(bool(moving) and constant_and_moving == self.y | moving, "an arc has another expansion")
         vectors: dict[int, Sparse] = {}
         for (power, *name), x in moving.items():
             vectors.setdefault(power, {})[tuple(name)] = x
         return [vector for power, vector in vectors.items() if power < 2 * min(vectors)]
-
-    def _rows(self, matrix: Sparse) -> dict[int, Sparse]:
-        """The rows of K or Q, which must differ: else what is in one row of the other could be in either."""
-        rows: dict[int, Sparse] = {}
-        for (row, *place), x in matrix.items():
-            rows.setdefault(row, {})[tuple(place)] = x
-        require(len({frozenset(row.items()) for row in rows.values()}) == len(rows), "two rows are equal")
-        return rows
 
 
 def equations(layer: Layer, value: Any) -> Iterable[Sparse]:
@@ -716,28 +725,15 @@ OTHERS = frozenset({
 
 # Learning coefficients --------------------------------------------------------------------------------------
 
-Polynomial = dict[tuple[int, ...], int]
+Polynomial = Sparse
 """Coefficients by monomial, the increasing numbers of its coordinates: {(): 1, (2, 2): −3} is 1 − 3 z_2²."""
 
 
 def times(one: Polynomial, other: Polynomial) -> Polynomial:
     """The product of two polynomials."""
     WORK.more((len(one) + 1) * (len(other) + 1))
-    total: Polynomial = {}
-    for (m, x), (n, y) in product(one.items(), other.items()):
-        name = tuple(sorted(m + n))
-        total[name] = total.get(name, 0) + x * y
-    return {name: x for name, x in total.items() if x}
-
-
-def added(terms: Iterable[Polynomial]) -> Polynomial:
-    """The sum of some polynomials."""
-    total: Polynomial = {}
-    for term in terms:
-        WORK.more(len(term) + 1)
-        for name, x in term.items():
-            total[name] = total.get(name, 0) + x
-    return {name: x for name, x in total.items() if x}
+    pairs = product(one.items(), other.items())
+    return collected((tuple(sorted(m + n)), x * y) for (m, x), (n, y) in pairs)
 
 
 class Germ:
@@ -798,10 +794,7 @@ class Germ:
         require(rank(constants) == len(g), "M(0) has too few independent rows")
         self._directions(a, d, o, K, Q, V, scaled=not apart)
         competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
-        require(
-            [integer(x) for x in array(found["competitors"])] == competitors,
-            f"the competitors are {competitors}",
-        )
+        require(integers(found["competitors"]) == competitors, f"the competitors are {competitors}")
         least, most = min(competitors), competitors.count(min(competitors))
         four, m = 2 * len(free) + 2 * least + len(squares), most
         if not (softmax or self.r_v or self.r_a):
@@ -815,7 +808,7 @@ class Germ:
             one, other = four - 2 * len(mine), 2 * len(mine)
             four, m = min(one, other), most + 1 if one == other else most if one < other else 1
         divisor = gcd(four, 4)
-        stated = [integer(x) for x in array(found["lambda"])]
+        stated = integers(found["lambda"])
         require(stated == [four // divisor, 4 // divisor], f"λ is {four // divisor}/{4 // divisor}")
         require(integer(found["multiplicity"]) == m, f"m is {m}")
         self.value = f"{four // divisor}" + f"/{4 // divisor}" * (divisor < 4)
@@ -823,7 +816,7 @@ class Germ:
 
     def _numbers(self, value: Any) -> list[int]:
         """Numbers of coordinates, from 0."""
-        numbers = [integer(x) for x in array(value)]
+        numbers = integers(value)
         form(all(0 <= x < self.size for x in numbers), "there is no such coordinate")
         return numbers
 
@@ -863,7 +856,7 @@ class Germ:
         rows, columns = lines(at_zero(V), 0), lines(at_zero(A), 1)
         keys, queries = lines(at_zero(K), 0), lines(at_zero(Q), 0)
         found = [*map(rank, (rows, columns, rows + columns, keys, queries, rows + keys))]
-        require([integer(x) for x in array(stated)] == found, f"the ranks are {found}")
+        require(integers(stated) == found, f"the ranks are {found}")
         self.ranks = found
         self.r_v, self.r_a = found[:2]
 
@@ -884,9 +877,19 @@ class Germ:
         require(rank(vectors) == 2 * a * d + o * d, "the coordinates and the motions leave a direction out")
 
 
+def stated(name: str, reason: str, valid: bool | None = True) -> dict[str, Any]:
+    """The verdict on one claim."""
+    return {"id": name, "valid": valid, "reason": reason}
+
+
+def concluded(layer: str, claims: list[dict[str, Any]], flaw: str) -> dict[str, Any]:
+    """The verdict on a certificate, and on each of its claims, of which one must be certified."""
+    flaw = flaw or ("" if any(claim["valid"] for claim in claims) else "nothing is certified")
+    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": claims}
+
+
 def _learned(found: dict[str, Any]) -> dict[str, Any]:
     """The verdict on each point of a certificate of learning coefficients."""
-    text(found["about"])
     d, o, a = (integer(found[name]) for name in ("d", "d_out", "a"))
     form(min(d, o, a) >= 1, "d, d', a are not possible")
     form(o * d * d * (d + 1) // 2 <= COORDINATES and a * d <= COORDINATES, "it is about too large a layer")
@@ -898,13 +901,12 @@ def _learned(found: dict[str, Any]) -> dict[str, Any]:
             r_v, r_a, r, rank_k, rank_q, rank_vk = germ.ranks
             at = f"({r_v},{r_a},{r}), rk K = {rank_k}, rk Q = {rank_q}, rk [V; K] = {rank_vk}"
             reason = f"the learning coefficient is {germ.value}, of multiplicity {germ.multiplicity}"
-            results.append({"id": at, "valid": True, "reason": reason})
-        flaw = "" if results else "nothing is certified"
+            results.append(stated(at, reason))
     except Flaw as error:
         flaw = str(error)
-        results = [{"id": f"point {n}", "valid": False, "reason": flaw} for n in range(1, len(results) + 2)]
+        results = [stated(f"point {n}", flaw, False) for n in range(1, len(results) + 2)]
     layer = f"{found['head']} attention with d = {d}, d' = {o}, a = {a}, t ≥ 2"
-    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
+    return concluded(layer, results, flaw)
 
 
 # Several heads ----------------------------------------------------------------------------------------------
@@ -943,9 +945,7 @@ class HeadsLimit:
         self.y = self.layer.point(found["y"])
         heads = [self._head(record) for record in array(found["heads"])]
         require(len(heads) == self.h, f"there are {len(heads)} heads")
-        total: Sparse = {}
-        for A, V in heads:
-            total = plus(total, phi(A, V))
+        total = added(phi(A, V) for A, V in heads)
         powers = [name[0] for name in total]
         require(min(powers, default=0) >= 0, "what diverges does not cancel")
         limit = {name: x for name, x in total.items() if not name[0]}
@@ -961,14 +961,9 @@ class HeadsLimit:
 
     def _head(self, record: Any) -> tuple[Sparse, Sparse]:
         """A = KᵀQ and V, with powers of ε."""
-        found, powers, A = fields(record, "K Q V"), (-POWERS, POWERS), dict[tuple[Any, ...], int]()
+        found, powers = fields(record, "K Q V"), (-POWERS, POWERS)
         K, Q = (self.layer.matrix(found[name], self.layer.a, powers) for name in "KQ")
-        WORK.more((len(K) + 1) * (len(Q) + 1))
-        for ((row, k, p), x), ((other, b, q), z) in product(K.items(), Q.items()):
-            if row == other:
-                A[k, b, p + q] = A.get((k, b, p + q), 0) + x * z
-        V = self.layer.matrix(found["V"], self.layer.o, powers)
-        return {place: x for place, x in A.items() if x}, V
+        return attention(K, Q), self.layer.matrix(found["V"], self.layer.o, powers)
 
     def _squares(self, record: Any) -> None:
         fields(record, "kind")
@@ -1005,8 +1000,7 @@ class HeadsLimit:
             for i, n in zip(rows, order, strict=True):
                 term = times(term, entry(i, columns[n]))
             terms.append(term)
-        minor = {name: x for name, x in added(terms).items() if x}
-        require([len(set(name)) for name in minor] == [1], "the minor is not a multiple of one cube")
+        require([len(set(name)) for name in added(terms)] == [1], "the minor is not a multiple of one cube")
 
     def _pencil(self, record: Any) -> None:
         found = fields(record, "kind v w A B rows columns")
@@ -1019,7 +1013,7 @@ class HeadsLimit:
         def times_form(linear: Sparse, matrix: Sparse) -> Sparse:
             return phi(matrix, {(1, i, 0): x for (i,), x in linear.items()})
 
-        total = plus(times_form(v, B), times_form(w, A))
+        total = added([times_form(v, B), times_form(w, A)])
         require(total == {name: x for name, x in self.y.items() if name[1] == 1}, "y is not vB + wA")
         used = {i for i, *_ in [*A, *B, *v]}
         require(used <= set(rows), "A, B or v has something in other rows")
@@ -1034,7 +1028,7 @@ class HeadsLimit:
 
     def _places(self, value: Any, size: int) -> list[int]:
         """So many different indices from 1 to d."""
-        numbers = [integer(x) for x in array(value)]
+        numbers = integers(value)
         form(all(1 <= n <= self.layer.d for n in numbers), "there is no such row or column")
         form(len(numbers) == len(set(numbers)) == size, f"there are not {size} different ones")
         return numbers
@@ -1062,7 +1056,6 @@ def determinant(matrix: list[list[int]]) -> int:
 
 def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
     """The verdict on a certificate of a limit of several heads."""
-    text(found["about"])
     layer, flaw, reason = "", "", ""
     try:
         limit = HeadsLimit(found)
@@ -1070,8 +1063,7 @@ def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
         reason = f"confirmed: {limit} is not closed: y is a limit of sums of {limit.h} heads, and none."
     except Flaw as error:
         reason = flaw = str(error)
-    claim = {"id": "agattn.heads-not-closed", "valid": not flaw, "reason": reason}
-    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": [claim]}
+    return concluded(layer, [stated("agattn.heads-not-closed", reason, not flaw)], flaw)
 
 
 # Zeros and limits of deep networks --------------------------------------------------------------------------
@@ -1092,14 +1084,24 @@ def multiplied(one: Jet, other: Jet, modulus: int = 0) -> Jet:
             WORK.more(len(A) * len(B) * len(B[0]) * (1 + (bits >> 7) ** 2))
             C = [[sum(map(int.__mul__, row, column)) for column in zip(*B, strict=True)] for row in A]
             if s | t in result:
-                C = [[*map(int.__add__, *rows)] for rows in zip(result[s | t], C, strict=True)]
+                C = plus(result[s | t], C)
             result[s | t] = [[x % modulus for x in row] for row in C] if modulus else C
     return result
 
 
+def turned(matrix: Matrix) -> Matrix:
+    """The transpose."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
 def transposed(one: Jet) -> Jet:
     """The transposes."""
-    return {s: [list(column) for column in zip(*A, strict=True)] for s, A in one.items()}
+    return {s: turned(A) for s, A in one.items()}
+
+
+def plus(one: Matrix, other: Matrix) -> Matrix:
+    """The sum of two matrices."""
+    return [[*map(int.__add__, *rows)] for rows in zip(one, other, strict=True)]
 
 
 def dense_rank(matrix: Matrix) -> int:
@@ -1123,15 +1125,19 @@ def rank_modulo(matrix: Matrix, p: int) -> int:
     return found
 
 
-def skew(matrix: Matrix) -> bool:
-    """Whether a square matrix is skew-symmetric."""
-    return all(x == -y for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)
-               for x, y in zip(row, column, strict=True))  # fmt: skip
-
-
 def nonzero(matrix: Matrix) -> bool:
     """Whether a matrix is not 0."""
     return any(map(any, matrix))
+
+
+def symmetric(matrix: Matrix) -> Matrix:
+    """Twice the symmetric part of a square matrix."""
+    return plus(matrix, turned(matrix))
+
+
+def skew(matrix: Matrix) -> bool:
+    """Whether a square matrix is skew-symmetric."""
+    return not nonzero(symmetric(matrix))
 
 
 class Deep:
@@ -1171,8 +1177,7 @@ class Deep:
     """
 
     def __init__(self, found: dict[str, Any]) -> None:
-        self.dims = [integer(x) for x in array(found["dims"])]
-        self.ranks = [integer(x) for x in array(found["ranks"])]
+        self.dims, self.ranks = integers(found["dims"]), integers(found["ranks"])
         self.l = len(self.ranks)
         form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
         form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
@@ -1246,12 +1251,10 @@ class Deep:
         M, L = self.virtual(weights)
         at = [m[0] for m in M]
         ones = [i for i, m in enumerate(at) if dense_rank(m) == 1]
-        zero = (
-            not nonzero(L) or not all(map(nonzero, at)) or any(skew(m) for i in ones[:1] for m in at[i + 1 :])
-        )
-        require(
-            ("X" in found) != zero and ("value" in found) != zero, "a zero is none, or is not seen as one"
-        )
+        invisible = any(skew(m) for i in ones[:1] for m in at[i + 1 :])
+        zero = not nonzero(L) or not all(map(nonzero, at)) or invisible
+        seen = ("X" in found) != zero and ("value" in found) != zero
+        require(seen, "a zero is none, or is not seen as one")
         if not zero:
             X = self.matrix(found["X"], self.dims[0], 2)
             y = self.values(weights, {0: X}, range(1, self.l + 1))[0]
@@ -1277,9 +1280,7 @@ class Deep:
         (a, b), (c, d) = one[0]
         (e, f), (g, h) = one[1]
         delta, kappa = a * h + d * e - b * g - c * f, other[0][0][1]
-        require(
-            kappa == integer(record["kappa"]) and delta == integer(record["delta"]), "κ or δ is another one"
-        )
+        require([kappa, delta] == integers([record["kappa"], record["delta"]]), "κ or δ is another one")
         require(kappa * delta != 0, "κδ is 0")
         return (
             f"a limit of functions through rk M_{s} = 1, M_{s + 1} skew-symmetric, is as stated and meets "
@@ -1302,7 +1303,7 @@ class Deep:
         record = fields(found["boundary"], "dimension inputs directions")
         inputs = [self.matrix(X, self.dims[0], 2) for X in array(record["inputs"])]
         places = [(name, i, j) for name, (m, n) in self.shapes.items() for i in range(m) for j in range(n)]
-        numbers = [integer(x) for x in array(record["directions"])]
+        numbers = integers(record["directions"])
         form(all(1 <= x <= len(places) for x in numbers), "there is no such direction")
         columns = []
         for name, i, j in (places[x - 1] for x in numbers):
@@ -1344,9 +1345,6 @@ class Deep:
         def times(A: Matrix, B: Matrix) -> Matrix:
             return multiplied({0: A}, {0: B}, PRIME)[0]
 
-        def turned(A: Matrix) -> Matrix:
-            return [list(column) for column in zip(*A, strict=True)]
-
         blocks: list[Matrix] = []
         for X in inputs:
             states = []
@@ -1359,11 +1357,8 @@ class Deep:
                 for i, j in product(range(len(at)), repeat=2):
                     D = [[row[i] * x % PRIME for x in at[j]] for row in square]
                     for Z, _, left, right in states[n + 1 :]:
-                        one, other = times(turned(D), right), times(left, D)
-                        both = [[*map(int.__add__, *pair)] for pair in zip(one, other, strict=True)]
-                        tail = times(Z, both)
-                        head = times(D, times(turned(Z), right))
-                        D = [[*map(int.__add__, *pair)] for pair in zip(head, tail, strict=True)]
+                        tail = times(Z, plus(times(turned(D), right), times(left, D)))
+                        D = plus(times(D, times(turned(Z), right)), tail)
                     rows.append([x for line in times(L, D) for x in line])
             for c, i in product(range(len(L)), range(len(X))):
                 rows.append([x * (c == e) for e in range(len(L)) for x in X[i]])
@@ -1377,8 +1372,7 @@ class Deep:
         for point in points:
             M, L = self.pair(point)
             require(nonzero(L) and not any(map(skew, M)), "L is 0, or an M_i is skew-symmetric")
-            columns = [list(column) for column in zip(*M[-1], strict=True)]
-            pair = dense_rank(M[-1]) == dense_rank(L) == dense_rank(columns + L) == 1
+            pair = dense_rank(M[-1]) == dense_rank(L) == dense_rank(turned(M[-1]) + L) == 1
             kinds.append(pair or any(dense_rank(m) == 1 for m in M[:-1]))
             low = rank_modulo(self.derivatives(M, L, inputs), PRIME)
             require(low == integer(point["rank"]), f"a differential has rank {low}")
@@ -1404,7 +1398,7 @@ class Deep:
                 N, other = self.pair(fields(value, "M L"))
                 same = M[: i + (not last)] == N[: i + (not last)] and (
                     symmetrized(L, M[i]) == symmetrized(other, N[i]) if last
-                    else other == L and [*map(halved, M[i + 1 :])] == [*map(halved, N[i + 1 :])]
+                    else other == L and [*map(symmetric, M[i + 1 :])] == [*map(symmetric, N[i + 1 :])]
                 )  # fmt: skip
                 require(same, "two weights are not seen to have the same function")
                 rows += self.derivatives(N, other, inputs)
@@ -1417,14 +1411,6 @@ class Deep:
             "1 for an i < l, or rk M_l ≤ 1 and rk L ≤ 1. That it is smooth at all other weights without "
             "skew-symmetric M_i is Theorem 4 of docs/deep-singularities.md, and not checked here"
         )
-
-
-def halved(matrix: Matrix) -> Matrix:
-    """Twice the symmetric part."""
-    return [
-        [x + y for x, y in zip(*rows, strict=True)]
-        for rows in zip(matrix, zip(*matrix, strict=True), strict=True)
-    ]
 
 
 def symmetrized(L: Matrix, M: Matrix) -> list[int]:
@@ -1446,7 +1432,6 @@ DEEP_CLAIMS = {
 
 def _deep(found: dict[str, Any]) -> dict[str, Any]:
     """The verdict on each claim of a certificate about a deep network."""
-    text(found["about"])
     names = [name for name, key in DEEP_CLAIMS.items() if key in found]
     form("limit" in found or "boundary" not in found, "a key is missing: limit")
     network, results, flaw = Deep(found), [], ""
@@ -1464,12 +1449,11 @@ def _deep(found: dict[str, Any]) -> dict[str, Any]:
                 see = {"limit": network.outside, "boundary": network.boundary}
                 see |= {"critical": network.critical, "singular": network.singular}
                 said = see[DEEP_CLAIMS[name]](found)
-            results.append({"id": name, "valid": True, "reason": f"confirmed: {said}."})
-        flaw = "" if results else "nothing is certified"
+            results.append(stated(name, f"confirmed: {said}."))
     except Flaw as error:
         flaw = str(error)
-        results = [{"id": name, "valid": False, "reason": flaw} for name in names]
-    return {"valid": not flaw, "flaw": flaw, "layer": str(network), "claims": results}
+        results = [stated(name, flaw, False) for name in names]
+    return concluded(str(network), results, flaw)
 
 
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
@@ -1479,20 +1463,17 @@ def described(result: Mapping[str, Any]) -> str:
     """What :func:`check` found, for people: a line for each claim, or one that names the flaw."""
     if not result["valid"]:
         return f"NOT VALID: {result['flaw']}."
-    width = max(len(claim["id"]) for claim in result["claims"])
+    names = {claim["id"] for claim in result["claims"]}
+    width = max(map(len, names))
     said = [f"{c['id']:{width}}  {WORDS[c['valid']]:11}  {c['reason']}" for c in result["claims"]]
-    left = sorted(CLAIMS.keys() - {claim["id"] for claim in result["claims"]})
-    if {claim["id"] for claim in result["claims"]} <= DEEP_CLAIMS.keys():
-        said += ["", f"About {result['layer']}. What is taken from a page of docs/ is not checked here."]
-        return "\n".join([*said, "The certificate is valid."])
-    if len(left) == len(CLAIMS):  # it is about points, or about networks
-        points = all(claim["id"] not in OTHERS for claim in result["claims"])
-        legend = "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]" if points else ""
-        said += ["", f"About {result['layer']}{legend}."]
-        return "\n".join([*said, "The certificate is valid."])
-    said += ["", f"About {result['layer']}; a stands for min(a, d), and (r_V, r_A, r) for a stratum."]
-    said += [f"Nothing is said of {', '.join(left)}."] if left else []
-    return "\n".join([*said, "The certificate is valid."])
+    left = sorted(CLAIMS.keys() - names)
+    legend = "; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
+    legend += f"\nNothing is said of {', '.join(left)}." if left else ""
+    if names <= DEEP_CLAIMS.keys():
+        legend = ". What is taken from a page of docs/ is not checked here."
+    elif len(left) == len(CLAIMS):  # it is about points, or about networks
+        legend = "." if names & OTHERS else "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
+    return "\n".join([*said, "", f"About {result['layer']}{legend}", "The certificate is valid."])
 
 
 def check(document: Any) -> dict[str, Any]:
@@ -1512,19 +1493,14 @@ def check(document: Any) -> dict[str, Any]:
     agattn.checker.UnreadableError: a key is missing: about, d, d_out, a, dimension, strata, claims
     """
     document = read(document) if isinstance(document, str | os.PathLike) else document
-    if not (isinstance(document, Mapping) and document.get("format") in (FORMAT, LEARNING, HEADS, DEEP)):
+    if not (isinstance(document, Mapping) and document.get("format") in [*FORMATS]):
         raise UnreadableError(f"it is not a certificate of the format {FORMAT!r}")
     WORK.done = 0
+    verdict, required, optional = FORMATS[document["format"]]
     try:
-        if document["format"] == LEARNING:
-            return _learned(fields(dict(document), "format about d d_out a head points"))
-        if document["format"] == HEADS:
-            return _not_closed(fields(dict(document), "format about d d_out a h y heads obstruction"))
-        if document["format"] == DEEP:
-            return _deep(
-                fields(dict(document), "format about dims ranks", "zeros limit boundary critical singular")
-            )
-        return _checked(fields(dict(document), "format about d d_out a dimension strata claims"))
+        found = fields(dict(document), f"format about {required}", optional)
+        text(found["about"])
+        return verdict(found)
     except UnreadableError:
         raise
     except MALFORMED as error:
@@ -1533,7 +1509,6 @@ def check(document: Any) -> dict[str, Any]:
 
 def _checked(found: dict[str, Any]) -> dict[str, Any]:
     """The verdict on each claim of a certificate, all of which are read before anything is computed."""
-    text(found["about"])
     records = [_record(record) for record in array(found["claims"])]
     names = [record["id"] for record in records]
     form(len(set(names)) == len(names), "a claim occurs twice")
@@ -1542,13 +1517,10 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
         facts = Facts(found)
         layer = f"{facts.layer}, t ≥ 2"
         results = [_claim(facts, record) for record in records]
-        flaw = "" if any(result["valid"] for result in results) else "nothing is certified"
     except Flaw as error:
         flaw = str(error)
-        results = [
-            {"id": record["id"], "valid": False, "reason": flaw} for record in records if "verdict" in record
-        ]
-    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": results}
+        results = [stated(record["id"], flaw, False) for record in records if "verdict" in record]
+    return concluded(layer, results, flaw)
 
 
 def _record(record: Any) -> dict[str, Any]:
@@ -1564,7 +1536,7 @@ def _record(record: Any) -> dict[str, Any]:
     form(name in CLAIMS, f"{name} is not a claim that can be certified")
     found = fields(record, "id verdict fails_at" + (" degree" if name == "agattn.degree" else ""))
     form(found["verdict"] in ("confirmed", "refuted"), f"{name} has no verdict")
-    found["fails_at"] = [tuple(map(integer, array(ranks))) for ranks in array(found["fails_at"])]
+    found["fails_at"] = [tuple(integers(ranks)) for ranks in array(found["fails_at"])]
     return found
 
 
@@ -1575,7 +1547,7 @@ def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
         why = "no proof of it by finitely many integers is known here" if name in OTHERS else (
             "there is none in the file" if CLAIMS[name].applies(facts.layer)
             else f"its hypotheses fail for {facts.layer}")  # fmt: skip
-        return {"id": name, "valid": None, "reason": f"not certified: {why}"}
+        return stated(name, f"not certified: {why}", None)
     claim = CLAIMS[name]
     require(claim.applies(facts.layer), f"{name} does not apply to {facts.layer}")
     fails = claim.fails(facts)
@@ -1584,9 +1556,7 @@ def _claim(facts: Facts, record: dict[str, Any]) -> dict[str, Any]:
     require(record["verdict"] == verdict, f"{name} is {verdict}")
     if "degree" in record:
         require(integer(record["degree"]) == facts.degree(), f"the degree is {facts.degree()}")
-    return {
-        "id": name, "valid": True, "reason": f"{verdict}: {claim.statement(facts)}.{_where(facts, fails)}"
-    }  # fmt: skip
+    return stated(name, f"{verdict}: {claim.statement(facts)}.{_where(facts, fails)}")
 
 
 def _where(facts: Facts, fails: list[Ranks]) -> str:
@@ -1596,6 +1566,15 @@ def _where(facts: Facts, fails: list[Ranks]) -> str:
     spaces = [(f"≥ {lower}" if lower < upper else f"{lower}") for lower, upper in map(facts.space, fails)]
     there = f"dim M̄ = {facts.dimension} and dim T_p M̄ = {', '.join(spaces)}".replace("= ≥", "≥")
     return f" It fails at {', '.join(map(named, fails))}. There {there}."
+
+
+#: For each format what gives the verdict, and the keys beside "format" and "about": required and optional.
+FORMATS: Mapping[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str, str]] = {
+    FORMAT: (_checked, "d d_out a dimension strata claims", ""),
+    LEARNING: (_learned, "d d_out a head points", ""),
+    HEADS: (_not_closed, "d d_out a h y heads obstruction", ""),
+    DEEP: (_deep, "dims ranks", "zeros limit boundary critical singular"),
+}
 
 
 # The command ------------------------------------------------------------------------------------------------
