@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 import flint
@@ -24,6 +25,17 @@ def rational(x: Any) -> flint.fmpq:
 def fraction(x: Any) -> Fraction:
     """A FLINT rational as a Fraction."""
     return Fraction(int(x.p), int(x.q))
+
+
+def primitive(numbers: Sequence[Any]) -> list[int]:
+    """The coprime integers that are a positive multiple of rational numbers; zeros for zeros.
+
+    >>> primitive([Fraction(1, 2), Fraction(-1, 3), 0])
+    [3, -2, 0]
+    """
+    whole = list(map(int, rational_matrix([numbers], len(numbers)).numer_denom()[0].entries()))
+    divisor = gcd(*whole) or 1
+    return [x // divisor for x in whole]
 
 
 def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
@@ -106,5 +118,26 @@ def integer_kernel(matrix: flint.fmpq_mat) -> list[list[int]]:
     >>> integer_kernel(flint.fmpq_mat(1, 2, [2, 1]))
     [[-1, 2]]
     """
-    cleared = (flint.fmpq_mat([vector]).numer_denom()[0] for vector in kernel_basis(matrix))
-    return [list(map(int, vector.entries())) for vector in cleared]
+    return list(map(primitive, kernel_basis(matrix)))
+
+
+def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
+    """A basis of all integer vectors in the row space of a matrix of full row rank.
+
+    >>> saturate(flint.fmpz_mat([[2, 0, 4]]))
+    [1, 0, 2]
+    """
+    # If H is the Hermite form of the columns, the rows of H⁻ᵀB generate all integer vectors.
+    columns = rows.transpose()
+    hermite = flint.fmpz_mat(columns.hnf().tolist()[: rows.nrows()])
+    return (flint.fmpq_mat(columns) * flint.fmpq_mat(hermite).inv()).numer_denom()[0].transpose()
+
+
+def short_basis(rows: flint.fmpz_mat) -> list[list[int]]:
+    """The same after lattice reduction, the shortest first.
+
+    >>> short_basis(flint.fmpz_mat([[2, 0, 4], [5, 1, 11]]))
+    [[0, 1, 1], [1, -1, 1]]
+    """
+    vectors = [[int(x) for x in row] for row in saturate(rows).lll().tolist()]
+    return sorted(vectors, key=lambda vector: sum(x * x for x in vector))

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from math import gcd, lcm
+from math import lcm
 from typing import Any
 
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import fraction, kernel_basis
+from agattn.algebra.echelon import kernel_basis, primitive
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     RowSpace,
@@ -96,8 +96,7 @@ def homogeneous_weights(
         for variable, exponent in relation:
             row[variable] = exponent % p
     space = RowSpace(variables, p)
-    for start in range(0, len(rows), 512):
-        space.add(rows[start : start + 512])
+    space.add(rows)
     kernel = space.kernel()
     fractions = {r: rational_number(int(r), p) for r in np.unique(kernel)}
     scale = lcm(*(x.denominator for x in fractions.values() if x is not None))
@@ -150,8 +149,5 @@ def positive_grading(polynomials: Iterable[Polynomial]) -> tuple[int, ...]:
         weights += projection * flint.fmpq_mat(n, 1, raised)
         raised = [int(x <= 0) for x in weights.entries()]
         if not any(raised):
-            exact = [fraction(x) for x in weights.entries()]
-            scale = lcm(*(x.denominator for x in exact))
-            whole = [int(x * scale) for x in exact]
-            return tuple(x // gcd(*whole) for x in whole)
+            return tuple(primitive(weights.entries()))
     return ()

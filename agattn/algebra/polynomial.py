@@ -21,12 +21,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import gcd, lcm
 from typing import Any, NamedTuple
 
 import flint
 
-from agattn.algebra.echelon import fraction
+from agattn.algebra.echelon import fraction, primitive
 
 Exponents = tuple[int, ...]
 Coefficient = Fraction | int
@@ -168,9 +167,8 @@ class Polynomial:
         """Over ℚ: the multiple with coprime integer coefficients and a positive leading one (degrevlex)."""
         if self.ring.characteristic or not self:
             return self
-        coefficients = [fraction(c) for c in self._poly.coeffs()]
-        scale = Fraction(lcm(*(c.denominator for c in coefficients)))
-        scale /= gcd(*(int(c * scale) for c in coefficients))
+        coefficients = self._poly.coeffs()
+        scale = fraction(primitive(coefficients)[0] / coefficients[0])
         return self * (scale if coefficients[0] > 0 else -scale)
 
     def factors(self) -> list[tuple[Polynomial, int]]:

@@ -41,6 +41,7 @@ WORD_BITS = 23
 _HALF = 1 << 15
 _CHUNK = 128
 _LEAF = 16
+_ROWS = 512
 _CACHE = 1 << 14
 
 
@@ -140,6 +141,21 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     return total
 
 
+def inverses(a: Any, p: int) -> NDArray[np.int64]:
+    """The inverses modulo p of an array of residues, their powers p − 2; 0 for 0.
+
+    >>> inverses(np.array([0, 1, 3]), 7)
+    array([0, 1, 5])
+    """
+    power = np.asarray(a, dtype=np.int64)
+    result = np.ones_like(power)
+    for bit in reversed(f"{p - 2:b}"):
+        if bit == "1":
+            result = result * power % p
+        power = power * power % p
+    return result
+
+
 def hadamard(a: Residues, b: Residues | np.float64, p: int) -> Residues:
     """The entrywise product modulo p, broadcast."""
     if p < 1 << WORD_BITS:
@@ -219,8 +235,17 @@ class RowSpace:
         """The rank of all rows added so far."""
         return len(self.columns)
 
-    def add(self, rows: Residues) -> int:
+    def add(self, rows: Any) -> int:
         """Add rows, of shape (anything, columns) with entries in [0, p), and return the rank so far."""
+        # A few rows usually hold all pivots; of the others products show what they add.
+        for start in range(0, len(rows), _ROWS):
+            if len(self._free):
+                self._add(rows[start : start + _ROWS].astype(np.float64, copy=False), self._added + start)
+        self._added += len(rows)
+        return self.rank
+
+    def _add(self, rows: Residues, number: int) -> None:
+        """Add rows, counted from a number on."""
         p, new = self.p, rows
         if self.rank:
             new = reduce(rows[:, self._free] - matmul(rows[:, self.columns], self._basis, p), p)
@@ -239,11 +264,9 @@ class RowSpace:
                 basis = reduce(basis - matmul(self._basis[:, space.columns], space._basis, p), p)
             self._basis = np.concatenate([basis, space._basis])
             self.columns += self._free[space.columns].tolist()
-            self.rows += (self._added + places[space.rows]).tolist()
+            self.rows += (number + places[space.rows]).tolist()
             self._free = self._free[space._free]
             self.value = self.value * space.value % p
-        self._added += len(rows)
-        return self.rank
 
     def minor(self) -> Minor:
         """A nonzero minor of maximal size."""
@@ -302,12 +325,8 @@ def nonzero_minor(matrix: Residues, p: int) -> Minor:
     >>> nonzero_minor(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), 8388593)
     Minor(rows=(0, 2), columns=(0, 1), value=1, modulus=8388593)
     """
-    n = matrix.shape[1]
-    space = RowSpace(n, p)
-    # A few rows usually hold all pivots; of the others one product shows what they add.
-    for block in (matrix[: 2 * n], matrix[2 * n :]):
-        if space.rank < n:
-            space.add(block)
+    space = RowSpace(matrix.shape[1], p)
+    space.add(matrix)
     return space.minor()
 
 

@@ -50,6 +50,7 @@ from agattn.algebra.residues import (
     RowSpace,
     chance_of_dividing,
     hadamard,
+    inverses,
     nonzero_minor,
     random_prime,
     random_primes,
@@ -429,7 +430,7 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
             continue
         pivot = candidates[live].argmax(axis=1)
         row = equations[live, pivot]
-        row = hadamard(row, _inverses(row[:, column], p)[:, None], p)
+        row = hadamard(row, inverses(row[:, column], p)[:, None].astype(np.float64), p)
         below = equations[live]
         below = reduce(below - hadamard(below[:, :, column, None], row[:, None, :], p), p)
         below[np.arange(len(live)), pivot] = row
@@ -442,16 +443,6 @@ def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
         kernel[np.arange(len(others)), others] = 1
         kernel[:, columns] = (-system[np.ix_(rows[columns], others)].T) % p
         yield number, kernel
-
-
-def _inverses(a: Residues, p: int) -> Residues:
-    """The inverses modulo p < 2²³ of residues that are not 0: their powers p − 2."""
-    power, result = a, np.ones_like(a)
-    for bit in reversed(bin(p - 2)[2:]):
-        if bit == "1":
-            result = result * power % p
-        power = power * power % p
-    return result
 
 
 def _families(

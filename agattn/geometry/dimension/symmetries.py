@@ -27,8 +27,6 @@ from agattn.architectures import Acted, Architecture, draw_parameters
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.dimension.formulas import Bound
 
-_BLOCK = 512
-
 Parameters = Mapping[str, Residues]
 
 
@@ -71,8 +69,7 @@ def symmetry_bound(
     if further is not None:
         tangents = np.concatenate([tangents, further(parameters, p)])
     space = RowSpace(tangents.shape[1], p)
-    for start in range(0, len(tangents), _BLOCK):
-        space.add(tangents[start : start + _BLOCK])
+    space.add(tangents)
     reason = "the parameters, minus the rank of the symmetries' tangent vectors"
     return Bound(architecture.parameters - space.rank, reason)
 

@@ -31,7 +31,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
-from agattn.algebra.echelon import independent_columns, kernel_basis
+from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
@@ -76,8 +76,7 @@ class Equation:
         cls, monomials: Iterable[Monomial], vector: Sequence[Any], kind: type[SingleLayer]
     ) -> Equation:
         """The primitive equation with coefficients proportional to a vector of FLINT rationals."""
-        integers = flint.fmpq_mat([vector]).numer_denom()[0].tolist()[0]
-        terms = {monomial: int(x) for monomial, x in zip(monomials, integers, strict=True) if x}
+        terms = {monomial: x for monomial, x in zip(monomials, primitive(vector), strict=True) if x}
         return cls(terms, kind).primitive()
 
     @classmethod

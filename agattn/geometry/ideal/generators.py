@@ -18,12 +18,12 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import Partition, module_name
-from agattn.algebra.echelon import independent_columns
+from agattn.algebra.echelon import independent_columns, short_basis
 from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.ideal.equations import Equation, coefficient_matrix, equations_of_weight, relations
-from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants, saturate
+from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
 from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, divisors, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
@@ -66,8 +66,7 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
     rows = [_expand(tensor, space) for tensor in (*tensors, *products)]
     monomials = dict.fromkeys(monomial for terms in rows for monomial in terms)
     entries = coefficient_matrix(rows).tolist()
-    basis = saturate(flint.fmpz_mat(entries[: len(tensors)])).lll().tolist()
-    short = sorted(basis, key=lambda vector: sum(int(x) ** 2 for x in vector))
+    short = short_basis(flint.fmpz_mat(entries[: len(tensors)]))
     chosen = _modulo(entries[len(tensors) :], short)
     if len(chosen) != wanted:
         name = module_name(space.shape)

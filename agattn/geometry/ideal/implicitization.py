@@ -37,18 +37,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import lcm, log2
+from math import log2
 from typing import Any
 
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon
+from agattn.algebra.echelon import echelon, primitive, short_basis
 from agattn.algebra.polynomial import Polynomial
-from agattn.algebra.residues import RowSpace, random_prime, rational_number
+from agattn.algebra.residues import RowSpace, inverses, random_prime, rational_number
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.isotypic import saturate
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 
@@ -350,8 +349,7 @@ class Implicitization:
         rows[outside] -= rows[outside[first]][group]
         rows = rows[rows.any(axis=1)] % self.prime
         space = RowSpace(width, self.prime)
-        for start in range(0, len(rows), width):
-            space.add(rows[start : start + width].astype(float))
+        space.add(rows)
         return rows[sorted(space.rows)]
 
     def pieces(self, last: int) -> Iterator[GradedPiece]:
@@ -426,18 +424,15 @@ class Implicitization:
             modulus *= p
         kernel = np.zeros((len(free), len(order)), dtype=object)
         for row, numbers in enumerate(rational):
-            scale = lcm(*(x.denominator for x in numbers))
-            kernel[row, free[row]] = scale
-            kernel[row, pivots] = [-int(x * scale) for x in numbers]
+            kernel[row, [free[row], *pivots]] = primitive([1, *(-x for x in numbers)])
         vectors = kernel.tolist()
         if kernel.size <= _REDUCED:
-            short = saturate(flint.fmpz_mat(vectors)).lll().tolist()
-            vectors = sorted([[int(x) for x in row] for row in short], key=lambda v: sum(x * x for x in v))
+            vectors = short_basis(flint.fmpz_mat(vectors))
         if known := len(block.lower):
             space = RowSpace(block.lower.shape[1], self.prime)
             rows = np.zeros((len(vectors), block.lower.shape[1]))
             rows[:, block.places] = [[x % self.prime for x in vector] for vector in vectors]
-            space.add(block.lower.astype(float))
+            space.add(block.lower)
             space.add(rows)
             vectors = [vectors[row - known] for row in sorted(space.rows) if row >= known]
         assert len(vectors) == block.count
@@ -545,7 +540,7 @@ class Generators:
             values[[columns[m] for m in row]] = list(row.values())
         p = self.image.prime
         space = RowSpace(len(columns), p)
-        space.add((matrix % p).astype(float))
+        space.add(matrix % p)
         others = sorted(set(range(len(columns) - len(last))) - set(space.columns))
         # A new generator without a place here is a monomial that no product has.
         if space.rank + len(others) + len(last) != len(columns) or len(others) > block.count:
@@ -615,21 +610,10 @@ def _invertible(stack: IntArray, p: int) -> Any:
         pivot = a[:, j, j]
         good &= pivot != 0
         if j + 1 < a.shape[1]:
-            factors = a[:, j + 1 :, j] * _inverses(pivot, p)[:, None] % p
+            factors = a[:, j + 1 :, j] * inverses(pivot, p)[:, None] % p
             a[:, j + 1 :, j + 1 :] -= factors[:, :, None] * a[:, None, j, j + 1 :] % p
             a[:, j + 1 :, j + 1 :] %= p
     return good
-
-
-def _inverses(values: IntArray, p: int) -> IntArray:
-    """Inverses modulo p, of 0 too."""
-    result, power, exponent = np.ones_like(values), values % p, p - 2
-    while exponent:
-        if exponent & 1:
-            result = result * power % p
-        power = power * power % p
-        exponent >>= 1
-    return result
 
 
 def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -640,7 +624,7 @@ def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
     m, n = matrix.shape
     if matrix.size > _SMALL:
         space = RowSpace(n, p)
-        space.add(matrix.astype(float))
+        space.add(matrix)
         pivots = np.array(sorted(space.columns), dtype=np.int64)
         free = np.setdiff1d(np.arange(n), pivots)
         return pivots, free, (-space.kernel()[:, pivots].astype(np.int64)) % p

@@ -41,7 +41,7 @@ from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import independent_columns
+from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
@@ -349,7 +349,7 @@ def _context_syzygies(d: int) -> Iterator[Polynomial]:
     values = [_integers(minor) for minor in all_minors(_multiplication(d, range(d)), d)]
     minors = list(all_minors(_flattening(d), d))
     for relation in relations(values):
-        yield _sum((m * int(x) for m, x in zip(minors, _cleared(relation), strict=True) if x), d)
+        yield _sum((m * x for m, x in zip(minors, primitive(relation), strict=True) if x), d)
 
 
 def _veronese(d: int, r: int) -> Iterator[Polynomial]:
@@ -450,10 +450,6 @@ def _lie_images(d: int, cubic: Sequence[Any]) -> list[list[Any]]:
 
 def _integers(polynomial: Polynomial) -> dict[Any, int]:
     return {key: int(x) for key, x in polynomial.terms.items()}
-
-
-def _cleared(vector: Sequence[flint.fmpq]) -> list[int]:
-    return [int(x) for x in flint.fmpq_mat([vector]).numer_denom()[0].tolist()[0]]
 
 
 def _basis(polynomials: Iterable[Polynomial], kind: type[SingleLayer] = SingleLayer) -> list[Equation]:

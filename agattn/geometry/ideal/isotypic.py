@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from itertools import product
-from math import gcd
 
 import flint
 import numpy as np
@@ -44,7 +43,7 @@ from agattn.algebra.characters import (
     module_name,
     partitions,
 )
-from agattn.algebra.echelon import independent_columns
+from agattn.algebra.echelon import independent_columns, primitive, saturate
 from agattn.algebra.rank import proved_rank
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
@@ -234,18 +233,6 @@ def pair_invariants(nu: Partition) -> FloatArray:
     return np.array(saturate(_integers(basis)).tolist(), dtype=object).astype(np.float64)
 
 
-def saturate(rows: flint.fmpz_mat) -> flint.fmpz_mat:
-    """A basis of all integer vectors in the row space of a matrix of full row rank.
-
-    >>> saturate(flint.fmpz_mat([[2, 0, 4]]))
-    [1, 0, 2]
-    """
-    # If H is the Hermite form of the columns, the rows of H⁻ᵀB generate all integer vectors.
-    columns = rows.transpose()
-    hermite = flint.fmpz_mat(columns.hnf().tolist()[: rows.nrows()])
-    return (flint.fmpq_mat(columns) * flint.fmpq_mat(hermite).inv()).numer_denom()[0].transpose()
-
-
 @cache
 def outer_exchange(lam: Partition, mu: Partition, i: int, both: bool = True) -> FloatArray:
     """The transposed matrix of (i i+1) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
@@ -311,6 +298,7 @@ def _integers(rows: FloatArray) -> flint.fmpz_mat:
 def _kernel(image: FloatArray, tensors: FloatArray) -> FloatArray:
     """The combinations of ``tensors`` for a basis of the linear relations among ``image``."""
     relations, nullity = _gram(image).nullspace()
-    vectors = [[int(x) for x in vector] for vector in relations.transpose().tolist()[:nullity]]
-    primitive = [[x // gcd(*vector) for x in vector] for vector in vectors]
-    return _exact(np.tensordot(np.array(primitive).reshape(nullity, len(tensors)) * 1.0, tensors, axes=1))
+    vectors = _exact(
+        np.array(list(map(primitive, relations.transpose().tolist()[:nullity])), dtype=np.float64)
+    )
+    return _exact(np.tensordot(vectors.reshape(nullity, len(tensors)), tensors, axes=1))

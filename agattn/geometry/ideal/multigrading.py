@@ -21,18 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
-from math import gcd, lcm, prod
+from math import lcm
 from typing import Any, TypeAlias
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.algebra.echelon import echelon, independent_columns, kernel_basis
+from agattn.algebra.echelon import echelon, independent_columns, kernel_basis, primitive, saturate
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
-from agattn.architectures.protocol import symmetry_tangents
-from agattn.geometry.ideal.isotypic import saturate
+from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -55,12 +54,11 @@ class MapArrays:
         polynomials: the f_k for the labels; nothing below concerns the others.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
-        architecture, shapes, symmetries: whose parameters these are, their shapes, and known symmetries.
+        architecture: whose parameters these are.
     """
 
     def __init__(self, source: CoefficientMap, seed: int = 0) -> None:
         self.architecture = source.architecture
-        self.shapes, self.symmetries = self.architecture.shapes, self.architecture.symmetries
         self.random = np.random.default_rng(seed)
         self._parameters = len(source.ring)
         self.polynomials = [f for f in source.polynomials if f]
@@ -101,8 +99,7 @@ class MapArrays:
         while True:
             p = random_prime(self.random)
             space = RowSpace(self._parameters, p)
-            for start in range(0, len(rows), 512):
-                space.add(np.remainder(rows[start : start + 512], p).astype(float))
+            space.add(rows % p)
             chosen = flint.fmpq_mat(
                 flint.fmpz_mat(space.rank, self._parameters, rows[space.rows].ravel().tolist())
             )
@@ -164,11 +161,8 @@ class MapArrays:
 
     def _unit_blocks(self) -> Iterator[dict[int, int]]:
         """Square blocks of parameters on which a known symmetry acts from one side, as unit matrices."""
-        start, numbers = 0, {}
-        for name, shape in self.shapes.items():
-            numbers[name] = np.arange(start, start + prod(shape)).reshape(shape)
-            start += prod(shape)
-        for symmetry in self.symmetries:
+        numbers = as_parameters(self.architecture, np.arange(self._parameters))
+        for symmetry in self.architecture.symmetries:
             for acted in symmetry.on:
                 if acted.axis is not None:
                     part = np.moveaxis(numbers[acted.parameter][acted.index], acted.axis, 0)
@@ -180,10 +174,7 @@ class MapArrays:
         """The rank of the tangent vectors of orbits in the directions of the fixed parameters."""
         point = theta.copy()
         point[list(fixed)] = list(fixed.values())
-        start, arrays = 0, {}
-        for name, shape in self.shapes.items():
-            arrays[name] = point[start : start + prod(shape)].reshape(shape).astype(float)
-            start += prod(shape)
+        arrays = as_parameters(self.architecture, point.astype(float))
         rows = np.concatenate([
             symmetry_tangents(self.architecture, arrays, p),
             hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
@@ -267,12 +258,9 @@ class MapArrays:
 
     def _exchanges(self) -> Iterator[IntArray]:
         """Exchanges of two neighbouring indices along axes of one size, few axes at a time first."""
-        numbers: dict[str, IntArray] = {}
+        numbers = as_parameters(self.architecture, np.arange(self._parameters))
         axes: dict[int, list[tuple[str, int]]] = {}
-        start = 0
-        for name, shape in self.shapes.items():
-            numbers[name] = np.arange(start, start + prod(shape)).reshape(shape)
-            start += prod(shape)
+        for name, shape in self.architecture.shapes.items():
             for axis, size in enumerate(shape):
                 axes.setdefault(size, []).append((name, axis))
         tried = 0
@@ -287,7 +275,7 @@ class MapArrays:
                         moved = dict(numbers)
                         for name, axis in chosen:
                             moved[name] = moved[name].take(order, axis=axis)
-                        yield np.concatenate([moved[name].ravel() for name in self.shapes])
+                        yield np.concatenate([moved[name].ravel() for name in moved])
 
     def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
         """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""
@@ -329,11 +317,8 @@ def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], lis
     rational = flint.fmpq_mat(matrix)
     found = []
     for vector in kernel_basis(rational):
-        values = (
-            flint.fmpq_mat([[x * s for x, s in zip(vector, scales, strict=True)]]).numer_denom()[0].entries()
-        )
-        divisor = gcd(*map(int, values))
-        found.append({place: int(x) // divisor for place, x in enumerate(values) if x})
+        values = primitive([x * s for x, s in zip(vector, scales, strict=True)])
+        found.append({place: x for place, x in enumerate(values) if x})
     return echelon(rational)[1], found
 
 
