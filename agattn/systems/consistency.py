@@ -26,7 +26,7 @@ from typing import Any, cast
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix, rational_rank
+from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
@@ -58,8 +58,6 @@ _LARGE_PRIME = 10_000
 _DEGREES = 4
 _MONOMIALS = 2_000
 
-Coordinates = Mapping[Any, Any]
-
 
 def check_answer(answer: Answer) -> None:
     """Refuse an answer that cannot be right.
@@ -84,13 +82,22 @@ def _between(low: int, name: str, value: int, high: int) -> None:
     _demand(low <= value <= high, f"{name} is {value}; it must be {allowed}")
 
 
+def _is_exact(answer: Answer) -> bool:
+    """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
+    return not answer.problem.characteristic
+
+
+def _at(answer: Answer, label: object, *names: str) -> list[int]:
+    """Integer results for one point or item."""
+    return [answer.integers[f"{name}@{label}"] for name in names]
+
+
 # The variety ------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
-def _dimension(layer: SingleLayer) -> tuple[int, int]:
+def _dimension(architecture: Architecture) -> tuple[int, int]:
     """Bounds of dim M̄ from both sides; they meet for all layers of moderate size."""
-    found = dimension(layer.as_network(), force=True)
+    found = dimension(architecture, force=True)
     return found.lower_bound, found.upper_bound
 
 
@@ -107,81 +114,104 @@ def _check_dimension(layer: SingleLayer, value: int) -> None:
     _between(low, "the dimension", value, high)
 
 
-def _random_points(layer: SingleLayer) -> Iterator[Coordinates]:
+def _random_points(layer: SingleLayer) -> Iterator[list[Any]]:
     """Three points of M with integer coordinates."""
     random = np.random.default_rng(0)
     rows = (layer.alpha, layer.alpha, layer.d_out)
     for _ in range(3):
         K, Q, V = (random.integers(-9, 10, (n, layer.d)).astype(object) for n in rows)
-        yield dict(zip(coordinates(layer), coefficients(layer, K.T @ Q, V), strict=True))
+        yield list(coefficients(layer, K.T @ Q, V))
 
 
-def _rank_one_points(layer: SingleLayer) -> Iterator[Coordinates]:
+def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
     """Three points h ⊗ q ⊗ lm with integer coordinates."""
     random = np.random.default_rng(0)
     for _ in range(3):
         h, q, l, m = (
             random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
         )
-        yield {
-            (c, b, i, k): h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
+        yield [
+            h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
             for c, b, i, k in coordinates(layer)
-        }
+        ]
 
 
-def _check_forms(dim: int, degree: int, forms: Sequence[Polynomial], size: int) -> None:
-    """The dimension and degree of a cone against generators of its ideal.
+def _gradients(answer: Answer, points: Iterable[Sequence[Any]], where: object) -> int:
+    """The largest rank of the gradients of equations at some points, at which all of them must vanish."""
+    forms, ranks = answer.polynomials["generators"], [0]
+    for point in points:
+        for f in forms:
+            _demand(not f(*point), f"the engine's equation {f.macaulay2()[:80]} does not vanish on {where}")
+        ranks.append(_gradient_rank(forms, point, answer.problem.characteristic))
+    return max(ranks)
 
-    The codimension is at most the number m of generators, and the degree at most the product of the largest
-    of their degrees (Bézout), equal to it where m is the codimension.
-    """
+
+def _gradient_rank(forms: Sequence[Polynomial], point: Sequence[Any], p: int) -> int:
+    """The rank of the gradients of polynomials at a point."""
+    if not forms:
+        return 0
+    gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in forms]
+    if p:
+        return int(flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank())
+    return int(rational_matrix(gradients, len(point)).rank())
+
+
+def _check_homogeneous(forms: Iterable[Polynomial]) -> None:
     for f in forms:
         degrees = {sum(exponents) for exponents in f.terms}
         _demand(len(degrees) == 1 and 0 not in degrees, f"{f.macaulay2()[:80]} is no form of positive degree")
+
+
+def _check_degree(dim: int, degree: int, forms: Sequence[Polynomial], size: int, cone: bool = True) -> None:
+    """The dimension and degree of a variety against generators of its ideal.
+
+    The codimension is at most the number m of generators, and the degree at most the product of the largest
+    of their degrees (Bézout), equal to it for a cone where m is the codimension.
+    """
     codimension = size - dim
     _between(0, "the codimension", codimension, min(size, len(forms)))
     bezout = prod(sorted((f.degree() for f in forms), reverse=True)[:codimension])
-    complete = codimension == len(forms)
+    complete = cone and codimension == len(forms)
     _between(bezout if complete else 1, "the degree", degree, bezout)
 
 
-def _check_variety(answer: Answer, points: Iterable[Coordinates]) -> None:
-    """Dimension and degree of a variety against its equations.
+def _check_variety(answer: Answer, gradients: int, size: int, cone: bool = True) -> None:
+    """Dimension and degree of an irreducible variety against its equations and the rank of their gradients.
 
-    At a general point the gradients have the codimension as rank, since the ideal is prime. The degree is
-    above the codimension in the linear span of the variety, which is irreducible (Harris, *Algebraic
-    Geometry*, Proposition 18.9).
+    At a general point the gradients have the codimension as rank, since the ideal is prime. The degree of a
+    cone is above the codimension in its linear span (Harris, *Algebraic Geometry*, Proposition 18.9).
     """
-    layer, p = answer.problem.layer, answer.problem.characteristic
-    dim, degree = answer.integers["dimension"], answer.integers["degree"]
-    forms, size = answer.polynomials["generators"], layer.ambient_dimension
-    _check_forms(dim, degree, forms, size)
-    equations = [Equation.from_polynomial(f, type(layer)) for f in forms]
-    ranks = [0]
-    for point in points:
-        for f, equation in zip(forms, equations, strict=True):
-            value = equation.value(point)
-            zero = not (value % p if p else value)
-            _demand(zero, f"the engine's equation {f.macaulay2()[:80]} does not vanish on {layer}")
-        ranks.append(gradient_rank(equations, point, p))
+    dim, degree, p = answer.integers["dimension"], answer.integers["degree"], answer.problem.characteristic
+    forms = answer.polynomials["generators"]
+    _check_degree(dim, degree, forms, size, cone)
     exact = not p or p > _LARGE_PRIME
-    _between(size - dim if exact else 0, "the rank of the gradients", max(ranks), size - dim)
+    _between(size - dim if exact else 0, "the rank of the gradients", gradients, size - dim)
     in_span = size - dim - sum(f.degree() == 1 for f in forms)
-    _demand(degree > in_span, f"the degree is {degree}; with this dimension it must be above {in_span}")
+    high = not cone or degree > in_span
+    _demand(high, f"the degree is {degree}; with this dimension it must be above {in_span}")
+
+
+def _check_generators(answer: Answer, known: Iterable[DegreePiece]) -> None:
+    """The number of minimal generators of each degree against the native one."""
+    counts = Counter(f.degree() for f in answer.polynomials["generators"])
+    for piece in known:
+        n, number = piece.degree, piece.minimal_generators
+        _between(number, f"the number of generators of degree {n}", counts[n], number)
+
+
+def _check_prime(answer: Answer) -> None:
+    # It is the kernel of a map into a polynomial ring, or one modulo a determinantal ideal.
+    _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
 
 
 def _check_ideal(answer: Answer) -> None:
-    layer, forms = answer.problem.layer, answer.polynomials["generators"]
+    layer = answer.problem.layer
     _check_dimension(layer, answer.integers["dimension"])
-    _check_variety(answer, _random_points(layer))
-    # It is the kernel of a map into a polynomial ring, or one modulo a determinantal ideal.
-    _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
-    known = None if answer.problem.characteristic else _natively(layer, _DEGREES)
-    if known is not None:
-        counts = Counter(f.degree() for f in forms)
-        for piece in known.degrees:
-            n, number = piece.degree, piece.minimal_generators
-            _between(number, f"the number of generators of degree {n}", counts[n], number)
+    _check_homogeneous(answer.polynomials["generators"])
+    _check_variety(answer, _gradients(answer, _random_points(layer), layer), layer.ambient_dimension)
+    _check_prime(answer)
+    known = _natively(layer, _DEGREES) if _is_exact(answer) else None
+    _check_generators(answer, known.degrees if known else ())
 
 
 def _check_rank_one_locus(answer: Answer) -> None:
@@ -189,19 +219,28 @@ def _check_rank_one_locus(answer: Answer) -> None:
     known = {"dimension": image_dimension(layer, Stratum(1, 1, 2)), "degree": closure_degree(layer)}
     for name, value in known.items():
         _between(value, f"the {name}", answer.integers[name], value)
-    _check_variety(answer, _rank_one_points(layer))
+    _check_homogeneous(answer.polynomials["generators"])
+    _check_variety(answer, _gradients(answer, _rank_one_points(layer), layer), layer.ambient_dimension)
+
+
+def _values(layer: SingleLayer, degree: int) -> dict[int, int]:
+    """The Hilbert function, natively, as far as that takes no time."""
+    ideal = _natively(layer, min(degree, _DEGREES))
+    return {n: ideal.hilbert_function(n) for n in range(ideal.max_degree + 1)} if ideal else {}
 
 
 def _check_hilbert_function(answer: Answer) -> None:
-    layer, number = answer.problem.layer, answer.problem.data["max_degree"]
+    layer = answer.problem.layer
+    _check_values(answer, layer.ambient_dimension, _values(layer, answer.problem.data["max_degree"]))
+
+
+def _check_values(answer: Answer, size: int, known: Mapping[int, int]) -> None:
+    """The values of a Hilbert function against those that are known, in so many variables."""
+    number, last = answer.problem.data["max_degree"], 1
     _between(number, "the number of values", answer.integers["values"], number)
-    known = _natively(layer, min(number, _DEGREES))
-    last = 1
     for n in range(1, number + 1):
-        low, high = last, comb(layer.ambient_dimension + n - 1, n)  # it grows, as the ideal is prime
-        if known is not None and n <= known.max_degree:
-            high = known.hilbert_function(n)
-            low = high if _is_exact(answer) else low  # modulo a prime there may be more equations
+        high = known.get(n, comb(size + n - 1, n))  # modulo a prime there may be more equations
+        low = high if n in known and _is_exact(answer) else last  # it grows, as the ideal is prime
         last = answer.integers[f"value@{n}"]
         _between(low, f"the value in degree {n}", last, high)
 
@@ -212,15 +251,12 @@ def _check_completeness(answer: Answer) -> None:
     if "dimension" in integers:
         _between(_dimension(layer)[0], "the dimension", integers["dimension"], layer.ambient_dimension)
         _demand(integers["degree"] > 0, f"the degree is {integers['degree']}; it must be at least 1")
-    top = answer.problem.data["max_degree"]
-    known = _natively(layer, min(top, _DEGREES))
+    known = _values(layer, answer.problem.data["max_degree"])
     for name, value in integers.items():
         if name.startswith("hilbert-"):
             n = int(name.removeprefix("hilbert-"))
-            low, high = 1, comb(layer.ambient_dimension + n - 1, n)
-            if known is not None and n <= known.max_degree:
-                low = known.hilbert_function(n)
-                high = low if _is_exact(answer) else high  # modulo a prime equations may become dependent
+            low = known.get(n, 1)  # modulo a prime equations may become dependent
+            high = low if n in known and _is_exact(answer) else comb(layer.ambient_dimension + n - 1, n)
             _between(low, f"the value in degree {n}", value, high)
 
 
@@ -249,11 +285,6 @@ def _tangent_bounds(answer: Answer, point: Point) -> tuple[int, int]:
     return bounds.lower, bounds.upper
 
 
-def _is_exact(answer: Answer) -> bool:
-    """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
-    return not answer.problem.characteristic
-
-
 def _check_singular_locus(answer: Answer) -> None:
     layer, integers = answer.problem.layer, answer.integers
     dim, size, points = integers["dimension"], layer.ambient_dimension, answer.problem.points
@@ -276,7 +307,7 @@ def _check_singular_locus(answer: Answer) -> None:
 def _check_critical(answer: Answer) -> None:
     layer = answer.problem.layer
     for point in answer.problem.points:
-        kernel, cone = (answer.integers[f"{x}-dimension@{point.label}"] for x in ("kernel", "cone"))
+        kernel, cone = _at(answer, point.label, "kernel-dimension", "cone-dimension")
         low = len(kernel_of_differential(point.A, point.V))
         high = low if _is_exact(answer) else layer.d * (layer.d + layer.d_out)
         _between(low, f"the dimension of the kernel at {point.label}", kernel, high)
@@ -290,14 +321,9 @@ def _check_critical(answer: Answer) -> None:
 
 def _check_fibers(answer: Answer) -> None:
     for point in answer.problem.points:
-        escapes, length, number = (
-            answer.integers[f"{name}@{point.label}"] for name in ("escapes", "length", "points")
-        )
-        least = 0 if escapes else 1
-        if not least <= number <= length:
-            raise TranscriptError(
-                f"the fiber at {point.label} cannot have {number} points and length {length}"
-            )
+        escapes, length, number = _at(answer, point.label, "escapes", "length", "points")
+        possible = (0 if escapes else 1) <= number <= length
+        _demand(possible, f"the fiber at {point.label} cannot have {number} points and length {length}")
         if _is_exact(answer) and not escapes:  # modulo a prime points may coincide
             _between(len(point.preimages), f"the number of points over {point.label}", number, length)
 
@@ -309,30 +335,28 @@ def _check_tangents(answer: Answer) -> None:
     _demand(integers["failures"] >= 0, f"the number of failures is {integers['failures']}")
     forms = [Equation.from_polynomial(f) for f in equations]
     for point in answer.problem.points:
-        differential_, curves, gradients = (
-            integers[f"{name}-rank@{point.label}"] for name in ("differential", "curve", "equation")
-        )
+        names = ("differential-rank", "curve-rank", "equation-rank")
+        differential_, curves, gradients = _at(answer, point.label, *names)
         values = coefficients(layer, point.A, point.V)
         place = {name: value for name, value in zip(coordinates(layer), values, strict=True) if value}
-        for name, found, exact in (
+        for name, found, rank in (
             ("differential", differential_, _differential_rank(layer, point)),
             ("gradients", gradients, gradient_rank(forms, place, 0)),
         ):
-            _between(
-                exact if _is_exact(answer) else 0, f"the rank of the {name} at {point.label}", found, exact
-            )
+            low = rank if _is_exact(answer) else 0
+            _between(low, f"the rank of the {name} at {point.label}", found, rank)
         _between(differential_, f"the rank of the curves at {point.label}", curves, size - gradients)
 
 
 def _check_tangent_cones(answer: Answer) -> None:
     layer, size = answer.problem.layer, answer.problem.layer.ambient_dimension
+    low, high = _dimension(layer)
     for point in answer.problem.points:
-        dim, multiplicity, span = (
-            answer.integers[f"{name}@{point.label}"] for name in ("dimension", "multiplicity", "span")
-        )
+        dim, multiplicity, span = _at(answer, point.label, "dimension", "multiplicity", "span")
         cone = answer.polynomials[f"cone@{point.label}"]
-        _check_dimension(layer, dim)
-        _check_forms(dim, multiplicity, cone, size)
+        _between(low, "the dimension", dim, high)
+        _check_homogeneous(cone)
+        _check_degree(dim, multiplicity, cone, size)
         linear = size - sum(f.degree() == 1 for f in cone)
         _between(linear, f"the dimension of the span at {point.label}", span, linear)
         _between(dim, f"the dimension of the span at {point.label}", span, _tangent_bounds(answer, point)[1])
@@ -409,26 +433,28 @@ def _vanishes_where(ideal: Sequence[Polynomial], g: Polynomial) -> bool | None:
     return False if whole else None
 
 
+def _components(answer: Answer, known: str) -> list[int]:
+    """The dimensions of components, of which the largest is that of all of them together."""
+    dims = [_at(answer, i + 1, "component-dimension")[0] for i in range(answer.integers["components"])]
+    _demand(bool(dims), f"there is no component, and {known}")
+    _between(max(dims), "the dimension", answer.integers["dimension"], max(dims))
+    _demand(min(dims) >= 0, f"a component has dimension {min(dims)}")
+    return dims
+
+
 def _check_components(answer: Answer) -> None:
     """The components of a fiber over virtual weights, one of which runs through the point that is known."""
-    integers, network = answer.integers, cast(DeepNetwork, answer.problem.architecture)
-    items = [str(i) for i in range(1, integers["components"] + 1)]
-    _demand(bool(items), "the fiber has no component, and contains a point")
-    dims = [integers[f"component-dimension@{i}"] for i in items]
-    _between(max(dims), "the dimension of the fiber", integers["dimension"], max(dims))
-    _demand(min(dims) >= 0, f"a component has dimension {min(dims)}")
+    dims = _components(answer, "the fiber contains a point")
     if not _is_exact(answer):
         return
-    *M, L = (
-        np.array([[int(x) for x in row] for row in matrix], object)
-        for matrix in (*answer.problem.data["M"], answer.problem.data["L"])
-    )
-    low, high = local = local_fiber(M, L, network.t)
+    data = answer.problem.data
+    *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
+    low, high = local = local_fiber(M, L, _network(answer).t)
     _demand(
         any(low <= n <= high for n in dims),
         f"no component has the dimension of the fiber near the point, {low} to {high}",
     )
-    rescalings = [n for n, i in zip(dims, items, strict=True) if integers[f"rescaling@{i}"]]
+    rescalings = [n for i, n in enumerate(dims, 1) if answer.integers[f"rescaling@{i}"]]
     # Near the point the fiber consists of rescalings, so that their closure is a component.
     _demand(
         not local.is_exact or low in rescalings, f"no component consists of rescalings of dimension {low}"
@@ -540,12 +566,10 @@ def _check_deep_zeros(answer: Answer) -> None:
 
     Near a point of a component its dimension is at most the number of weights minus the rank of gradients.
     """
-    network, p, integers = _network(answer), answer.problem.characteristic, answer.integers
-    number, size = integers["components"], len(weights_ring(network).gens)
-    components = {i: answer.polynomials[f"component@{i}"] for i in range(1, number + 1)}
-    dims = {i: integers[f"component-dimension@{i}"] for i in components}
-    _demand(bool(components), "there is no component, and φ = 0 where L = 0")
-    _between(max(dims.values()), "the dimension", integers["dimension"], max(dims.values()))
+    network, p = _network(answer), answer.problem.characteristic
+    dims = dict(enumerate(_components(answer, "φ = 0 where L = 0"), 1))
+    components = {i: answer.polynomials[f"component@{i}"] for i in dims}
+    size = len(weights_ring(network).gens)
     high = dict.fromkeys(components, size)
     random = np.random.default_rng(0)
     for zeros in zero_sets(network, p):
@@ -558,14 +582,6 @@ def _check_deep_zeros(answer: Answer) -> None:
             _between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
     for i, dim in dims.items():
         _between(0, f"the dimension of component@{i}", dim, high[i])
-
-
-def _gradient_rank(forms: Sequence[Polynomial], point: Sequence[Any], p: int) -> int:
-    """The rank of the gradients of polynomials, at least one, at a point."""
-    gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in forms]
-    if p:
-        return int(flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank())
-    return rational_rank(gradients)
 
 
 def _check_deep_limit(answer: Answer) -> None:
@@ -586,14 +602,12 @@ def _check_critical_points(answer: Answer) -> None:
     parts = answer.problem.data["parts"]
     _between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
     for i, part in enumerate(parts, 1):
-        dimension, degree = (answer.integers[f"{name}@{i}"] for name in ("dimension", "degree"))
+        dimension, degree, lower = _at(answer, i, "dimension", "degree", "lower")
         _between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
-        _between(0, f"the value of lower@{i}", answer.integers[f"lower@{i}"], len(part.lower))
+        _between(0, f"the value of lower@{i}", lower, len(part.lower))
         _demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
-        _demand(
-            degree % part.preimages == 0,
-            f"on {part.stratum} an odd number of weights is over points with two",
-        )
+        even = degree % part.preimages == 0
+        _demand(even, f"on {part.stratum} an odd number of weights is over points with two")
 
 
 def _check_critical_equations(answer: Answer) -> None:
@@ -608,51 +622,34 @@ def _check_critical_equations(answer: Answer) -> None:
 def _check_model_ideal(answer: Answer) -> None:
     """Equations of an image of an affine space, which is irreducible, all of them or to a degree."""
     problem, forms = answer.problem, answer.polynomials["generators"]
-    data, p = problem.data, problem.characteristic
+    data = problem.data
     degrees, size = data["degrees"], len(data["polynomials"])
-    low, high = _model_dimension(problem.architecture)
+    low, high = _dimension(problem.architecture)
     for f in forms:
         if degrees:
             weights = {sum(map(mul, degrees, exponents)) for exponents in f.terms}
             _demand(len(weights) == 1, f"{f.macaulay2()[:80]} is not homogeneous")
             most = data.get("bound", max(weights))
             _between(1, f"the degree of {f.macaulay2()[:80]}", max(weights), most)
-    ranks = [0]
-    generator = np.random.default_rng(0)
-    for _ in range(3):
-        theta = [int(n) for n in generator.integers(-9, 10, problem.architecture.parameters)]
-        point = [f(*theta) for f in data["polynomials"]]
-        for f in forms:
-            _demand(not f(*point), f"the engine's equation {f.macaulay2()[:80]} does not vanish on the image")
-        ranks.append(_gradient_rank(forms, point, p) if forms else 0)
-    _between(0, "the rank of the gradients", max(ranks), size - low)
-    if "dimension" not in answer.integers:
+    gradients = _gradients(answer, _model_points(problem), "the image")
+    _between(0, "the rank of the gradients", gradients, size - low)
+    if "dimension" in answer.integers:
+        dim = answer.integers["dimension"]
+        _between(low if _is_exact(answer) else 0, "the dimension", dim, high)
+        _check_variety(answer, gradients, size, data["cone"])
+    else:
         _between(data["max_degree"], "the last degree", answer.integers["max-degree"], data["max_degree"])
-        _check_model_generators(answer)
-        return
-    dim, degree = answer.integers["dimension"], answer.integers["degree"]
-    exact = not p or p > _LARGE_PRIME
-    _between(low if _is_exact(answer) else 0, "the dimension", dim, high)
-    # At a general point the gradients of equations of a prime ideal have the codimension as rank.
-    _between(size - dim if exact else 0, "the rank of the gradients", max(ranks), size - dim)
-    bezout = prod(sorted((f.degree() for f in forms), reverse=True)[: size - dim])
-    cone = data["cone"]
-    complete = cone and size - dim == len(forms)
-    # Harris, Algebraic Geometry, Proposition 18.9, where linear equations are among minimal generators.
-    least = size - dim - sum(f.degree() == 1 for f in forms) + 1 if cone else 1
-    _between(bezout if complete else least, "the degree", degree, bezout)
-    _check_model_generators(answer)
-    _demand(answer.integers.get("prime", 1) == 1, "the ideal of an image is prime, and prime is 0")
+    if data["cone"] and _is_exact(answer):
+        _check_generators(answer, _model_natively(problem, data.get("max_degree", _DEGREES)))
+    _check_prime(answer)
 
 
-def _check_model_generators(answer: Answer) -> None:
-    """The number of minimal generators of each degree against the native one, where that takes no time."""
-    if not (answer.problem.data["cone"] and _is_exact(answer)):
-        return
-    counts = Counter(f.degree() for f in answer.polynomials["generators"])
-    for piece in _model_natively(answer.problem, answer.problem.data.get("max_degree", _DEGREES)):
-        number = piece.minimal_generators
-        _between(number, f"the number of generators of degree {piece.degree}", counts[piece.degree], number)
+def _model_points(problem: Problem) -> Iterator[list[Any]]:
+    """Three points of the image with integer coordinates."""
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        theta = [int(n) for n in random.integers(-9, 10, problem.architecture.parameters)]
+        yield [f(*theta) for f in problem.data["polynomials"]]
 
 
 def _model_natively(problem: Problem, degree: int) -> tuple[DegreePiece, ...]:
@@ -666,21 +663,11 @@ def _model_natively(problem: Problem, degree: int) -> tuple[DegreePiece, ...]:
 
 
 def _check_model_hilbert_function(answer: Answer) -> None:
-    problem, number = answer.problem, answer.problem.data["max_degree"]
-    size = len(problem.data["polynomials"]) + (not problem.data["cone"])
-    _between(number, "the number of values", answer.integers["values"], number)
-    known = {piece.degree: piece.hilbert_function for piece in _model_natively(problem, number)}
-    last = 1
-    for n in range(1, number + 1):
-        high = known.get(n, comb(size + n - 1, n))  # modulo a prime there may be more equations
-        low = high if n in known and _is_exact(answer) else last
-        last = answer.integers[f"value@{n}"]
-        _between(low, f"the value in degree {n}", last, high)
-
-
-def _model_dimension(architecture: Architecture) -> tuple[int, int]:
-    found = dimension(architecture, force=True)
-    return found.lower_bound, found.upper_bound
+    data = answer.problem.data
+    known = {
+        piece.degree: piece.hilbert_function for piece in _model_natively(answer.problem, data["max_degree"])
+    }
+    _check_values(answer, len(data["polynomials"]) + (not data["cone"]), known)
 
 
 def _check_model_fiber(answer: Answer) -> None:
@@ -690,21 +677,18 @@ def _check_model_fiber(answer: Answer) -> None:
     tangent = n - jacobian_rank(polynomials, data["point"])
     high = tangent if _is_exact(answer) else n
     _between(tangent, "the dimension of the tangent space", integers["tangent-dimension"], high)
-    least = n - _model_dimension(architecture)[1] if _is_exact(answer) else n - len(polynomials)
+    least = n - _dimension(architecture)[1] if _is_exact(answer) else n - len(polynomials)
     dim, degree = integers["dimension"], integers["degree"]
     _between(max(least, 0), "the dimension of the fiber", dim, n - 1 if _is_exact(answer) else n)
     bezout = prod(sorted((f.degree() for f in polynomials), reverse=True)[: n - dim])
     if "components" not in integers:
         _between(1, "the degree of the fiber", degree, bezout)
         return
-    parts = range(1, integers["components"] + 1)
-    dims = [integers[f"component-dimension@{i}"] for i in parts]
-    _demand(bool(dims), "the fiber has no component, and contains the point")
-    _between(max(dims), "the dimension of the fiber", dim, max(dims))
+    dims = _components(answer, "the fiber contains the point")
     _demand(min(dims) >= least, f"a component has dimension {min(dims)}; it must be at least {least}")
     near = f"no component has dimension at most {high}, that of the tangent space at the point"
     _demand(min(dims) <= high, near)
-    degrees = [integers[f"component-degree@{i}"] for i in parts]
+    degrees = [integers[f"component-degree@{i + 1}"] for i in range(len(dims))]
     _demand(min(degrees) >= 1, f"a component has degree {min(degrees)}")
     reduced = sum(d for d, of in zip(degrees, dims, strict=True) if of == dim)
     _between(reduced, "the degree of the fiber", degree, bezout)
