@@ -95,8 +95,8 @@ class AffineChart:
     @cached_property
     def parameters(self) -> tuple[Polynomial, ...]:
         """θ: the coordinates outside of the linear factor; without one, all but λ."""
-        linear = self.linear or "lambda"
-        return tuple(x for x in self.ring.gens if x.ring.variables[self.ring.gens.index(x)].letter != linear)
+        linear, places = self.linear or "lambda", zip(self.ring.gens, self.ring.variables, strict=True)
+        return tuple(x for x, variable in places if variable.letter != linear)
 
     @cached_property
     def scales(self) -> tuple[Polynomial, ...]:

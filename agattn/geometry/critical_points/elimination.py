@@ -30,7 +30,7 @@ from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import rational
+from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.interval_newton import compiled, evaluate
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -71,7 +71,7 @@ class Elimination:
             common = self.polynomial.gcd(self.determinant)
             at = list(self.polynomial.complex_roots())
             if common.degree() > 0:
-                at = [(root, n) for root, n in at if not _at(common, root).contains(0)]
+                at = [(root, n) for root, n in at if not flint.acb_poly(common)(root).contains(0)]
             return at
 
     def point(self, root: Any) -> list[Any]:
@@ -84,18 +84,9 @@ class Elimination:
         columns = [[f.derivative(x) for f in chart.y] for x in chart.ring.gens[:m]]
         at = [scalar(0)] * m + [theta]
         Phi = kind(m, len(chart.y), [v for f in columns for v in evaluate(compiled(f), at)])
-        G = kind([[scalar(flint.arb(rational(g))) for g in row] for row in self.loss.gram])
-        b = kind([[scalar(flint.arb(rational(x)))] for x in self.loss.linear])
+        G, b = self.loss.matrices
         x = (Phi * G * Phi.transpose()).solve(Phi * b)
         return [*x.entries(), theta]
-
-
-def _at(polynomial: Any, place: Any) -> Any:
-    """The value of a polynomial over ℚ at a complex ball."""
-    value = flint.acb(0)
-    for c in reversed(polynomial.coeffs()):
-        value = value * place + flint.acb(flint.arb(c))
-    return value
 
 
 def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
@@ -110,13 +101,12 @@ def eliminate(chart: AffineChart, loss: Loss) -> Elimination | None:
     m = len(chart.ring) - 1
     columns = [[f.derivative(x) for f in chart.y] for x in chart.ring.gens[:m]]
     n = 2 * m * max(f.degree() for column in columns for f in column)
-    G = flint.fmpq_mat([[rational(g) for g in row] for row in loss.gram])
-    b = flint.fmpq_mat([[rational(x)] for x in loss.linear])
+    G, b = loss.matrices
     places = [flint.fmpq(i) for i in range(-(n // 2), n - n // 2 + 1)]
     values: list[list[Any]] = [[], []]
     for place in places:
         at = [0] * m + [int(place)]
-        Phi = flint.fmpq_mat([[rational(f(*at)) for f in column] for column in columns])
+        Phi = rational_matrix([[f(*at) for f in column] for column in columns], len(chart.y))
         gram, right = Phi * G * Phi.transpose(), Phi * b
         D = gram.det()
         values[0].append(D)

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from math import comb, factorial, prod
 from typing import Any
@@ -35,9 +35,10 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import fraction
+from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
@@ -112,6 +113,12 @@ class Loss:
         assert isinstance(value, Polynomial)
         return value
 
+    @cached_property
+    def matrices(self) -> tuple[flint.fmpq_mat, flint.fmpq_mat]:
+        """G and the column b over ℚ."""
+        size = len(self.linear)
+        return rational_matrix(self.gram, size), rational_matrix([self.linear], size).transpose()
+
     @property
     def block(self) -> tuple[Row, ...]:
         """W, with G = I ⊗ W."""
@@ -121,7 +128,7 @@ class Loss:
     @property
     def rank(self) -> int:
         """The rank of W; the loss is a distance where that is d C(d+1, 2), the number of its rows."""
-        return int(_matrix(self.block).rank())
+        return int(rational_matrix(self.block, len(self.block)).rank())
 
 
 def loss(
@@ -213,14 +220,13 @@ def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
         raise InputError(f"X is {x}, which has {tokens.shape[2]} tokens; {layer.name} was given with t = 1")
     F = _features(layer, tokens)
     targets = outputs.swapaxes(1, 2).reshape(-1, layer.d_out)
-    rows, values = ([[flint.fmpq(x) for x in row] for row in m.tolist()] for m in (F, targets))
-    features, goals = flint.fmpq_mat(rows), flint.fmpq_mat(values)
+    features, goals = (rational_matrix(m, m.shape[1]) for m in (F, targets))
     products = (features.transpose() * goals).transpose().entries()
+    block = fraction_matrix(features.transpose() * features).tolist()
     total = sum((x * x for x in goals.entries()), flint.fmpq(0))
     return Loss(
-        layer, _blocks(layer, _rows(features.transpose() * features)), tuple(map(fraction, products)),
-        fraction(total), "data", len(tokens),
-    )  # fmt: skip
+        layer, _blocks(layer, block), tuple(map(fraction, products)), fraction(total), "data", len(tokens)
+    )
 
 
 def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
@@ -332,11 +338,3 @@ def _check_size(layer: SingleLayer) -> None:
         raise TooLargeError(
             f"{layer} has {layer.ambient_dimension} coordinates; the limit of losses is {MAX_COORDINATES}"
         )
-
-
-def _matrix(rows: Sequence[Row]) -> Any:
-    return flint.fmpq_mat([[flint.fmpq(x.numerator, x.denominator) for x in row] for row in rows])
-
-
-def _rows(matrix: Any) -> list[list[Fraction]]:
-    return [[fraction(x) for x in row] for row in matrix.tolist()]

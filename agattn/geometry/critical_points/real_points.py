@@ -378,14 +378,8 @@ def _point(
 def value_in_balls(loss: Loss, y: Sequence[Any]) -> Any:
     """A ball that contains the loss at coordinates in balls."""
     point = flint.arb_mat(len(y), 1, list(y))
-    gram, linear = matrices(loss)
+    gram, linear = loss.matrices
     return (point.transpose() * (gram * point - 2 * linear))[0, 0] + flint.arb(rational(loss.constant))
-
-
-def matrices(loss: Loss) -> tuple[Any, Any]:
-    """G and b at the current precision."""
-    gram = flint.arb_mat([[flint.arb(rational(g)) for g in row] for row in loss.gram])
-    return gram, flint.arb_mat([[flint.arb(rational(x))] for x in loss.linear])
 
 
 def _weights(layer: SingleLayer, V: Array, K: Array, Q: Array) -> RealWeights:

@@ -51,7 +51,6 @@ from agattn.geometry.critical_points.real_points import (
     RealCriticalPoint,
     RealWeights,
     critical_point,
-    matrices,
     require_definite,
     value_in_balls,
 )
@@ -213,7 +212,7 @@ def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> 
     """Distance and ways out, in balls."""
     with flint.ctx.workprec(_BITS):
         y = _coordinates(loss, given)
-        gram, linear = matrices(loss)
+        gram, linear = loss.matrices
         difference, best = _column([a - b for a, b in zip(y, point.y, strict=True)]), _column(point.y)
         ratio = _form(gram, difference) / _form(gram, best)
         excess = value_in_balls(loss, y) - point.loss
@@ -241,10 +240,7 @@ def _coordinates(loss: Loss, given: Weights) -> list[Any]:
 
 def _exact(M: Array) -> Array:
     """The rational numbers that entries are."""
-    entries = np.empty(M.shape, dtype=object)
-    for place, x in np.ndenumerate(M):
-        entries[place] = Fraction(x)
-    return entries
+    return np.asarray(np.frompyfunc(Fraction, 1, 1)(M))
 
 
 def _slope(loss: Loss, gradient: Any, V: Array) -> Any:

@@ -25,7 +25,7 @@ from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import rational
+from agattn.algebra.echelon import rational, rational_matrix
 from agattn.algebra.interval_newton import System, certified_zero, compiled, evaluate, signature
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import InputError
@@ -129,7 +129,7 @@ def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
             if not root.imag.is_zero():
                 continue
             at = root.real
-            start = [-_at(beta, at) / (2 * _at(alpha, at)), at]
+            start = [-flint.arb_poly(beta)(at) / (2 * flint.arb_poly(alpha)(at)), at]
             zero = certified_zero(system, start) if multiplicity == 1 else None
             place = start if zero is None else zero.point
             signs = None if zero is None else signature(zero.jacobian)
@@ -139,20 +139,13 @@ def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
 
 def _hessian(loss: Polynomial) -> Any:
     entries = [[loss.derivative(a).derivative(b).constant for b in loss.ring.gens] for a in loss.ring.gens]
-    return flint.arb_mat([[flint.arb(rational(x)) for x in row] for row in entries])
+    return flint.arb_mat(rational_matrix(entries, len(entries)))
 
 
 def _coefficient(f: Polynomial, degree: int) -> Any:
     """The coefficient of a power of the first variable, in the second."""
     terms = {e: c for (n, e), c in f.terms.items() if n == degree}
     return flint.fmpq_poly([rational(terms.get(e, 0)) for e in range(max(terms, default=0) + 1)])
-
-
-def _at(polynomial: Any, place: Any) -> Any:
-    value = flint.arb(0)
-    for c in reversed(polynomial.coeffs()):
-        value = value * place + flint.arb(c)
-    return value
 
 
 def _point(loss: Polynomial, place: list[Any], index: int | None) -> SurfacePoint:

@@ -39,6 +39,7 @@ from agattn.evidence import Shown
 from agattn.geometry.ideal.torus_weights import (
     Monomial,
     TorusWeight,
+    divisors,
     generic_coordinates,
     letters,
     monomials_of_weight,
@@ -141,13 +142,10 @@ class Equation:
         result: Counter[Monomial] = Counter()
         for monomial, coefficient in self.terms.items():
             for place, index in enumerate(monomial):
-                parts = letters(index, self.kind.gl_degrees)
-                if start in parts[factor]:
-                    moved = list(parts[factor])
-                    moved[moved.index(start)] = end
-                    parts[factor] = tuple(sorted(moved))
-                    key = tuple(sorted((*monomial[:place], sum(parts, ()), *monomial[place + 1 :])))
-                    result[key] += coefficient * moved.count(end)
+                moved, count = _moved(index, self.kind.gl_degrees, factor, start, end)
+                if count:
+                    key = tuple(sorted((*monomial[:place], moved, *monomial[place + 1 :])))
+                    result[key] += coefficient * count
         return Equation({key: value for key, value in result.items() if value}, self.kind)
 
     def polynomial(self, ring: PolynomialRing | None = None) -> Polynomial:
@@ -242,7 +240,7 @@ class EquationModule(Shown):
         while level:
             below: dict[TorusWeight, list[Equation]] = {}
             for equations in level.values():
-                chosen = _independent(equations)
+                chosen = independent(equations)
                 count += len(chosen)
                 yield from chosen
                 for equation in chosen:
@@ -256,8 +254,25 @@ class EquationModule(Shown):
             raise ArithmeticError(f"{self}: {count} equations found where there should be {dimension}")
 
 
-def _independent(equations: list[Equation]) -> list[Equation]:
-    """A maximal independent subset; independence mod p proves it over ℚ, the count is checked later."""
+@cache
+def _moved(
+    index: Coordinate, degrees: tuple[int, ...], factor: int, start: int, end: int
+) -> tuple[Coordinate, int]:
+    """The coordinate with a letter ``start`` of one factor replaced by ``end``, and its factor, or 0."""
+    parts = letters(index, degrees)
+    if start not in parts[factor]:
+        return index, 0
+    moved = list(parts[factor])
+    moved[moved.index(start)] = end
+    parts[factor] = tuple(sorted(moved))
+    return sum(parts, ()), moved.count(end)
+
+
+def independent(equations: list[Equation]) -> list[Equation]:
+    """A maximal independent subset; independence mod p proves it over ℚ, that none is lost is for the caller.
+
+    It has those that are no combinations of others before them.
+    """
     if len(equations) == 1:
         return equations
     columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
@@ -300,6 +315,14 @@ def _equations_of_dominant_weight(layer: SingleLayer, weight: TorusWeight) -> tu
         image = prod((values[index] for index in others), start=values[first])
         images.append({key: int(coefficient) for key, coefficient in image.terms.items()})
     return tuple(Equation.from_vector(monomials, vector, type(layer)) for vector in relations(images))
+
+
+def multiples(layer: SingleLayer, weight: TorusWeight) -> Iterator[Equation]:
+    """The products of coordinates and equations of M̄ of one degree less that have one torus weight."""
+    for index, rest in divisors(weight, layer.gl_degrees):
+        for equation in equations_of_weight(layer, rest) if any(rest[0]) else ():
+            terms = {tuple(sorted((index, *monomial))): x for monomial, x in equation.terms.items()}
+            yield Equation(terms, type(layer))
 
 
 def gradient_equations(layer: SingleLayer, point: Point, max_degree: int = MAX_DEGREE) -> Iterator[Equation]:

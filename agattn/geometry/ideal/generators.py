@@ -22,9 +22,15 @@ from agattn.algebra.echelon import independent_columns, short_basis
 from agattn.algebra.specht import FloatArray, specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.geometry.ideal.equations import Equation, coefficient_matrix, equations_of_weight, relations
+from agattn.geometry.ideal.equations import (
+    Equation,
+    coefficient_matrix,
+    equations_of_weight,
+    multiples,
+    relations,
+)
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
-from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, divisors, smallest_layer
+from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
@@ -105,14 +111,7 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
 
 def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:
     """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, among the equations of one weight."""
-    kind = type(layer)
-    products = [
-        Equation({tuple(sorted((index, *monomial))): x for monomial, x in equation.terms.items()}, kind)
-        for index, rest in divisors(weight, kind.gl_degrees)
-        if any(rest[0])
-        for equation in equations_of_weight(layer, rest)
-    ]
-    generated, highest = _highest(products), _highest(list(equations_of_weight(layer, weight)))
+    generated, highest = map(_highest, ([*multiples(layer, weight)], [*equations_of_weight(layer, weight)]))
     rows = coefficient_matrix([equation.terms for equation in (*generated, *highest)]).tolist()
     return [highest[place] for place in _modulo(rows[: len(generated)], rows[len(generated) :])]
 

@@ -115,6 +115,17 @@ class DegreePiece:
         }
 
 
+def counted_pieces(
+    generators: Iterable[Equation], coordinates: int, hilbert_function: Iterable[int], evidence: Evidence
+) -> tuple[DegreePiece, ...]:
+    """The pieces of an ideal with these minimal generators and Hilbert function in degrees 1, 2, ...."""
+    counts = Counter(equation.degree for equation in generators)
+    return tuple(
+        DegreePiece(n, comb(coordinates + n - 1, n) - value, value, counts[n], evidence)
+        for n, value in enumerate(hilbert_function, 1)
+    )
+
+
 class IdealByDegree(Shown):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
@@ -260,11 +271,7 @@ class Ideal(IdealByDegree):
         """
         whole = tuple(Equation.from_polynomial(f, type(layer)) for f in generators)
         names = coordinates(layer)
-        counts = Counter(equation.degree for equation in whole)
-        pieces = tuple(
-            DegreePiece(n, comb(len(names) + n - 1, n) - value, value, counts[n], evidence)
-            for n, value in enumerate(hilbert_function, 1)
-        )
+        pieces = counted_pieces(whole, len(names), hilbert_function, evidence)
         tangents = {
             name: len(names) - gradient_rank(whole, point, characteristic)
             for name, point in (points or {}).items()

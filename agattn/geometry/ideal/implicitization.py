@@ -32,13 +32,13 @@ full.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import log2
-from typing import Any
+from math import log2, prod
+from typing import Any, TypeVar
 
 import flint
 import numpy as np
@@ -50,6 +50,7 @@ from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
 from agattn.geometry.variety.coefficient_map import CoefficientMap
+from agattn.geometry.variety.coordinates import Coordinate
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
@@ -68,6 +69,10 @@ MOST_PRODUCTS = 2e8
 
 #: A form by its monomials, sorted indices of coordinates from 0, with integer coefficients.
 Form = dict[tuple[int, ...], int]
+
+K = TypeVar("K", int, Coordinate)
+#: Where each coordinate goes, and its sign.
+Signed = Mapping[K, tuple[K, int]]
 
 _Orbits = dict[int, dict[int, tuple[int, ...]]]
 
@@ -97,12 +102,12 @@ class NewEquations:
 
     They are ``count`` combinations of the ``candidates``, monomials, independent modulo the rows of
     ``lower``, which span the equations of lower degree; the candidates are its columns ``places``.
-    ``images`` are permutations of the coordinates, with signs.
+    ``images`` say where permutations take each coordinate, and with what sign.
     """
 
     candidates: IntArray
     count: int
-    images: tuple[tuple[IntArray, IntArray], ...]
+    images: tuple[Signed[int], ...]
     lower: IntArray
     places: IntArray
     standard: Any
@@ -386,14 +391,14 @@ class Implicitization:
             degrees.append(degree)
             yield GradedPiece(n, function, tuple(blocks))
 
-    def _along(self, path: Sequence[int]) -> tuple[IntArray, IntArray]:
-        """The composition of permutations: where each coordinate goes, with its sign."""
+    def _along(self, path: Sequence[int]) -> Signed[int]:
+        """The composition of permutations."""
         image, signs = np.arange(len(self.map)), np.ones(len(self.map), dtype=np.int64)
         for number in path:
             further, others = self._permutations[number]
             signs = signs * others[image]
             image = further[image]
-        return image, signs
+        return dict(enumerate(zip(image.tolist(), signs.tolist(), strict=True)))
 
     # --- over the rationals ---
 
@@ -473,12 +478,16 @@ class Implicitization:
         return True
 
 
-def move(form: Form, image: IntArray, signs: IntArray) -> Form:
-    """The form with each coordinate replaced by another one, or its negative."""
-    moved: Form = {}
-    for monomial, x in form.items():
-        sign = int(np.prod(signs[list(monomial)]))
-        moved[tuple(sorted(image[list(monomial)].tolist()))] = sign * x
+def permuted(terms: Mapping[tuple[K, ...], int], image: Signed[K]) -> dict[tuple[K, ...], int]:
+    """A form with each coordinate replaced by another one, or its negative.
+
+    >>> permuted({(0, 1): 5, (1, 1): 7}, {0: (1, 1), 1: (0, -1)})
+    {(0, 1): -5, (0, 0): 7}
+    """
+    moved = {}
+    for monomial, x in terms.items():
+        places, signs = zip(*(image[k] for k in monomial), strict=True)
+        moved[tuple(sorted(places))] = prod(signs) * x
     return moved
 
 
@@ -501,7 +510,7 @@ class Generators:
         if vanish is False:
             raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
         self.complete &= vanish is True
-        moved = (move(form, image, signs) for image, signs in block.images for form in basis)
+        moved = (permuted(form, image) for image in block.images for form in basis)
         self._forms += [(n, self._key(next(iter(form))), form) for form in moved]
         return basis, Evidence.PROVED if vanish else Evidence.MODULAR
 

@@ -50,11 +50,12 @@ from agattn.geometry.ideal.equations import (
     Equation,
     EquationModule,
     coefficient_matrix,
-    equations_of_weight,
+    independent,
+    multiples,
     relations,
 )
 from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.ideal.torus_weights import TorusWeight, divisors
+from agattn.geometry.ideal.torus_weights import TorusWeight
 from agattn.geometry.variety.coordinates import coordinates
 
 #: The families are written out up to this width.
@@ -146,7 +147,7 @@ def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: 
     own, total = family.by_weight(), 0
     for weight, equations in _by_weight(module).items():
         if weight in own:
-            known = own[weight] + ([] if lowest else [*_multiples(layer, weight)])
+            known = own[weight] + ([] if lowest else [*multiples(layer, weight)])
             total += len(equations) + _rank(known) - _rank(known + equations)
     return total
 
@@ -279,7 +280,7 @@ def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
     """The dimension of the span modulo equations of lower degree."""
     if lowest:
         return len(family.equations)
-    lower = [(equations, [*_multiples(layer, weight)]) for weight, equations in family.by_weight().items()]
+    lower = [(equations, [*multiples(layer, weight)]) for weight, equations in family.by_weight().items()]
     return sum(_rank(known + equations) - _rank(known) for equations, known in lower)
 
 
@@ -467,11 +468,9 @@ def _basis(polynomials: Iterable[Polynomial], kind: type[SingleLayer] = SingleLa
             collected.setdefault(tuple(sorted(equation.terms.items())), equation)
     chosen = []
     for equations in _by_weight(collected.values()).values():
-        columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
-        pivots = independent_columns(columns)
-        if len(pivots) != columns.rank():
+        chosen += (found := independent(equations))
+        if len(found) != _rank(equations):
             raise ArithmeticError("a rank modulo a prime is not that over ℚ; another prime is needed")
-        chosen += [equations[place] for place in pivots]
     return chosen
 
 
@@ -480,16 +479,6 @@ def _by_weight(equations: Iterable[Equation]) -> dict[TorusWeight, list[Equation
     for equation in equations:
         found[equation.torus_weight].append(equation)
     return found
-
-
-def _multiples(layer: SingleLayer, weight: TorusWeight) -> Iterator[Equation]:
-    """Coordinates times the equations of one degree less, of one torus weight."""
-    for index, rest in divisors(weight, layer.gl_degrees):
-        if any(rest[0]):
-            for equation in equations_of_weight(layer, rest):
-                yield Equation(
-                    {tuple(sorted((index, *m))): x for m, x in equation.terms.items()}, type(layer)
-                )
 
 
 def _rank(equations: Sequence[Equation]) -> int:

@@ -15,7 +15,6 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
@@ -25,8 +24,8 @@ from agattn.architectures import positive_integer
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.ideal.ideal import DegreePiece, IdealByDegree
-from agattn.geometry.ideal.implicitization import Generators, Implicitization
+from agattn.geometry.ideal.ideal import DegreePiece, IdealByDegree, counted_pieces
+from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 
@@ -72,12 +71,7 @@ class MultidegreeEquations(Shown):
     def __iter__(self) -> Iterator[Equation]:
         for image in self.images:
             for equation in self.basis:
-                terms: dict[tuple[Coordinate, ...], int] = {}
-                for monomial, x in equation.terms.items():
-                    moved = [image[index] for index in monomial]
-                    sign = 1 if sum(s < 0 for _, s in moved) % 2 == 0 else -1
-                    terms[tuple(sorted(index for index, _ in moved))] = sign * x
-                yield Equation(terms, equation.kind).primitive()
+                yield Equation(permuted(equation.terms, image), equation.kind).primitive()
 
     def as_json(self) -> dict[str, object]:
         """The equations of the first multidegree, and how many there are, as JSON-ready data."""
@@ -137,11 +131,8 @@ class ModelIdeal(IdealByDegree):
     ) -> ModelIdeal:
         """The whole ideal of a cone as an engine found it, with the Hilbert function in degrees 1, 2, ...."""
         whole = tuple(Equation.from_polynomial(f, CoefficientMap) for f in generators)
-        counts, N = Counter(equation.degree for equation in whole), len(source.coordinates)
-        pieces = tuple(
-            DegreePiece(n, comb(N + n - 1, n) - value, value, counts[n], evidence)
-            for n, value in enumerate(hilbert_function, 1)
-        )
+        N = len(source.coordinates)
+        pieces = counted_pieces(whole, N, hilbert_function, evidence)
         none: dict[Coordinate, tuple[int, ...] | None] = {(k,): None for k in range(1, N + 1)}
         return cls(source, dimension, pieces, (), none, False, degree, method, whole, characteristic)
 
@@ -246,12 +237,8 @@ def compute_model_ideal(
             )
             multidegree = tuple(image.map.degrees[block.candidates[0]].sum(axis=0).tolist())
             images = tuple(
-                everywhere
-                | {
-                    (labels[k],): ((labels[to],), int(sign))
-                    for k, (to, sign) in enumerate(zip(*one, strict=True))
-                }
-                for one in block.images
+                everywhere | {(labels[k],): ((labels[to],), sign) for k, (to, sign) in moves.items()}
+                for moves in block.images
             )
             found.append(MultidegreeEquations(n, multidegree, equations, images, evidence))
         size = comb(N + n - 1, n)
