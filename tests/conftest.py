@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 import agattn
+from agattn.cli.options import one_blas_thread
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
 from agattn.errors import EngineNotFoundError
@@ -19,6 +20,8 @@ if Path(agattn.__file__).parent != ROOT / "agattn":
     pytest.exit(
         f"agattn was imported from {agattn.__file__}; run the tests by: python -m pytest", returncode=4
     )
+# The workers need the cores for themselves.
+one_blas_thread()
 # Hundreds of processes are started: they share bytecode, also where the environment says to write none.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
