@@ -10,7 +10,6 @@ from typing import Any
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced_widths
-from agattn.geometry.singularities.kinds import Kind
 from agattn.geometry.singularities.limits import LimitSet
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
@@ -94,7 +93,7 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         (point, at, said) for point, at in judged if at is not None and (said := at.statement()) is not None
     ]
     others = [
-        (at, said, _kind(point).network.t)
+        (at, said, point.kind.architecture.t)
         for point, at, said in theorem
         if point.is_critical != said.critical
     ]
@@ -124,15 +123,9 @@ def _rank_one(group: PointsGroup) -> list[list[object]]:
     return rows
 
 
-def _kind(point: PointFacts) -> Kind:
-    """What is special about weights of a network of attention."""
-    assert isinstance(point.kind, Kind)
-    return point.kind
-
-
 def _virtual(point: PointFacts) -> VirtualPoint | None:
     """The virtual weights of a point, where there are such."""
-    if (given := _kind(point).virtual) is None:
+    if (given := point.kind.virtual) is None:
         return None
     M, L = given
     return VirtualPoint(point.name, tuple(M), L)

@@ -35,7 +35,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
-from agattn.architectures import DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.errors import InputError
 from agattn.geometry.dimension.formulas import reduced_widths
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
@@ -51,29 +51,41 @@ _FACTORIZATIONS = 4
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """Weights of a network, of some kind.
+    """Weights of an architecture, of some kind.
 
     Attributes:
         name: what is special about them.
-        network: whose weights they are.
+        architecture: whose weights they are.
         preimages: weights that have one function, known by the structure: an integer array for each
             parameter. The first are the weights meant.
     """
 
     name: str
-    network: DeepNetwork
-    preimages: tuple[dict[str, Array], ...]
+    architecture: Architecture
+    preimages: tuple[Mapping[str, Array], ...]
+
+    @property
+    def weights(self) -> Mapping[str, Array]:
+        """The weights meant."""
+        return self.preimages[0]
 
     @cached_property
     def virtual(self) -> tuple[list[Array], Array] | None:
-        """The virtual weights (M, L); ``None`` with several heads or skip connections."""
-        return virtual(self.network, self.preimages[0])
+        """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
+        network = self.architecture
+        return virtual(network, self.weights) if isinstance(network, DeepNetwork) else None
 
     @property
     def ranks(self) -> dict[str, tuple[int, ...]]:
-        """The ranks of all A_i and V_i, head by head, and of the M_i and L where there are such."""
-        A, V = _matrices(self.network, self.preimages[0])
-        groups = {"A": [a for layer in A for a in layer], "V": [v for layer in V for v in layer]}
+        """The ranks of all A_i and V_i, head by head, and of the M_i and L where there are such.
+
+        Of what is no network of attention those of the matrices in each array that has rows and columns.
+        """
+        arrays = {name: array for name, array in self.weights.items() if array.ndim > 1}
+        groups = {name: list(array.reshape(-1, *array.shape[-2:])) for name, array in arrays.items()}
+        if isinstance(self.architecture, DeepNetwork):
+            layers = _matrices(self.architecture, self.weights)
+            groups = {x: list(itertools.chain(*of)) for x, of in zip("AV", layers, strict=True)}
         if self.virtual is not None:
             groups |= {"M": self.virtual[0], "L": [self.virtual[1]]}
         return {name: tuple(map(rational_rank, matrices)) for name, matrices in groups.items()}

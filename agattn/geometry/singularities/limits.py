@@ -171,7 +171,6 @@ class _DualArithmetic(Arithmetic):
         return _Dual(self.over.clean(value), None if slope is None else self.over.clean(slope))
 
 
-@dataclass(frozen=True)
 class LimitMap:
     """The map of all weights (K, Q, V) of a network to the limits through rk M_s = 1, M_{s+1} skew.
 
@@ -190,66 +189,27 @@ class LimitMap:
     array([[[6300, 6216]]], dtype=object)
     """
 
-    network: DeepNetwork
-    first: int
-
     kind: ClassVar[str] = "limits"
     options: ClassVar[str] = DeepNetwork.options
+    #: Limits are known by their values.
+    ambient_dimension: ClassVar[None] = None
+    #: None that are used.
+    symmetries: ClassVar[tuple[Symmetry, ...]] = ()
 
-    def __post_init__(self) -> None:
-        if not is_covered(self.network):
-            raise InputError(f"{self.network}: limits are found for lightning networks of one head, no skips")
-        if not 1 <= self.first < self.network.layers:
-            last = self.network.layers - 1
-            raise InputError(f"s is {self.first}; it must be from 1 to {last}, and layers s, s + 1 are meant")
+    def __init__(self, network: DeepNetwork, first: int) -> None:
+        if not is_covered(network):
+            raise InputError(f"{network}: limits are found for lightning networks of one head, no skips")
+        if not 1 <= first < network.layers:
+            last = network.layers - 1
+            raise InputError(f"s is {first}; it must be from 1 to {last}, and layers s, s + 1 are meant")
+        self.network, self.first = network, first
+        self.t, self.degree = network.t, network.degree
+        self.input_shape, self.output_shape = network.input_shape, network.output_shape
+        self.shapes, self.parameters = network.shapes, network.parameters
+        self.name = f"{network}: limits that no weights reach, through rk M_{first} = 1, M_{first + 1} skew"
 
     def __str__(self) -> str:
-        s = self.first
-        return f"{self.network}: limits that no weights reach, through rk M_{s} = 1, M_{s + 1} skew"
-
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
-
-    @property
-    def t(self) -> int:
-        """The number of tokens."""
-        return self.network.t
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        """The shape (d_0, t) of X."""
-        return self.network.input_shape
-
-    @property
-    def output_shape(self) -> tuple[int, int]:
-        """The shape (d_l, t) of a limit at X."""
-        return self.network.output_shape
-
-    @property
-    def ambient_dimension(self) -> None:
-        """``None``: limits are known by their values."""
-
-    @property
-    def degree(self) -> int | None:
-        """An upper bound of the degree in weights and X: that of the network."""
-        return self.network.degree
-
-    @property
-    def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """The shapes of K_i, Q_i, V_i."""
-        return self.network.shapes
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all K, Q and V."""
-        return self.network.parameters
-
-    @property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        """None that are used."""
-        return ()
+        return self.name
 
     def as_network(self) -> None:
         """``None``: a limit is no function of a network."""

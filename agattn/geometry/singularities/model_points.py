@@ -35,8 +35,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from math import comb, prod
 from typing import NamedTuple
 
@@ -60,6 +59,7 @@ from agattn.geometry.singularities.families import (
     widest_family,
     with_all_symmetries,
 )
+from agattn.geometry.singularities.kinds import Kind
 from agattn.geometry.singularities.network_points import (
     MOST_KINDS,
     MOST_PARAMETERS,
@@ -88,30 +88,6 @@ _MOST_TERMS = 100_000
 _FORCE = "Use --force to start all the same"
 
 
-@dataclass(frozen=True, eq=False)
-class ModelKind:
-    """Weights of a model, of some kind.
-
-    Attributes:
-        name: what is special about them.
-        architecture: whose weights they are.
-        weights: an integer array for each parameter.
-    """
-
-    name: str
-    architecture: Architecture
-    weights: Mapping[str, Array]
-
-    @property
-    def ranks(self) -> dict[str, tuple[int, ...]]:
-        """The ranks of the matrices in each array that has rows and columns."""
-        return {
-            name: tuple(rational_rank(matrix) for matrix in array.reshape(-1, *array.shape[-2:]))
-            for name, array in self.weights.items()
-            if array.ndim > 1
-        }
-
-
 class _Special(NamedTuple):
     """What is special: a name, and the arrays that replace those of general weights."""
 
@@ -119,7 +95,7 @@ class _Special(NamedTuple):
     arrays: dict[str, Array]
 
 
-def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> list[ModelKind]:
+def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) -> list[Kind]:
     """The kinds of weights of an architecture; ``pairs``: also any two that are about different arrays.
 
     >>> from agattn.architectures import Linear, Network
@@ -140,8 +116,8 @@ def model_kinds(architecture: Architecture, pairs: bool = False, seed: int = 0) 
             for one, other in itertools.combinations(special, 2)
             if not one.arrays.keys() & other.arrays.keys()
         ]
-    kinds = [ModelKind("generic", architecture, general)]
-    return kinds + [ModelKind(one.name, architecture, general | one.arrays) for one in special]
+    kinds = [Kind("generic", architecture, (general,))]
+    return kinds + [Kind(one.name, architecture, (general | one.arrays,)) for one in special]
 
 
 def _special(
@@ -342,32 +318,27 @@ class _Model(NamedTuple):
         """A proved upper bound of the dimension."""
         return self.known.upper_bound
 
-    def tangent_upper(self, kind: ModelKind) -> int | None:
+    def tangent_upper(self, kind: Kind) -> int | None:
         """The dimension of the space on which the differentials of all equations vanish at the function."""
         if self.source is None or not self.equations:
             return None
-        y = [Fraction(1), *map(Fraction, self.source.values(kind.weights))]
-        rows = []
-        for equation in self.equations:
-            row = [Fraction(0)] * len(y)
-            for monomial, x in equation.terms.items():
-                places = [k for (k,) in monomial]
-                for i, k in enumerate(places):
-                    row[k] += x * prod(y[other] for other in places[:i] + places[i + 1 :])
-            rows.append(row[1:])
-        return len(y) - 1 - rational_rank(rows)
+        values = self.source.values(kind.weights)
+        point = {(0,): 1} | {(k,): y for k, y in enumerate(values, 1) if y}
+        gradients = [equation.gradient(point) for equation in self.equations]
+        rows = [[of.get((k,), 0) for k in range(1, len(values) + 1)] for of in gradients]
+        return len(values) - rational_rank(rows)
 
-    def most_general(self, kinds: Sequence[ModelKind], seed: int) -> ModelKind:
+    def most_general(self, kinds: Sequence[Kind], seed: int) -> Kind:
         """Of some weights of one kind those with the largest rank of dφ, and if they can with f ≠ 0."""
         tangents = Tangents(self.architecture, self.at_most, seed)
 
-        def generality(kind: ModelKind) -> tuple[int, bool]:
+        def generality(kind: Kind) -> tuple[int, bool]:
             at = Weights(self.architecture, kind.weights)
             return tangents.rank_at(at), bool(tangents.values(at.residues(tangents.p)[0][None]).any())
 
         return max(kinds, key=generality)
 
-    def facts(self, kind: ModelKind, seed: int) -> PointFacts:
+    def facts(self, kind: Kind, seed: int) -> PointFacts:
         """What is known at weights of one kind."""
         tangents = Tangents(self.architecture, self.at_most, seed)
         at = Weights(self.architecture, kind.weights, self.further)

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 import flint
 import numpy as np
@@ -72,18 +72,6 @@ Argument = Literal[
 ]
 
 
-class Described(Protocol):
-    """What is special about weights, in words and by ranks."""
-
-    @property
-    def name(self) -> str:
-        """What is special."""
-
-    @property
-    def ranks(self) -> dict[str, tuple[int, ...]]:
-        """The ranks of matrices, by name."""
-
-
 @dataclass(frozen=True, repr=False)
 class PointFacts(Shown):
     """What is known at weights of one kind.
@@ -105,7 +93,7 @@ class PointFacts(Shown):
         tangent_upper: a proved upper bound on the dimension of T_f M̄, by equations; ``None`` without any.
     """
 
-    kind: Described
+    kind: Kind
     is_zero: bool
     differential_rank: int
     fiber: tuple[int, int]
@@ -297,8 +285,9 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         at_most: a proved upper bound of it.
         seed: of all random choices.
     """
-    tangents = Tangents(kind.network, at_most, seed)
-    points = [Weights(kind.network, weights) for weights in kind.preimages]
+    network = kind.architecture
+    tangents = Tangents(network, at_most, seed)
+    points = [Weights(network, weights) for weights in kind.preimages]
     ranks = [tangents.rank_at(point) for point in points]
     differential = max(ranks)
     at = points[ranks.index(differential)]
@@ -314,7 +303,7 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     fiber_at_most = n - differential
     exact = kernel == n - differential or differential == at_most
     argument: Argument
-    if is_zero and not kind.network.skip:
+    if is_zero and not (isinstance(network, DeepNetwork) and network.skip):
         found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
     else:
         moving = [(point, _invisible(point)) for point in points] + [(at, more)]

@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Literal
 
 import flint
@@ -206,7 +207,7 @@ class HeadsArc:
     def expansion(self) -> dict[int, Target]:
         """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
         A: defaultdict[tuple[int, int, int, int], int] = defaultdict(int)
-        for (h, row, k, m, x), (g, other, b, n, z) in _pairs(self.K, self.Q):
+        for (h, row, k, m, x), (g, other, b, n, z) in product(self.K, self.Q):
             if (h, row) == (g, other):
                 A[h, k, b, m + n] += x * z
         found: defaultdict[int, defaultdict[Coordinate, int]] = defaultdict(lambda: defaultdict(int))
@@ -225,10 +226,6 @@ class HeadsArc:
             for *place, power, x in getattr(self, name[0]):
                 weights[name][tuple(n - 1 for n in place)] += x * Fraction(epsilon) ** power
         return weights
-
-
-def _pairs(one: Sequence[Entry], other: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    return ((x, y) for x in one for y in other)
 
 
 @dataclass(frozen=True)
