@@ -38,10 +38,10 @@ from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
-    gram_root,
     nearest_of_rank,
     norm_squared,
     relative_change,
+    roots,
     value_gram,
 )
 
@@ -251,7 +251,7 @@ def _singular_locus(
     if layer.d == 1:
         return None, None
     if 2 <= layer.a < layer.d:
-        sigma = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
+        sigma = np.linalg.svd(roots(attention_gram(V))[0] @ A, compute_uv=False)
         size = np.sqrt(norm_squared(A, V))
         exact = float(sigma[layer.a - 1] / size) if len(sigma) >= layer.a else 0.0
     elif layer.a == layer.d_out == 1:
@@ -268,7 +268,7 @@ def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:
 
     From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
     """
-    by_column = np.linalg.svd(gram_root(V)[0] @ A, compute_uv=False)
+    by_column = np.linalg.svd(roots(attention_gram(V))[0] @ A, compute_uv=False)
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ value_gram(A) @ V.T)[::-1], 0.0))
     lower = max(_tail(by_column, 1), _tail(values, 1))
     best = np.inf

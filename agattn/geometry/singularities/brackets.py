@@ -138,23 +138,26 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
+
+    def known(m: int | None, fiber: int) -> Bracket:
+        """λ is ``lower``, as the last reason says."""
+        return Bracket(architecture, lower, lower, m, rank, fiber, Evidence.PROVED, 0.0, tuple(reasons))
+
     if (product := _two_matrices(at)) is not None:
         p, q, h = product.product
         least = product_at_zero(p, q, h)
-        value = Fraction(product.rows * product.columns - p * q + least.twice, 2)
+        lower = Fraction(product.rows * product.columns - p * q + least.twice, 2)
         reasons.append(
-            f"equal to {value}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
+            f"equal to {lower}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
             "matrix at zero and free coordinates (Aoyagi and Watanabe)"
         )
-        fiber = widest_family(at, n - rank, 0, seed).dimension
-        m, proved = least.multiplicity, Evidence.PROVED
-        return Bracket(architecture, value, value, m, rank, fiber, proved, 0.0, tuple(reasons))
+        return known(least.multiplicity, widest_family(at, n - rank, 0, seed).dimension)
     if rank == bound.value:
         reasons.append(
             f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
         )
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-        return Bracket(architecture, lower, lower, 1, rank, n - rank, Evidence.PROVED, 0.0, tuple(reasons))
+        return known(1, n - rank)
     family = widest_family(at, n - rank, 0, seed)
     if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
         at, family = wider, widest_family(wider, n - rank, 0, seed)
@@ -167,11 +170,8 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             lower = free + found.lower
             reasons.append(f"at least {lower}: {split} contains monomials with λ = {found.lower}")
         if found.upper == found.lower:
-            m = found.multiplicity
-            reasons.append(f"at most {lower}: {split} is one of monomials, with m = {m}")
-            return Bracket(
-                architecture, lower, lower, m, rank, family.dimension, Evidence.PROVED, 0.0, tuple(reasons)
-            )
+            reasons.append(f"at most {lower}: {split} is one of monomials, with m = {found.multiplicity}")
+            return known(found.multiplicity, family.dimension)
         family = widest_family(at, floor(n - 2 * lower), orders, seed)
         weighted = None if found.upper is None else free + found.upper
     else:

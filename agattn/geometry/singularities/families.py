@@ -44,8 +44,8 @@ from agattn.algebra.residues import (
     random_residues,
 )
 from agattn.algebra.scalars import scalars
-from agattn.architectures import Architecture
-from agattn.architectures.protocol import as_parameters, bounds_on_outputs, symmetry_tangents
+from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs, symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED
@@ -120,6 +120,12 @@ class Weights:
         flat = np.empty(len(self.vector), dtype=object)
         flat[:] = self.vector if vector is None else vector
         return self.arrays(flat)
+
+    def with_only(self, **parts: Array) -> Vector:
+        """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
+        zeros = draw_parameters(self.architecture, lambda shape: np.zeros(shape, dtype=int))
+        given = {name: part.reshape(zeros[name].shape) for name, part in parts.items()}
+        return tuple(as_rows(self.architecture, zeros | given).tolist())
 
     def residues(self, p: int, vectors: Sequence[Vector] = ()) -> tuple[Residues, Residues]:
         """The weights and some vectors modulo a prime.

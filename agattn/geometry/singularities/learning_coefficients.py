@@ -43,7 +43,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import Weights, weights
-from agattn.geometry.strata.strata import ZERO, Stratum
+from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
@@ -135,22 +135,13 @@ class Factorization(NamedTuple):
         return self.rows - self.left, self.columns - self.right, spare
 
 
-class _Block(NamedTuple):
-    """The germ of one matrix at its value: terms of λ, and m."""
-
-    terms: tuple[Term, ...]
-    multiplicity: int
-
-    @property
-    def value(self) -> Fraction:
-        return sum((term.value for term in self.terms), Fraction(0))
+def _free(name: str, rows: int, columns: int) -> LearningCoefficient:
+    return LearningCoefficient(
+        (Term(Fraction(rows * columns, 2), f"the {rows}·{columns} entries of {name}"),), 1
+    )
 
 
-def _free(name: str, rows: int, columns: int) -> _Block:
-    return _Block((Term(Fraction(rows * columns, 2), f"the {rows}·{columns} entries of {name}"),), 1)
-
-
-def _factored(name: str, f: Factorization) -> _Block:
+def _factored(name: str, f: Factorization) -> LearningCoefficient:
     """The germ of a product of two matrices."""
     p, n, h = f.product
     if min(p, n, h, f.rank, f.left - f.rank, f.right - f.rank) < 0:
@@ -169,16 +160,18 @@ def _factored(name: str, f: Factorization) -> _Block:
         else:
             reason = f"the other {p}·{n} vanish, as the inner dimension is used up"
         terms.append(Term(Fraction(found.twice, 2), f"{name}: {reason}"))
-    return _Block(tuple(terms), found.multiplicity)
+    return LearningCoefficient(tuple(terms), found.multiplicity)
 
 
-def _together(blocks: list[_Block], *more: Term, evidence: Evidence = Evidence.PROVED) -> LearningCoefficient:
+def _together(
+    blocks: list[LearningCoefficient], *more: Term, evidence: Evidence = Evidence.PROVED
+) -> LearningCoefficient:
     """Ideals in different variables, added: λ adds up, and so does m − 1."""
     terms = tuple(term for block in blocks for term in block.terms)
     return LearningCoefficient((*terms, *more), 1 + sum(b.multiplicity - 1 for b in blocks), evidence)
 
 
-def _product(A: _Block, V: _Block, evidence: Evidence) -> LearningCoefficient:
+def _product(A: LearningCoefficient, V: LearningCoefficient, evidence: Evidence) -> LearningCoefficient:
     """Ideals in different variables, multiplied: the smaller λ; where they are equal the m add up."""
     equal, less = A.value == V.value, min(A, V, key=lambda block: block.value)
     m = A.multiplicity + V.multiplicity if equal else less.multiplicity
@@ -220,7 +213,7 @@ def layer_coefficient(
             "t is 1; for one token give weights: λ depends there on more than the ranks of K, Q, A and V"
         )
     d, d_out, (r_v, r_a, r) = layer.d, layer.d_out, orbit.as_json()
-    if not (0 <= r_v <= min(d, d_out) and 0 <= r_a <= d and max(r_v, r_a) <= r <= min(d, r_v + r_a)):
+    if not (0 <= r_v <= min(d, d_out) and 0 <= r_a <= d and r in ranks_together(layer, r_v, r_a)):
         raise InputError(f"there are no V ({d_out} × {d}) and A ({d} × {d}) with the ranks {orbit}")
     if rank_k is None or rank_q is None:
         A = _free("A", d, d)
@@ -250,13 +243,9 @@ class Point(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """The point with the keys of the command line's contract."""
-        ranks = dict(zip(("r_v", "r_a", "r"), self.orbit.as_json(), strict=True))
-        return {**ranks, "rank_k": self.rank_k, "rank_q": self.rank_q, **self.coefficient.as_json()}
-
-
-def _joint_ranks(layer: SingleLayer, r_v: int, r_a: int) -> range:
-    """The ranks that [V; Aᵀ] can have."""
-    return range(max(r_v, r_a), min(layer.d, r_v + r_a) + 1)
+        return {
+            **vars(self.orbit), "rank_k": self.rank_k, "rank_q": self.rank_q, **self.coefficient.as_json(),
+        }  # fmt: skip
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
@@ -279,7 +268,7 @@ def points(layer: SingleLayer, softmax: bool = False) -> Iterator[Point]:
 def _kinds(layer: SingleLayer) -> Iterator[tuple[Stratum, int, int]]:
     for r_v in range(min(layer.d_out, layer.d) + 1):
         for r_a in range(layer.alpha + 1):
-            for r in _joint_ranks(layer, r_v, r_a):
+            for r in ranks_together(layer, r_v, r_a):
                 for ranks in _factor_ranks(layer, r_a):
                     yield Stratum(r_v, r_a, r), *ranks
 
@@ -329,7 +318,7 @@ class LearningCoefficients(Shown):
     def as_json(self) -> dict[str, object]:
         """The coefficients with the keys of the command line's contract."""
         least = [
-            dict(zip(("r_v", "r_a", "r"), truth.as_json(), strict=True))
+            vars(truth)
             | {"lambda": str(point.coefficient.value), "multiplicity": point.coefficient.multiplicity}
             for truth, point in self.least
         ]
@@ -369,7 +358,7 @@ def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> Learning
     truths = [ZERO]
     for r_v in range(1, largest + 1) if listed else sorted({1, largest}):
         for r_a in range(0 if softmax else 1, layer.alpha + 1):
-            ranks = _joint_ranks(layer, r_v, r_a)
+            ranks = ranks_together(layer, r_v, r_a)
             if listed:
                 truths += [Stratum(r_v, r_a, r) for r in ranks]
             elif r_v == largest or (r_a == 1 and not softmax):
@@ -547,7 +536,7 @@ def _one_token(
                 f"the rows of K and Q span {spanned} of {d} dimensions, so A + Aᵀ is not free near them;"
                 " λ of one token is not known there"
             )
-    A = _Block((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
+    A = LearningCoefficient((Term(Fraction(d * (d + 1), 4), f"the {d * (d + 1) // 2} entries of A + Aᵀ"),), 1)
     if not rank_s:
         return _together([A], evidence=evidence) if ranks["V"] else _product(A, V, evidence)
     terms = [Term(Fraction(-1, 2), "(sA, V/s) is the same function")]

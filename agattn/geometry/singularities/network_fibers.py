@@ -40,6 +40,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Literal, NamedTuple
 
+import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
@@ -52,8 +53,7 @@ from agattn.algebra.echelon import (
     rational_rank,
 )
 from agattn.algebra.scalars import flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork, draw_parameters
-from agattn.architectures.protocol import as_rows
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import rank_one
@@ -463,12 +463,6 @@ class _Layers:
             seen += min(r * (2 * d - r), d * (d + 1) // 2) if symmetric else r * (2 * d - r)
         return self.network.parameters - seen - narrow * (d + widths[-1] - narrow) + self.l
 
-    def vector(self, **parts: Array) -> Vector:
-        """The vector of weights with these entries, and 0 elsewhere."""
-        zeros = draw_parameters(self.network, lambda shape: np.zeros(shape, dtype=int))
-        given = {name: part.reshape(zeros[name].shape) for name, part in parts.items()}
-        return tuple(as_rows(self.network, zeros | given).tolist())
-
     def directions(self) -> tuple[Directions, ...]:
         """Jointly linear: for each layer what changes M_i by a skew matrix or not, and never L_i."""
         found = []
@@ -479,12 +473,12 @@ class _Layers:
             N = (K if queries else Q) @ L
             still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
             off = _kernel(L.T)
-            unseen = [self.vector(**{f"{moves}_{i}": B}) for B in still]
+            unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
             for name, M in ((kept, K), ("V", V)):
                 for r, v in np.ndindex(len(M), len(off)):
                     B = np.zeros(M.shape, dtype=object)
                     B[r] = off[v]
-                    unseen.append(self.vector(**{f"{name}_{i}": B}))
+                    unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
             if unseen:
                 found.append(Directions("unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
@@ -492,7 +486,7 @@ class _Layers:
                 first = [B.ravel() for B in still]
                 rows = independent_rows([*first, *skew])
                 chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
-                vectors = tuple(self.vector(**{f"{moves}_{i}": B}) for B in chosen)
+                vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
                 if vectors:
                     found.append(Directions("skew", i, vectors))
         return tuple(found)
@@ -569,7 +563,7 @@ class _Layers:
         units: list[Vector] = []
         for x in free:
             shape = self.network.shapes[x]
-            units += [self.vector(**{x: unit}) for unit in np.eye(prod(shape), dtype=int)]
+            units += [self.at.with_only(**{x: unit}) for unit in np.eye(prod(shape), dtype=int)]
         spaces = tuple(Directions("zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector
@@ -597,7 +591,7 @@ class _Layers:
         for letter, space in (("K", S), ("Q", T)):
             for s in space:
                 for unit in np.eye(d, dtype=int):
-                    vectors.append(self.vector(**{f"{letter}_{i}": np.multiply.outer(s, unit)}))
+                    vectors.append(self.at.with_only(**{f"{letter}_{i}": np.multiply.outer(s, unit)}))
         return K, Q, vectors
 
     def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
@@ -608,16 +602,21 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         one = np.eye(K.shape[1], dtype=int).astype(object)
-        return K, Q, [self.vector(**{f"Q_{j}": B}) for B in _changes(K, one, skew=True)]
+        return K, Q, [self.at.with_only(**{f"Q_{j}": B}) for B in _changes(K, one, skew=True)]
 
 
 def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
     """A basis of the B, flat, for which NᵀBL is skew, or 0."""
+    return [np.array(vector, dtype=object) for vector in integer_kernel(pairing(N, L, skew))]
+
+
+def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
+    """Equations for the entries of B, row by row: NᵀBL is skew, or 0."""
     table = np.multiply.outer(N, L).transpose(1, 3, 0, 2)  # of the pairing: entry (x, y) by (r, s)
     d = N.shape[1]
     rows = [(table[x, y] + table[y, x] if skew else table[x, y]).ravel()
             for x in range(d) for y in range(x if skew else 0, d)]  # fmt: skip
-    return _kernel(np.array(rows))
+    return flint_matrix(np.array(rows))
 
 
 def _kernel(matrix: Array) -> list[Array]:

@@ -26,25 +26,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import prod
 from typing import Literal, get_args
 
-import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.network import check_tokens
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.identifiability.virtual_weights import partial_products
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, virtual
 from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
+from agattn.geometry.singularities.network_fibers import pairing
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.singularities.virtual_points import is_wide, settled
@@ -386,25 +386,14 @@ def _invisible(at: Weights) -> list[Vector]:
     assert network is not None
     if (given := virtual(network, weights)) is None:
         return []
-    first = next(
-        (i for i, m in enumerate(given[0], 1) if network.t == 1 or rational_rank(m) == 1), network.layers
-    )
-    sizes = np.cumsum([prod(shape) for shape in network.shapes.values()]).tolist()
-    starts = dict(zip(network.shapes, [0, *sizes], strict=False))
-    n = len(at.vector)
-    for name, end in zip(starts, sizes, strict=True):
-        if name[0] in "QV" and not weights[name].any():
-            return [tuple(np.eye(n, dtype=int)[i].tolist()) for i in range(n) if not starts[name] <= i < end]
-    result: list[Vector] = []
-    product = np.eye(network.dims[0], dtype=int).astype(object)
-    for j in range(1, network.layers + 1):
-        if j > first or network.t == 1:
-            left = product.T @ weights[f"K_{j}"][0].T  # M_j is left Q_j product
-            columns = [np.outer(x, y) for x in left.T for y in product]
-            symmetric = [[int(x) for x in (c + c.T).ravel()] for c in columns]
-            for basis in kernel_basis(flint.fmpq_mat(flint.fmpz_mat(symmetric).transpose())):
-                vector: list[Fraction | int] = [0] * n
-                vector[starts[f"Q_{j}"] : starts[f"Q_{j}"] + len(basis)] = map(fraction, basis)
-                result.append(tuple(vector))
-        product = weights[f"V_{j}"][0] @ product
+    n, l, numbers = len(at.vector), network.layers, as_parameters(network, np.arange(len(at.vector)))
+    for name, array in weights.items():
+        if name[0] in "QV" and not array.any():
+            return [tuple(row) for row in np.delete(np.eye(n, dtype=int), numbers[name], axis=0).tolist()]
+    low = (i for i, M in enumerate(given[0], 1) if rational_rank(M) == 1)
+    before = partial_products([weights[f"V_{i}"][0] for i in range(1, l + 1)])
+    result = []
+    for j in range(1 + (0 if network.t == 1 else next(low, l)), l + 1):
+        for basis in kernel_basis(pairing(weights[f"K_{j}"][0] @ before[j - 1], before[j - 1], skew=True)):
+            result.append(at.with_only(**{f"Q_{j}": np.array(list(map(fraction, basis)), dtype=object)}))
     return result

@@ -20,11 +20,10 @@ M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from typing import Literal
 
 import flint
@@ -36,6 +35,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
+from agattn.geometry.strata.tangent import Arc
 from agattn.geometry.variety.coordinates import Coordinate
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
@@ -206,17 +206,16 @@ class HeadsArc:
 
     def expansion(self) -> dict[int, Target]:
         """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
-        A: defaultdict[tuple[int, int, int, int], int] = defaultdict(int)
-        for (h, row, k, m, x), (g, other, b, n, z) in product(self.K, self.Q):
-            if (h, row) == (g, other):
-                A[h, k, b, m + n] += x * z
-        found: defaultdict[int, defaultdict[Coordinate, int]] = defaultdict(lambda: defaultdict(int))
-        for h, c, i, m, x in self.V:
-            for (g, k, b, n), z in A.items():
-                if g == h:
-                    found[m + n][c, b, min(i, k), max(i, k)] += x * z
+        found: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
+        for h in range(1, self.network.heads_by_layer[0] + 1):
+            for power, y in self.head(h).terms().items():
+                found[power].update(y)
         values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(found.items())}
         return {n: y for n, y in values.items() if y}
+
+    def head(self, h: int) -> Arc:
+        """One head, by its number from 1."""
+        return Arc(*(tuple(e[1:] for e in entries if e[0] == h) for entries in (self.K, self.Q, self.V)))
 
     def at(self, epsilon: Fraction | int) -> dict[str, Array]:
         """The weights at a number ε ≠ 0, as arrays of fractions of the network's shapes."""
@@ -402,7 +401,7 @@ class HeadsLimit(Shown):
         return {
             "y": [[*name, x] for name, x in sorted(self.y.items())],
             "heads": [
-                {letter: [list(e[1:]) for e in getattr(arc, letter) if e[0] == h] for letter in "KQV"}
+                {letter: list(map(list, entries)) for letter, entries in vars(arc.head(h)).items()}
                 for h in range(1, arc.network.heads_by_layer[0] + 1)
             ],
             "obstruction": self.obstruction.as_json(),

@@ -20,9 +20,15 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.variety.coefficient_norm import (
+    attention_gram,
+    roots,
+    truncated,
+    value_gram,
+    weights_tensor,
+)
 
 _ROUNDS = 4
-_TINY = 1e-300
 
 
 def distance_bounds(A: Array, V: Array, stratum: Stratum) -> tuple[Array, Array]:
@@ -35,7 +41,7 @@ def distance_bounds(A: Array, V: Array, stratum: Stratum) -> tuple[Array, Array]
     """
     lead, d, d_out = A.shape[:-2], A.shape[-1], V.shape[-2]
     A, V = A.reshape(-1, d, d), V.reshape(-1, d_out, d)
-    T = _tensor(A, V)
+    T = weights_tensor(A, V)
     size = np.sqrt((T**2).sum((1, 2, 3, 4)))
     zero = size == 0
     size = np.where(zero, 1.0, size)
@@ -53,39 +59,13 @@ def distance_bounds(A: Array, V: Array, stratum: Stratum) -> tuple[Array, Array]
         largest = np.argsort(-np.abs(roots), axis=1)[:, None, :k]
         for P in (space[:, :, :k], np.take_along_axis(vectors, largest, 2)):
             inside = P.swapaxes(1, 2) @ A
-            for B in (inside, _cut(inside, j)):
+            for B in (inside, truncated(inside, j)):
                 for _ in range(_ROUNDS):
                     W = _values(A, V, P, B, i)
                     B = _attention(A, V, P, W, j)
-                    rest = T - _tensor(P @ B, W @ P.swapaxes(1, 2))
+                    rest = T - weights_tensor(P @ B, W @ P.swapaxes(1, 2))
                     best = np.minimum(best, np.sqrt((rest**2).sum((1, 2, 3, 4))) / size)
     return np.minimum(lower, best).reshape(lead), best.reshape(lead)
-
-
-def _tensor(A: Array, V: Array) -> Array:
-    """T of :func:`~agattn.geometry.variety.coefficient_norm.weights_tensor`, for stacks."""
-    T: Array = V[:, :, :, None, None] * A.swapaxes(1, 2)[:, None, None]
-    return (T + T.swapaxes(2, 4)) / 2
-
-
-def _cut(M: Array, rank: int) -> Array:
-    U, sigma, W = np.linalg.svd(M, full_matrices=False)
-    cut: Array = (U[:, :, :rank] * sigma[:, None, :rank]) @ W[:, :rank]
-    return cut
-
-
-def _gram(M: Array) -> Array:
-    """(‖M‖²·1 + M Mᵀ)/2, positive definite also for M = 0."""
-    squares = np.maximum((M**2).sum((1, 2)), _TINY)
-    gram: Array = (squares[:, None, None] * np.eye(M.shape[1]) + M @ M.swapaxes(1, 2)) / 2
-    return gram
-
-
-def _roots(gram: Array) -> tuple[Array, Array]:
-    """The symmetric square root and its inverse."""
-    values, vectors = np.linalg.eigh(gram)
-    root, turned = np.sqrt(np.maximum(values, _TINY))[:, None], vectors.swapaxes(1, 2)
-    return (vectors * root) @ turned, (vectors / root) @ turned
 
 
 def _values(A: Array, V: Array, P: Array, B: Array, rank: int) -> Array:
@@ -93,8 +73,8 @@ def _values(A: Array, V: Array, P: Array, B: Array, rank: int) -> Array:
     full = P @ B
     products = (A * full).sum((1, 2), keepdims=True)
     right = ((V * products + (V @ full) @ A.swapaxes(1, 2)) / 2) @ P
-    _, back = _roots(_gram(B))
-    return _cut(right @ back, rank) @ back
+    _, back = roots(value_gram(B))
+    return truncated(right @ back, rank) @ back
 
 
 def _attention(A: Array, V: Array, P: Array, W: Array, rank: int) -> Array:
@@ -102,5 +82,5 @@ def _attention(A: Array, V: Array, P: Array, W: Array, rank: int) -> Array:
     full = W @ P.swapaxes(1, 2)
     products = (V * full).sum((1, 2), keepdims=True)
     right = P.swapaxes(1, 2) @ ((A * products + V.swapaxes(1, 2) @ (full @ A)) / 2)
-    _, back = _roots(_gram(W.swapaxes(1, 2)))
-    return back @ _cut(back @ right, rank)
+    _, back = roots(attention_gram(W))
+    return back @ truncated(back @ right, rank)

@@ -78,6 +78,15 @@ def require_two_tokens(layer: SingleLayer) -> None:
         )
 
 
+def ranks_together(layer: SingleLayer, r_v: int, r_a: int) -> range:
+    """The ranks that [V; Aᵀ] can have where V has rank r_v and A has rank r_a.
+
+    >>> ranks_together(SingleLayer(3, 2, 2), 2, 2)
+    range(2, 4)
+    """
+    return range(max(r_v, r_a), min(layer.d, r_v + r_a) + 1)
+
+
 def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     """The strata of M, 0 first, in lexicographic order of (r_v, r_a, r).
 
@@ -94,7 +103,7 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
         Stratum(r_v, r_a, r)
         for r_v in range(1, min(layer.d_out, layer.d) + 1)
         for r_a in range(1, layer.alpha + 1)
-        for r in range(max(r_v, r_a), min(layer.d, r_v + r_a) + 1)
+        for r in ranks_together(layer, r_v, r_a)
     )
     return (ZERO, *nonzero)
 
@@ -114,7 +123,7 @@ def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     require_two_tokens(layer)
     r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
     sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
-    if not (sizes and max(r_v, r_a) <= r <= min(layer.d, r_v + r_a)):
+    if not (sizes and r in ranks_together(layer, r_v, r_a)):
         raise InputError(f"{stratum} is not a stratum of {layer}; see `agattn strata` for those there are")
 
 

@@ -24,7 +24,7 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -76,16 +76,19 @@ class Arc:
                     A[k, b, power + more] += x * z
         return A
 
-    def coefficients(self) -> list[Vector]:
-        """The coefficients of ε^0, ε^1, ... of y(ε)."""
+    def terms(self) -> dict[int, Vector]:
+        """The coefficients of y(ε) by powers of ε, which may be negative; some may be 0."""
         A = self.attention()
-        result: list[Counter[Coordinate]] = []
+        result: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
         for c, i, power, x in self.V:
             for (k, b, more), z in A.items():
-                while len(result) <= power + more:
-                    result.append(Counter())
                 result[power + more][c, b, min(i, k), max(i, k)] += x * z
-        return [{name: value for name, value in vector.items() if value} for vector in result]
+        return {n: {name: x for name, x in vector.items() if x} for n, vector in result.items()}
+
+    def coefficients(self) -> list[Vector]:
+        """The coefficients of ε^0, ε^1, ... of y(ε)."""
+        terms = self.terms()
+        return [terms.get(n, {}) for n in range(max(terms, default=-1) + 1)]
 
     def tangent_terms(self) -> list[tuple[int, Vector]]:
         """The nonzero ones of v_k, ..., v_{2k−1}, all in T_p, where v_k is the first; with their powers."""

@@ -25,6 +25,7 @@ import numpy as np
 from agattn.algebra.scalars import Array, scaled
 
 _MOST_BITS = 450  # norms are squared
+_TINY = 1e-300
 
 
 def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
@@ -38,9 +39,9 @@ def symmetric_tensor(y: Array, d: int, d_out: int) -> Array:
 
 
 def weights_tensor(A: Array, V: Array) -> Array:
-    """T of the weights (A, V), in the same layout."""
-    T: Array = V[:, :, None, None] * A.T[None, None, :, :]
-    return (T + T.transpose(0, 3, 2, 1)) / 2
+    """T of the weights (A, V), or of stacks of such, in the same layout."""
+    T: Array = V[..., None, None] * A.swapaxes(-1, -2)[..., None, None, :, :]
+    return (T + T.swapaxes(-3, -1)) / 2
 
 
 def inner_product(A: Array, V: Array, A2: Array, V2: Array) -> float:
@@ -74,21 +75,29 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
 
 
 def value_gram(A: Array) -> Array:
-    """(‖A‖²·1 + A Aᵀ)/2: the Gram matrix of V_c ↦ (V_c·A_b)_b, d × d."""
-    gram: Array = ((A**2).sum() * np.eye(len(A)) + A @ A.T) / 2
+    """(‖A‖²·1 + A Aᵀ)/2: the Gram matrix of V_c ↦ (V_c·A_b)_b, d × d; positive definite also for A = 0."""
+    squares = np.maximum((A**2).sum((-2, -1), keepdims=True), _TINY)
+    gram: Array = (squares * np.eye(A.shape[-2]) + A @ A.swapaxes(-1, -2)) / 2
     return gram
 
 
 def attention_gram(V: Array) -> Array:
     """(‖V‖²·1 + VᵀV)/2: the Gram matrix of A_b ↦ (V_c·A_b)_c, d × d."""
-    return value_gram(V.T)
+    return value_gram(V.swapaxes(-1, -2))
 
 
-def gram_root(V: Array) -> tuple[Array, Array]:
-    """The symmetric square root of :func:`attention_gram` and its inverse."""
-    values, vectors = np.linalg.eigh(attention_gram(V))
-    root = np.sqrt(values)
-    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T
+def roots(gram: Array) -> tuple[Array, Array]:
+    """The symmetric square root of a Gram matrix, or of a stack of such, and its inverse."""
+    values, vectors = np.linalg.eigh(gram)
+    root, turned = np.sqrt(np.maximum(values, _TINY))[..., None, :], vectors.swapaxes(-1, -2)
+    return (vectors * root) @ turned, (vectors / root) @ turned
+
+
+def truncated(M: Array, rank: int) -> Array:
+    """The matrix of at most this rank, or a stack of such, that is nearest in the Frobenius norm."""
+    U, sigma, W = np.linalg.svd(M, full_matrices=False)
+    result: Array = (U[..., :rank] * sigma[..., None, :rank]) @ W[..., :rank, :]
+    return result
 
 
 def nearest_of_rank(A: Array, V: Array, rank: int) -> Array:
@@ -97,7 +106,6 @@ def nearest_of_rank(A: Array, V: Array, rank: int) -> Array:
     As ‖φ_{A−A',V}‖ = ‖G^{1/2}(A − A')‖ with G = :func:`attention_gram`, it is a truncated singular value
     decomposition (Eckart and Young).
     """
-    root, back = gram_root(V)
-    U, sigma, W = np.linalg.svd(root @ A, full_matrices=False)
-    result: Array = back @ ((U[:, :rank] * sigma[:rank]) @ W[:rank])
+    root, back = roots(attention_gram(V))
+    result: Array = back @ truncated(root @ A, rank)
     return result
