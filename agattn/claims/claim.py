@@ -13,6 +13,7 @@ from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task
 
 A = TypeVar("A", bound=Architecture)
+B = TypeVar("B", bound=Architecture, contravariant=True)
 #: The parts of a theorem that are claims of their own, as they are printed.
 _PARTS = {"closed": "closed", "boundary": "boundary points", "singular": "singular points"}
 
@@ -59,11 +60,11 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Hypothesis(Generic[A]):
+class Hypothesis(Generic[B]):
     """A condition under which a claim speaks: in words, and as a predicate."""
 
     text: str
-    holds: Callable[[A], bool]
+    holds: Callable[[B], bool]
 
 
 @dataclass(frozen=True)

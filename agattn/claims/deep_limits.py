@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, PLAIN
+from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.singularities.limits import (
     LimitMap,
@@ -28,8 +28,6 @@ from agattn.geometry.singularities.limits import (
 )
 from agattn.systems.task import Task
 
-DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
-TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
 NOT_ONE = Hypothesis[DeepNetwork](
     "d_0, d_1, a_1, a_2 ≥ 2", lambda network: min(*network.dims[:2], *network.ranks[:2]) >= 2
 )

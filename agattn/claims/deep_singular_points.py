@@ -18,12 +18,10 @@ from collections.abc import Sequence
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, PLAIN
+from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
 from agattn.geometry.singularities.virtual_points import PointRanks, facts, is_wide, special_points
 from agattn.systems.task import Task
 
-DEEP = Hypothesis[DeepNetwork]("l ≥ 2", lambda network: network.layers >= 2)
-TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
 WIDE = Hypothesis[DeepNetwork](
     "d_i ≥ d_0 and a_i ≥ d_0", lambda network: min(*network.dims[:-1], *network.ranks) >= network.dims[0]
 )

@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from agattn.architectures import SingleLayer
-from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
+from agattn.claims.claim import Claim, Findings, Outcome
+from agattn.claims.hypotheses import TWO_TOKENS
 from agattn.errors import DisagreementError
 from agattn.geometry.singularities.learning_coefficients import (
     LearningCoefficient,
@@ -108,15 +109,13 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
     return judge
 
 
-TWO_TOKENS: tuple[Hypothesis[SingleLayer], ...] = (Hypothesis("t ≥ 2", lambda layer: layer.has_orbits),)
-
 CLAIMS = tuple(
     Claim(
         name,
         f"The learning coefficient of {words} depends on rk K, rk Q and the stratum alone: a closed formula",
         latex,
         "agattn",
-        TWO_TOKENS,
+        (TWO_TOKENS,),
         (task,),
         partial(_predicted, softmax=softmax),
         _judge(task, softmax),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, NO_SKIP, NORMALIZED, ONE_HEAD, PLAIN
+from agattn.claims.hypotheses import ANY_VALUES, NO_SKIP, NORMALIZED, ONE_HEAD, ONE_LAYER, PLAIN, TWO_TOKENS
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.systems.network_tasks import COMPONENTS, LOCAL_FIBER, RECOVERY, FiberComponents
 
-ONE_LAYER = Hypothesis[DeepNetwork]("one layer", lambda network: network.layers == 1)
-TWO_TOKENS = Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2)
 THREE_TOKENS = Hypothesis[DeepNetwork]("t ≥ 3", lambda network: network.t >= 3)
 # Generic M_i = L_{i−1}ᵀA_iL_{i−1} have rank ≥ 2, and are not skew-symmetric, in just these networks.
 RANK_TWO = Hypothesis[DeepNetwork]("rk M_i ≥ 2", lambda network: min(*network.ranks, *network.dims[:-1]) >= 2)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
-from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING
+from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, ONE_LAYER, TWO_TOKENS
 from agattn.errors import UndecidedError
 from agattn.geometry.singularities.several_heads import Closedness, closedness, is_one_layer
 from agattn.systems.task import Task
@@ -60,9 +60,9 @@ CLAIMS = (
         "agattn",
         (
             LIGHTNING,
-            Hypothesis[DeepNetwork]("one layer", lambda network: network.layers == 1),
+            ONE_LAYER,
             ANY_VALUES,
-            Hypothesis[DeepNetwork]("t ≥ 2", lambda network: network.t >= 2),
+            TWO_TOKENS,
             Hypothesis[DeepNetwork](
                 "2 ≤ h ≤ d", lambda network: 2 <= network.heads_by_layer[0] <= network.dims[0]
             ),

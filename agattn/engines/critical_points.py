@@ -75,12 +75,13 @@ def _ask(
 ) -> Found:  # fmt: skip
     """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
     more = {"opposite": opposite, "smooth": smooth} if task == "critical-points" else {}
-    read = task_named(task).read
-    found: Found
+
+    def ask(strictly: bool | None = None) -> Found:
+        problem = build(task, loss.layer, prime, force=force, loss=loss, strictly=strictly, **more)
+        found: Found = task_named(task).read(run(problem, installation, limits).answer)
+        return found
+
     try:
-        problem = build(task, loss.layer, prime, force=force, loss=loss, **more)
-        found = read(run(problem, installation, limits).answer)
+        return ask()
     except LowerStrataError:
-        problem = build(task, loss.layer, prime, force=force, loss=loss, strictly=True, **more)
-        found = read(run(problem, installation, limits).answer)
-    return found
+        return ask(strictly=True)

@@ -112,30 +112,41 @@ class Parametrization:
         Raises:
             ValueError: if w is not squarefree.
         """
-        kept = flint.ctx.prec
         w = flint.fmpz_poly(list(self.w))
-        slope = flint.fmpq_poly(w.derivative())
         if w.gcd(w.derivative()).degree() > 0:
             raise ValueError("the eliminating polynomial is not squarefree")
-        numerators = [_poly(numerator) for numerator in self.numerators]
-        form = list(map(rational, self.form))
-        try:
-            flint.ctx.prec = working = precision + 32
-            while True:
-                balls: list[flint.acb] = [ball for ball, _ in w.complex_roots()]  # type: ignore[misc, has-type]
-                roots = sorted(
-                    (ball.real for ball in balls if ball.imag == 0), key=lambda r: fraction(r.mid().fmpq())
-                )
-                points = [[-_at(n, r) / _at(slope, r) for n in numerators] for r in roots]
+        form, working = list(map(rational, self.form)), precision + 32
+        while True:
+            with flint.ctx.workprec(working):
+                roots = (ball.real for ball in self._roots() if ball.imag == 0)
+                points = [self._at(root) for root in sorted(roots, key=lambda r: fraction(r.mid().fmpq()))]
                 values = [
                     sum((c * x for c, x in zip(form, point, strict=True)), flint.arb(0)) for point in points
                 ]
                 apart = all(one < other for one, other in itertools.pairwise(values))
                 if apart and all(_is_sharp(x, precision) for point in points for x in point):
                     return tuple(sorted(tuple(map(_interval, point)) for point in points))
-                flint.ctx.prec = working = 2 * working
-        finally:
-            flint.ctx.prec = kept
+            working *= 2
+
+    def complex_points(self) -> list[list[Any]]:
+        """Balls around the points that are not real, one of each two conjugate ones, at FLINT's precision."""
+        return [self._at(root) for root in self._roots() if root.imag > 0]
+
+    def _roots(self) -> list[Any]:
+        """The roots of w as complex balls, isolated from each other."""
+        roots: list[Any] = list(flint.fmpz_poly(list(self.w)).complex_roots())
+        return [ball for ball, _ in roots]
+
+    @cached_property
+    def _quotients(self) -> tuple[list[flint.fmpq_poly], flint.fmpz_poly]:
+        numerators = [flint.fmpq_poly(list(map(rational, numerator))) for numerator in self.numerators]
+        return numerators, flint.fmpz_poly(list(self.w)).derivative()
+
+    def _at(self, root: Any) -> list[Any]:
+        """The point at a root of w, a real or complex ball."""
+        ball = flint.arb_poly if isinstance(root, flint.arb) else flint.acb_poly
+        numerators, slope = self._quotients
+        return [-ball(numerator)(root) / ball(slope)(root) for numerator in numerators]
 
 
 @dataclass(frozen=True)
@@ -571,17 +582,6 @@ _READERS: Mapping[str, Callable[[Results, Problem], Found]] = {
 
 
 # Polynomials in one variable -------------------------------------------------------------------------------
-
-
-def _poly(coefficients: Sequence[Fraction]) -> flint.fmpq_poly:
-    return flint.fmpq_poly([rational(c) for c in coefficients])
-
-
-def _at(polynomial: flint.fmpq_poly, x: flint.arb) -> flint.arb:
-    value = flint.arb(0)
-    for coefficient in reversed(polynomial.coeffs()):
-        value = value * x + coefficient
-    return value
 
 
 def _is_sharp(x: flint.arb, precision: int) -> bool:

@@ -25,7 +25,7 @@ from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
-from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials
+from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
 from agattn.systems.problem import Answer, Result, matrix
 from agattn.systems.task import ENGINE, Task
 
@@ -40,12 +40,6 @@ def _not_wide(network: DeepNetwork, task: str) -> str:
         return ANY_RANK.replace("virtual-fiber", task)
     if min(*network.dims[:-1], *network.ranks) < network.dims[0]:
         return f"{task} is about virtual weights of any rank; give d_i ≥ d_0 for i < l, and all a_i ≥ d_0"
-    return ""
-
-
-def _do_not_finish(network: DeepNetwork) -> str:
-    if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
-        return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
     return ""
 
 
@@ -149,7 +143,7 @@ def _read_fibers(answer: Answer) -> FibersModuloScaling:
 _IN_CHART = "dimension of the fiber over {} in a chart; -1 if it is empty"
 DEEP_FIBER = Task(
     "deep-fiber", "the fiber of (M, L) ↦ φ over a limit of functions", DeepNetwork,
-    infeasible=lambda network: _no_limit(network, "deep-fiber") or _do_not_finish(network),
+    infeasible=lambda network: _no_limit(network, "deep-fiber") or will_not_finish(network),
     summary="that no weights of a deep network have a certain limit of its functions as function",
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
     reference="section 3.3, virtual weights",
@@ -251,7 +245,7 @@ def _zeros_data(network: DeepNetwork, given: Mapping[str, Any]) -> dict[str, Any
 DEEP_BASE_LOCUS = Task(
     "deep-base-locus", "the zeros of (M, L) ↦ φ", DeepNetwork,
     lambda network, seed: {zeros.name: zeros.dimension for zeros in zero_sets(network)},
-    infeasible=lambda network: _not_wide(network, "deep-base-locus") or _do_not_finish(network),
+    infeasible=lambda network: _not_wide(network, "deep-base-locus") or will_not_finish(network),
     summary="virtual weights of a deep network whose function is zero",
     title="The virtual weights (M,L) with phi = 0, for the network {M}",
     reference="section 3.3, virtual weights",

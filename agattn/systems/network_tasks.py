@@ -101,11 +101,16 @@ def _read_components(answer: Answer) -> FiberComponents:
     )
 
 
-def _components_do_not_finish(network: DeepNetwork) -> str:
-    if reason := no_virtual_weights(network):
-        return reason
+def will_not_finish(network: DeepNetwork) -> str:
+    """The reason why engines are not asked about virtual weights of a network, or an empty string."""
     if network.layers > 2 or network.dims[0] > 2 or network.dims[-1] > 3 or network.t > 3:
         return "engines were asked for at most two layers, d_0 ≤ 2, d_l ≤ 3 and t ≤ 3: beyond, few finish"
+    return ""
+
+
+def _components_do_not_finish(network: DeepNetwork) -> str:
+    if reason := no_virtual_weights(network) or will_not_finish(network):
+        return reason
     if min(network.dims[:-1]) < 2 or min(network.ranks) < 2:
         return "engines were not asked where some M_i has rank 1, which Theorem 3.7 excludes"
     return "" if network.value_rank is None else ANY_RANK

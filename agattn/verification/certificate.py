@@ -124,22 +124,16 @@ def make_certificate(
         "strata": [_stratum(layer, s, with_spaces) for s in strata(layer) if not s.is_zero],
         "claims": [_claim(layer, verdict) for verdict in native],
     }
-    try:
-        flaw = check(document)["flaw"]
-    except UnreadableError as error:
-        raise InputError(f"{layer} cannot be certified: {error}") from error
-    if flaw and any("certificate" not in claim for claim in document["claims"]):
-        raise DisagreementError(f"{layer}: the checker rejects the certificate: {flaw}")
-    return document
+    return _accepted(document, str(layer), empty=all("certificate" in claim for claim in document["claims"]))
 
 
-def _accepted(document: dict[str, Any], about: str) -> dict[str, Any]:
-    """The document, if the checker finds no flaw in it."""
+def _accepted(document: dict[str, Any], about: str, empty: bool = False) -> dict[str, Any]:
+    """The document, if the checker finds no flaw in it, or but that nothing is certified."""
     try:
         flaw = check(document)["flaw"]
     except UnreadableError as error:
         raise InputError(f"{about} cannot be certified: {error}") from error
-    if flaw:
+    if flaw and not empty:
         raise DisagreementError(f"{about}: the checker rejects the certificate: {flaw}")
     return document
 

@@ -28,7 +28,6 @@ stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import flint
 
@@ -38,7 +37,6 @@ from agattn.architectures import SingleLayer
 from agattn.engines.engine import MSOLVE
 from agattn.engines.locate import locate
 from agattn.engines.msolve import solve
-from agattn.engines.msolve_lists import Parametrization
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.critical_points.affine_charts import affine_chart
@@ -141,11 +139,13 @@ def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DE
         candidates = [
             [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
         ]
-        others = [] if found.parametrization is None else _complex_points(found.parametrization, size)
+        others = found.parametrization.complex_points() if found.parametrization else []
     # The losses of the theorem are those of data, and their limits.
     known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
     bound = generic_ed_degree(layer) if known else None
-    return part_from_candidates(chart, loss, candidates, found.degree, str(installation), others, bound)
+    return part_from_candidates(
+        chart, loss, candidates, found.degree, str(installation), [x[:size] for x in others], bound
+    )
 
 
 def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:
@@ -153,24 +153,3 @@ def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polyn
     ring = PolynomialRing([*avoided.ring.variables, Variable("inverse")])
     *gens, inverse = ring.gens
     return [*(f.compose(gens) for f in equations), avoided.compose(gens) * inverse - 1]
-
-
-def _complex_points(parametrization: Parametrization, size: int) -> list[list[Any]]:
-    """Approximations of the points that are not real, one of each two conjugate ones."""
-    w = flint.fmpz_poly(list(parametrization.w))
-    polynomials = [flint.fmpq_poly(list(map(rational, n))) for n in parametrization.numerators[:size]]
-    slope = flint.fmpq_poly(w.derivative())
-    points = []
-    roots: list[Any] = list(w.complex_roots())
-    for root, _ in roots:
-        if root.imag > 0:
-            values = [_value(f, root) for f in (slope, *polynomials)]
-            points.append([-value / values[0] for value in values[1:]])
-    return points
-
-
-def _value(polynomial: Any, place: Any) -> Any:
-    value = flint.acb(0)
-    for c in reversed(polynomial.coeffs()):
-        value = value * place + flint.arb(c)
-    return value

@@ -65,7 +65,7 @@ def test_tangent_vectors_of_all_preimages(sizes, of_rank_one, last):
 
 def test_functions_of_all_preimages_are_equal():
     from agattn.algebra.arithmetic import RingArithmetic
-    from agattn.geometry.singularities.kinds import rank
+    from agattn.algebra.echelon import rational_rank
 
     X = np.array([[[1, 2], [0, -1], [3, 1]]], dtype=object)
     one = np.eye(3, dtype=int).astype(object)
@@ -78,7 +78,7 @@ def test_functions_of_all_preimages_are_equal():
     for name in ("rk M_1 = 1", "rk M_2 = rk L = 1"):
         p = {p.name: p for p in special_points(wide(3, 2, 2, 2))}[name]
         points = p.preimages()
-        assert len(points) > 1 and rank(points[0].M[1] - points[-1].M[1]) > 0
+        assert len(points) > 1 and rational_rank(points[0].M[1] - points[-1].M[1]) > 0
         assert value(p).any() and all((value(other) == value(p)).all() for other in points)
 
 
