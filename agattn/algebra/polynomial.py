@@ -242,7 +242,7 @@ class Polynomial:
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.ring, frozenset(self.terms.items())))
+        return hash((self.ring, len(self), tuple(map(int, self._poly.degrees()))))
 
     def __repr__(self) -> str:
         return self.macaulay2()

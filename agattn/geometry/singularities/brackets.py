@@ -34,7 +34,6 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
@@ -48,7 +47,6 @@ from agattn.geometry.dimension.symmetries import symmetry_bound
 from agattn.geometry.singularities.families import (
     Weights,
     general_inputs,
-    symbolic_inputs,
     widest_family,
     with_all_symmetries,
 )
@@ -232,27 +230,19 @@ def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
     Together with the tangent vectors of the symmetries these directions span all others, so that the germ of
     the ideal is the one on the slice, with further coordinates that do not occur.
     """
-    architecture, generator = at.architecture, np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     n, p = len(at.vector), at.prime(generator)
     moved = nonzero_minor(at.tangents(p), p).columns
     free = [i for i in range(n) if i not in moved]
-    places = general_inputs(architecture)
-    inputs = int(places.sum())
+    inputs = int(general_inputs(at.architecture).sum())
     in_inputs, in_weights = at.degrees(generator)
     if comb(len(free) + in_weights, in_weights) * comb(inputs + in_inputs - 1, in_inputs) > MOST_MONOMIALS:
         return None
-    names = [Variable("z", (i + 1,)) for i in range(len(free))]
-    ring = PolynomialRing([*names, *(Variable("x", (i + 1,)) for i in range(inputs))])
-    entries = np.array(at.vector, dtype=object)
-    for z, i in zip(ring.gens, free, strict=False):
-        entries[i] = z + entries[i]
-    X = symbolic_inputs(places, ring.gens[len(free) :])
-    out = architecture.evaluate(RingArithmetic(), at.arrays(entries), X)
     coefficients: dict[tuple[int, Exponents], dict[Exponents, Fraction | int]] = {}
-    for place, f in enumerate(np.asarray(out).ravel().tolist()):
-        for e, c in f.terms.items() if isinstance(f, Polynomial) else ():
+    for place, f in enumerate(at.expanded(at.units(free))):
+        for e, c in f.terms.items():
             powers, monomial = e[: len(free)], e[len(free) :]
             if any(powers):
                 coefficients.setdefault((place, monomial), {})[powers] = c
-    target = PolynomialRing(names)
+    target = PolynomialRing([Variable("s", (i + 1,)) for i in range(len(free))])
     return [target.from_terms(terms) for terms in coefficients.values()]

@@ -121,6 +121,12 @@ class Weights:
         flat[:] = self.vector if vector is None else vector
         return self.arrays(flat)
 
+    def units(self, places: Sequence[int]) -> list[Vector]:
+        """The unit vectors at some places among all parameters."""
+        rows = np.zeros((len(places), len(self.vector)), dtype=int)
+        rows[range(len(places)), list(places)] = 1
+        return list(map(tuple, rows.tolist()))
+
     def with_only(self, **parts: Array) -> Vector:
         """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
         zeros = draw_parameters(self.architecture, lambda shape: np.zeros(shape, dtype=int))
@@ -241,11 +247,23 @@ class Weights:
         X = random_residues(generator, (3, *self.architecture.input_shape), p)
         moved, _ = self.random_point(vectors, p, generator, 3)
         fixed = np.repeat(self.residues(p)[0][None], 3, axis=0)
-        one, other = (
-            np.asarray(self.architecture.evaluate(ModularArithmetic(p), self.arrays(w), X)) % p
-            for w in (moved, fixed)
-        )
-        return bool((one == other).all())
+        both = self.arrays(np.concatenate([moved, fixed]))
+        out = self.architecture.evaluate(ModularArithmetic(p), both, np.concatenate([X, X])) % p
+        return bool((out[:3] == out[3:]).all())
+
+    def expanded(self, vectors: Sequence[Vector] = ()) -> list[Any]:
+        """The entries of φ(w₀ + Σ sᵢnᵢ) at general inputs, as polynomials in the sᵢ, then in the inputs."""
+        places = general_inputs(self.architecture)
+        names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
+        names += [Variable("x", (i + 1,)) for i in range(int(places.sum()))]
+        ring = PolynomialRing(names)
+        s, moved = ring.gens[: len(vectors)], np.array(self.vector, dtype=object)
+        for i in range(len(moved)):
+            moved[i] = sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), moved[i])
+        X = np.zeros((1, *places.shape), dtype=int).astype(object)
+        X[0, places] = ring.gens[len(vectors) :]
+        out = self.architecture.evaluate(RingArithmetic(), self.arrays(moved), X)
+        return [f + ring.zero() for f in np.asarray(out).ravel().tolist()]
 
     def chance(self, vectors: Sequence[Vector] = ()) -> float:
         """A bound on the probability that φ changes along vectors and does not at any of the points."""
@@ -321,13 +339,11 @@ def same_function(one: Weights, other: Weights | None, seed: int = 0) -> tuple[b
         ]
         if (values[0] != (0 if other is None else values[1])).any():
             return False, Evidence.PROVED, 0.0
-    places = general_inputs(architecture)
-    inputs = int(places.sum())
+    inputs = int(general_inputs(architecture).sum())
     degree = max(w.degrees(generator)[0] for w in both)
     if comb(inputs + degree, degree) <= MOST_MONOMIALS:
-        X = symbolic_inputs(places, PolynomialRing([Variable("x", (i + 1,)) for i in range(inputs)]).gens)
-        first, *rest = (np.asarray(architecture.evaluate(RingArithmetic(), w.exact(), X)) for w in both)
-        if (first != (rest[0] if rest else 0)).any():
+        first, *rest = (w.expanded() for w in both)
+        if first != rest[0] if rest else any(first):
             raise AssertionError("two functions are equal modulo primes, and are not over ℚ")
         return True, Evidence.PROVED, 0.0
     return True, Evidence.MODULAR, max(w.chance() for w in both)
@@ -398,7 +414,7 @@ def _spaces(
     for _ in range(random):
         space = list(start)
         for block in _blocks(at.architecture, generator):
-            more = [_unit(i, len(at.vector)) for i in block]
+            more = at.units(block)
             if at.is_constant([*space, *more], p, generator):
                 space += more
         yield space
@@ -424,10 +440,6 @@ def _grown(
 def _independent(at: Weights, vectors: list[Vector], p: int) -> list[Vector]:
     kept = nonzero_minor(at.residues(p, vectors)[1], p).rows
     return [vectors[i] for i in kept]
-
-
-def _unit(i: int, n: int) -> Vector:
-    return tuple(int(i == j) for j in range(n))
 
 
 def _blocks(architecture: Architecture, generator: np.random.Generator | None = None) -> list[list[int]]:
@@ -458,13 +470,6 @@ def general_inputs(architecture: Architecture) -> Array:
     return everywhere if network is None or not network.is_lightning else np.tril(everywhere)
 
 
-def symbolic_inputs(places: Array, symbols: Sequence[Any]) -> Array:
-    """X of shape (1, d, t) with symbols at some places, and zeros."""
-    X = np.zeros(places.shape, dtype=int).astype(object)
-    X[places] = symbols
-    return X[None]
-
-
 def _evidence(
     at: Weights, vectors: Sequence[Vector], generator: np.random.Generator
 ) -> tuple[Evidence, float]:
@@ -475,24 +480,9 @@ def _evidence(
     """
     if not vectors:
         return Evidence.PROVED, 0.0
-    architecture = at.architecture
-    places = general_inputs(architecture)
-    inputs = int(places.sum())
-    in_inputs, _ = at.degrees(generator)
+    inputs, (in_inputs, _) = int(general_inputs(at.architecture).sum()), at.degrees(generator)
     if comb(inputs + in_inputs, in_inputs) * len(vectors) <= MOST_MONOMIALS:
-        names = [Variable("s", (i + 1,)) for i in range(len(vectors))]
-        names += [Variable("x", (i + 1,)) for i in range(inputs)]
-        ring = PolynomialRing(names)
-        s, x = ring.gens[: len(vectors)], ring.gens[len(vectors) :]
-        moved = [
-            sum((s[n] * v[i] for n, v in enumerate(vectors) if v[i]), ring.zero()) + entry
-            for i, entry in enumerate(at.vector)
-        ]
-        X = symbolic_inputs(places, x)
-        out = architecture.evaluate(RingArithmetic(), at.arrays(np.array(moved, dtype=object)), X)
-        flat = [f for f in np.asarray(out).ravel().tolist() if hasattr(f, "terms")]
-        constant = not any(any(exponents[: len(vectors)]) for f in flat for exponents in f.terms)
-        if not constant:
+        if any(any(exponents[: len(vectors)]) for f in at.expanded(vectors) for exponents in f.terms):
             raise AssertionError("φ is constant on a family modulo a prime, and is not over ℚ")
         return Evidence.PROVED, 0.0
     for _ in range(POINTS):

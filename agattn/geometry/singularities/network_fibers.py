@@ -37,7 +37,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 from typing import Any, Literal, NamedTuple
 
 import flint
@@ -54,6 +53,7 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import rank_one
@@ -560,10 +560,8 @@ class _Layers:
             fixed |= {f"K_{i}", f"Q_{i}"}
         at = Weights(self.network, arrays)
         free = tuple(name for name in self.network.shapes if name not in fixed)
-        units: list[Vector] = []
-        for x in free:
-            shape = self.network.shapes[x]
-            units += [self.at.with_only(**{x: unit}) for unit in np.eye(prod(shape), dtype=int)]
+        numbers = as_parameters(self.network, np.arange(len(at.vector)))
+        units = at.units([i for x in free for i in numbers[x].ravel()])
         spaces = tuple(Directions("zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector

@@ -389,7 +389,7 @@ def _invisible(at: Weights) -> list[Vector]:
     n, l, numbers = len(at.vector), network.layers, as_parameters(network, np.arange(len(at.vector)))
     for name, array in weights.items():
         if name[0] in "QV" and not array.any():
-            return [tuple(row) for row in np.delete(np.eye(n, dtype=int), numbers[name], axis=0).tolist()]
+            return at.units(np.delete(np.arange(n), numbers[name]).tolist())
     low = (i for i, M in enumerate(given[0], 1) if rational_rank(M) == 1)
     before = partial_products([weights[f"V_{i}"][0] for i in range(1, l + 1)])
     result = []

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import flint
 
-from agattn.algebra.echelon import echelon, fraction
+from agattn.algebra.echelon import echelon, fraction, rational
 from agattn.algebra.graded_ideals import divides, undivided
 from agattn.algebra.polynomial import Exponents, Polynomial
 
@@ -171,12 +171,13 @@ def _span(generators: Iterable[Polynomial]) -> list[Polynomial]:
     given = list(dict.fromkeys(f for f in generators if f))
     if not given:
         return []
-    columns = sorted({e for f in given for e in f.terms}, key=lambda e: (sum(e), e))
+    rows = [f.terms for f in given]
+    columns = sorted({e for terms in rows for e in terms}, key=lambda e: (sum(e), e))
     place = {e: i for i, e in enumerate(columns)}
-    table = flint.fmpq_mat(len(given), len(columns))
-    for i, f in enumerate(given):
-        for e, c in f.terms.items():
-            table[i, place[e]] = flint.fmpq(c.numerator, c.denominator)
+    table = flint.fmpq_mat(len(rows), len(columns))
+    for i, terms in enumerate(rows):
+        for e, c in terms.items():
+            table[i, place[e]] = rational(c)
     reduced, pivots = echelon(table)
     ring = given[0].ring
     return [
@@ -196,7 +197,7 @@ def _in_powers(f: Polynomial, i: int) -> dict[int, Polynomial]:
 def _linear_part(f: Polynomial) -> list[flint.fmpq]:
     terms, n = f.terms, len(f.ring)
     units = (tuple(int(i == j) for j in range(n)) for i in range(n))
-    return [flint.fmpq(c.numerator, c.denominator) for c in (terms.get(e, 0) for e in units)]
+    return [rational(terms.get(e, 0)) for e in units]
 
 
 def _is_unit(f: Polynomial) -> bool:
