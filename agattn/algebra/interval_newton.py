@@ -24,6 +24,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import mul
 from typing import Any
 
 import flint
@@ -70,49 +72,48 @@ class System:
         if len(ring) != len(self.polynomials):
             raise ValueError(f"{len(self.polynomials)} equations in {len(ring)} variables")
         self.size = len(ring)
-        self._values = [_compiled(f) for f in self.polynomials]
-        self._derivatives = [_compiled(f.derivative(x)) for f in self.polynomials for x in ring.gens]
+        self._values = Evaluation(self.polynomials)
+        self._derivatives = Evaluation([f.derivative(x) for f in self.polynomials for x in ring.gens])
 
     def values(self, point: Sequence[Any]) -> list[Any]:
         """Balls that contain the values of the polynomials on a box of ``arb`` or ``acb``."""
-        return evaluate(self._values, point)
+        return self._values(point)
 
     def jacobian(self, point: Sequence[Any]) -> Any:
         """A matrix of balls that contains the derivatives on a box."""
-        return _matrix(self.size, self.size, evaluate(self._derivatives, point))
+        return _matrix(self.size, self.size, self._derivatives(point))
 
 
-_Compiled = list[tuple[Any, tuple[tuple[int, int], ...]]]
+class Evaluation:
+    """Polynomials over ℚ of one ring, ready to be evaluated at balls."""
+
+    def __init__(self, polynomials: Sequence[Polynomial]) -> None:
+        tables = [f.terms for f in polynomials]
+        self._degrees = [max(column) for column in zip(*chain(*tables), strict=True)]
+        self._terms = [
+            [(rational(c), [(i, e - 1) for i, e in enumerate(key) if e]) for key, c in terms.items()]
+            for terms in tables
+        ]
+
+    def __call__(self, point: Sequence[Any]) -> list[Any]:
+        """Balls that contain the values on a box of ``arb`` or ``acb``."""
+        zero = type(point[0])(0) if point else flint.arb(0)
+        powers = [list(accumulate([x] * d, mul)) for x, d in zip(point, self._degrees, strict=False)]
+        result = []
+        for f in self._terms:
+            total = zero
+            for c, key in f:
+                term = flint.arb(c)
+                for i, e in key:
+                    term *= powers[i][e]
+                total += term
+            result.append(total)
+        return result
 
 
-def _compiled(f: Polynomial) -> _Compiled:
-    """Coefficients with the exponents that are not 0."""
-    return [
-        (rational(c), tuple((i, e) for i, e in enumerate(exponents) if e)) for exponents, c in f.terms.items()
-    ]
-
-
-def compiled(polynomials: Sequence[Polynomial]) -> list[_Compiled]:
-    """Polynomials over ℚ as :func:`evaluate` takes them."""
-    return [_compiled(f) for f in polynomials]
-
-
-def evaluate(polynomials: Sequence[_Compiled], point: Sequence[Any]) -> list[Any]:
-    """Balls that contain the values of polynomials on a box of ``arb`` or ``acb``."""
-    kind = type(point[0]) if point else flint.arb
-    powers: list[list[Any]] = [[kind(1), x] for x in point]
-    result = []
-    for f in polynomials:
-        total = kind(0)
-        for c, exponents in f:
-            term = kind(flint.arb(c))
-            for i, e in exponents:
-                while len(powers[i]) <= e:
-                    powers[i].append(powers[i][-1] * point[i])
-                term *= powers[i][e]
-            total += term
-        result.append(total)
-    return result
+def evaluate(polynomials: Sequence[Polynomial], point: Sequence[Any]) -> list[Any]:
+    """Balls that contain the values of polynomials over ℚ on a box of ``arb`` or ``acb``."""
+    return Evaluation(polynomials)(point)
 
 
 def certified_zero(system: System, start: Sequence[Any], bits: int = 128) -> Zero | None:

@@ -40,7 +40,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.interval_newton import System, compiled, evaluate
+from agattn.algebra.interval_newton import System, evaluate
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
@@ -126,7 +126,7 @@ class AffineChart:
         """Matrices of polynomials at a point of balls."""
         found = []
         for matrix in matrices:
-            values = evaluate(compiled(list(matrix.ravel())), point)
+            values = evaluate(list(matrix.ravel()), point)
             entries = np.empty(len(values), dtype=object)
             entries[:] = values
             found.append(entries.reshape(matrix.shape))

@@ -31,7 +31,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.echelon import rational_matrix
-from agattn.algebra.interval_newton import compiled, evaluate
+from agattn.algebra.interval_newton import evaluate
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -83,7 +83,7 @@ class Elimination:
         chart, m = self.chart, len(self.chart.ring) - 1
         columns = [[f.derivative(x) for f in chart.y] for x in chart.ring.gens[:m]]
         at = [scalar(0)] * m + [theta]
-        Phi = kind(m, len(chart.y), [v for f in columns for v in evaluate(compiled(f), at)])
+        Phi = kind(m, len(chart.y), [v for f in columns for v in evaluate(f, at)])
         G, b = self.loss.matrices
         x = (Phi * G * Phi.transpose()).solve(Phi * b)
         return [*x.entries(), theta]

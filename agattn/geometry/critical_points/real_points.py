@@ -34,7 +34,6 @@ from agattn.algebra.interval_newton import (
     System,
     Zero,
     certified_zero,
-    compiled,
     evaluate,
     signature,
 )
@@ -312,7 +311,7 @@ def hessian(chart: AffineChart, zero: Zero) -> Any:
 
     Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
     """
-    scales = evaluate(compiled(chart.scales), zero.point)
+    scales = evaluate(chart.scales, zero.point)
     rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
     return flint.arb_mat(
         [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
@@ -329,7 +328,7 @@ def degenerate_point(
 def _point(
     chart: AffineChart, loss: Loss, at: list[Any], index: int | None, multiplicity: int, system: System
 ) -> RealCriticalPoint | None:
-    y = evaluate(compiled(chart.y), at)
+    y = evaluate(chart.y, at)
     stratum = chart.stratum
     in_m = True
     weights: tuple[RealWeights, ...] = ()
@@ -363,8 +362,7 @@ def _point(
             return None
         weights = (_weights(chart.layer, V, K, Q),)
     gradient = [
-        value * scale
-        for value, scale in zip(system.values(at), evaluate(compiled(chart.scales), at), strict=True)
+        value * scale for value, scale in zip(system.values(at), evaluate(chart.scales, at), strict=True)
     ]
     if not all(value.contains(0) for value in gradient):
         return None

@@ -26,7 +26,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.echelon import rational, rational_matrix
-from agattn.algebra.interval_newton import System, certified_zero, compiled, evaluate, signature
+from agattn.algebra.interval_newton import System, certified_zero, evaluate, signature
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -151,7 +151,7 @@ def _coefficient(f: Polynomial, degree: int) -> Any:
 def _point(loss: Polynomial, place: list[Any], index: int | None) -> SurfacePoint:
     x, s = place
     position = (x, s * x, -s * s)
-    (value,) = evaluate(compiled([loss]), position)
+    (value,) = evaluate([loss], position)
     return SurfacePoint(position, value, index, False, True, Stratum(1, 2, 2))
 
 
