@@ -11,8 +11,13 @@ agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
 # ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from enum import Enum
+from functools import cache
+from math import isfinite
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -561,8 +566,8 @@ class NetworkFiber(Record):
     upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
     parameters: Key[Positive, "The number of weights."]
     orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
-    symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
     differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
+    symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
     generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
     evidence: Key[Literal["proved", "modular"], "How the lower bound on the dimension is known."]
     error_probability: Key[Probability, "Of modular evidence; else 0."]
@@ -699,8 +704,8 @@ class Ideal(Record):
         ideal_dimension: Key[Count, "The number of independent equations of degree n."]
         hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
         minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-        evidence: Key[Literal["proved", "modular"], "How the result is known."]
         modules: Key[list[Module] | None, "The irreducible modules of degree n; null where not computed."]
+        evidence: Key[Literal["proved", "modular"], "How the result is known."]
 
     class Generator(Record):
         degree: Key[Positive, "The degree."]
@@ -943,8 +948,8 @@ class Singularities(Record):
     dimension_evidence: Known
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
     zeros: Key[list[str], "The names of the kinds of weights whose function is 0."]
-    kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
     limits: Key[Limits | None, "Limits of diverging weights; null where none are known."]
+    kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
 
 
 class Strata(Record):
@@ -1221,6 +1226,59 @@ def schema(name: str) -> dict[str, Any]:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return {**draft, **top, "title": f"agattn {name} --json", "$defs": parts}
+
+
+@cache
+def _keys(record: type[Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(record)
+
+
+def document(record: type[Struct], value: object, *later: str, **given: object) -> dict[str, Any]:
+    """The document about a value: the keys of its record, in their order, from the attributes of these names.
+
+    Args:
+        record: what the document will be.
+        value: what it is about.
+        later: keys that are still to be added.
+        given: values of keys that are no attributes, or others than these.
+
+    >>> from types import SimpleNamespace
+    >>> document(Layer, SimpleNamespace(d=3, d_out=2, a=2), t=2)
+    {'d': 3, 'd_out': 2, 'a': 2, 't': 2}
+    """
+    config = record.__struct_config__
+    found: dict[str, Any] = {config.tag_field: config.tag} if config.tag_field else {}
+    for key in _keys(record):
+        if key.name in given:
+            found[key.encode_name] = _written(given[key.name], key.type)
+        elif key.name not in later and (key.required or hasattr(value, key.name)):
+            found[key.encode_name] = _written(getattr(value, key.name), key.type)
+    return found
+
+
+def _written(item: Any, kind: Any) -> Any:
+    """A value as JSON has it: exact numbers and polynomials as text, ``None`` for what is infinite."""
+    if get_origin(kind) is Annotated:
+        kind = kind.__origin__
+    if get_origin(kind) in (Union, UnionType):
+        kinds = [one for one in get_args(kind) if one not in (NoneType, UnsetType)]
+        return _written(item, str if kinds == [float, str] and not isinstance(item, float) else kinds[0])
+    if isinstance(item, float) and not isfinite(item):
+        return None
+    if item is None or (isinstance(item, (bool, int, float, str)) and kind is not str):
+        return item
+    if hasattr(item, "as_json"):
+        return item.as_json()
+    if isinstance(item, Enum):
+        return item.value
+    if hasattr(item, "tolist"):  # of numpy
+        return _written(item.tolist(), kind)
+    *_, part = get_args(kind) if get_origin(kind) in (list, dict) else (Any,)
+    if isinstance(item, Mapping):
+        return {str(name): _written(value, part) for name, value in item.items()}
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return document(kind, item)
+    return [_written(one, part) for one in item] if isinstance(item, (list, tuple)) else str(item)
 
 
 def check(name: str, document: object) -> None:

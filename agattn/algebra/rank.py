@@ -150,15 +150,10 @@ class RankResult(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The seven keys of the command line's contract."""
-        return {
-            "rank": self.rank,
-            "evidence": self.evidence.value,
-            "method": self.method,
-            "precision_bits": self.precision_bits,
-            "lower_bound": self.lower_bound,
-            "upper_bound": self.upper_bound,
-            "gap": None if self.gap is None else round(self.gap, 3),
-        }
+        from agattn import records
+
+        gap = None if self.gap is None else round(self.gap, 3)
+        return records.document(records.Rank, self, gap=gap)
 
 
 def rank(

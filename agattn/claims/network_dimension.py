@@ -97,13 +97,10 @@ def by_paper(found: Dimension) -> ByPaper | None:
 
 def document(found: Dimension) -> dict[str, object]:
     """A dimension with what HMK say, as the command line prints it."""
-    paper = by_paper(found)
-    said = paper and {
-        "value": paper.value,
-        "hypotheses_hold": not paper.failing,
-        "failing": list(paper.failing),
-        "defect": paper.defect,
-    }
+    from agattn import records
+
+    paper, kind = by_paper(found), records.Dimension.Paper
+    said = paper and records.document(kind, paper, hypotheses_hold=not paper.failing)
     return found.as_json() | {"paper": said}
 
 

@@ -76,15 +76,18 @@ class Run(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The run with the keys of the command line's contract."""
-        return {
-            "task": self.problem.task,
-            "engine": {"name": self.installation.engine.name, "version": self.installation.version},
-            "architecture": self.problem.architecture.as_json(),
-            "answer": self.answer.as_json(),
-            "evidence": self.evidence.value,
-            "seconds": round(self.seconds, 3),
-            "script_sha256": self.script_sha256,
-        }
+        from agattn import records
+
+        program = {"name": self.installation.engine.name, "version": self.installation.version}
+        task, architecture = self.problem.task, self.problem.architecture
+        return records.document(
+            records.Run,
+            self,
+            task=task,
+            engine=program,
+            architecture=architecture,
+            seconds=round(self.seconds, 3),
+        )
 
 
 def run(

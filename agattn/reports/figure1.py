@@ -194,30 +194,19 @@ class Figure1(SurfaceFigure):
 
     def as_json(self) -> dict[str, object]:
         """Everything the figure states, JSON-ready."""
-        slice_, line = self.section.slice, self.section.line()
-        return {
-            "figure": 1,
-            "architecture": self.layer.as_json(),
-            "slice": {
-                "names": list(slice_.names),
-                "origin": list(map(str, slice_.origin)),
-                "directions": [list(map(str, v)) for v in slice_.directions],
-            },
-            "equation": str(self.section.equation),
-            "singular": list(map(str, self.section.singular)),
-            "line": None if line is None else {
-                name: list(map(str, v)) for name, v in zip(("point", "direction"), line, strict=True)
-            },
-            "pieces": [
-                {"from": p.ends[0], "to": p.ends[1], "sample": str(p.sample), "in_m": p.in_m,
-                 "reason": p.reason}
-                for p in self.pieces
-            ],
-            "pinch_points": [list(point) for point in self.pinch_points],
-            "engine": self.engine,
-            "script_sha256": None if self.run is None else self.run.script_sha256,
-            "evidence": self.evidence.value,
-        }  # fmt: skip
+        from agattn import records
+
+        line = self.section.line()
+        pieces = [
+            records.document(records.Figure1.Piece, p, start=p.ends[0], end=p.ends[1]) for p in self.pieces
+        ]
+        return records.document(
+            records.Figure1, self, "file",
+            architecture=self.layer, slice=self.section.slice, equation=self.section.equation,
+            singular=self.section.singular, pieces=pieces,
+            line=None if line is None else dict(zip(("point", "direction"), line, strict=True)),
+            script_sha256=None if self.run is None else self.run.script_sha256,
+        )  # fmt: skip
 
 
 def point_text(p: tuple[float, float, float]) -> str:

@@ -155,16 +155,13 @@ class FigureCritical(SurfaceFigure):
 
     def as_json(self) -> dict[str, Any]:
         """Everything the figure states, JSON-ready."""
-        return {
-            "figure": "critical",
-            "architecture": self.surface.layer.as_json(),
-            "metric": self.loss.metric,
-            "target": None if self.target is None else list(map(str, self.target)),
-            "equation": str(self.surface.section.equation),
-            "points": [point.as_json() for point in self.points],
-            "levels": list(self.values),
-            "evidence": self.evidence.value,
-        }
+        from agattn import records
+
+        return records.document(
+            records.FigureCritical, self, "file",
+            figure="critical", architecture=self.surface.layer, metric=self.loss.metric, levels=self.values,
+            equation=self.surface.section.equation,
+        )  # fmt: skip
 
 
 def _place(point: SurfacePoint) -> Array:

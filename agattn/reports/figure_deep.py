@@ -87,12 +87,12 @@ class FigureDeep(SurfaceFigure):
 
     def as_json(self) -> dict[str, Any]:
         """Everything the figure states, JSON-ready."""
-        return {
-            "figure": "deep", "architecture": self.slice.network.as_json(), "weights": self.slice.weights,
-            "dimension": self.slice.dimension, "span": [list(s) for s in self.slice.span],
-            "coordinates": [list(s) for s in DRAWN], "equation": str(self.slice.equation),
-            "limits": "x = 0, y ≠ 0", "evidence": self.evidence.value,
-        }  # fmt: skip
+        from agattn import records
+
+        return records.document(
+            records.FigureDeep, self.slice, "file",
+            figure="deep", architecture=self.slice.network, coordinates=DRAWN, limits="x = 0, y ≠ 0",
+        )  # fmt: skip
 
 
 def compute_figure_deep() -> FigureDeep:

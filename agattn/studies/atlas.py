@@ -106,6 +106,7 @@ class Survey:
 
     def as_json(self) -> dict[str, object]:
         """The counts, and the networks that miss a formula, JSON-ready."""
+        from agattn import records
 
         def those(entries: Sequence[Entry]) -> list[dict[str, object]]:
             keys = ("architecture", "dimension", "evidence", "upper_bound")
@@ -113,15 +114,12 @@ class Survey:
                 {key: e.result[key] for key in keys} | {"paper": e.result["paper"]["value"]} for e in entries
             ]
 
-        return {
-            "title": self.family.title,
-            "networks": len(self.entries),
-            "total": self.family.total,
-            "proved": self.proved,
-            "formula_missed": those(self.formula_missed),
-            "paper_applies": len(self.paper_applies),
-            "paper_missed": those(self.paper_missed),
-        }
+        return records.document(
+            records.Atlas.Family, self,
+            title=self.family.title, networks=len(self.entries), total=self.family.total,
+            formula_missed=those(self.formula_missed), paper_applies=len(self.paper_applies),
+            paper_missed=those(self.paper_missed),
+        )  # fmt: skip
 
 
 def defect_reason(network: DeepNetwork) -> str:

@@ -88,13 +88,13 @@ class CalibrationPoint(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The point with its weights, for programs in any language."""
-        layer, orbit = self.layer, self.known.orbit
-        return {
-            "architecture": layer.as_json(), "head": self.head, "kind": self.kind,
-            "K": [list(row) for row in self.K], "Q": [list(row) for row in self.Q],
-            "V": [list(row) for row in self.V], "stratum": orbit.as_json(), "rank_k": self.known.rank_k,
-            "rank_q": self.known.rank_q, "lambda": str(self.value), "multiplicity": self.multiplicity,
-        }  # fmt: skip
+        from agattn import records
+
+        at = self.known
+        return records.document(
+            records.Calibrate.Point, self,
+            architecture=self.layer, stratum=at.orbit, rank_k=at.rank_k, rank_q=at.rank_q,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.name}: λ = {self.value}, m = {self.multiplicity}"

@@ -90,26 +90,18 @@ class StratumRow:
 
     def as_json(self) -> dict[str, Any]:
         """The row, JSON-ready; ``preimages`` is ``None`` at 0, whose fiber is {A = 0} ∪ {V = 0}."""
-        tangent, fiber = self.tangent, self.tangent.fiber
-        return {
-            "r_v": self.stratum.r_v,
-            "r_a": self.stratum.r_a,
-            "r": self.stratum.r,
-            "dimension": self.dimension,
-            "preimages": None if fiber is None else fiber.number,
-            "preimage_lengths": None if fiber is None else [p.length for p in fiber.points],
-            "critical": self.critical,
-            "tangent_dimension": tangent.value,
-            "tangent_bounds": [tangent.lower, tangent.upper],
-            "tangent_reason": f"from below: {tangent.how_lower}; from above: {tangent.how_upper}",
-            "singular": tangent.singular,
-            "singular_by_paper": self.singular_by_paper,
-            "local_type": {"name": self.local_type.name, "description": self.local_type.description},
-            "boundary": self.boundary.on_boundary,
-            "boundary_reason": self.boundary.reason,
-            "boundary_sequence": None if self.boundary.sequence is None else str(self.boundary.sequence),
-            "closure": [s.as_json() for s in self.below],
-        }
+        from agattn import records
+
+        tangent, fiber, boundary = self.tangent, self.tangent.fiber, self.boundary
+        return records.document(
+            records.Strata.Stratum, self, **vars(self.stratum),
+            preimages=None if fiber is None else fiber.number,
+            preimage_lengths=None if fiber is None else [p.length for p in fiber.points],
+            tangent_dimension=tangent.value, tangent_bounds=[tangent.lower, tangent.upper],
+            tangent_reason=f"from below: {tangent.how_lower}; from above: {tangent.how_upper}",
+            singular=tangent.singular, boundary=boundary.on_boundary, boundary_reason=boundary.reason,
+            boundary_sequence=boundary.sequence, closure=self.below,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,14 +144,12 @@ class StrataTable(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The table, JSON-ready."""
-        return {
-            "architecture": self.layer.as_json(),
-            "dimension": self.dimension,
-            "ambient": self.layer.ambient_dimension,
-            "evidence": self.evidence.value,
-            "strata": [row.as_json() for row in self.rows],
-            "outside": self.outside,
-        }
+        from agattn import records
+
+        ambient = self.layer.ambient_dimension
+        return records.document(
+            records.Strata, self, architecture=self.layer, ambient=ambient, strata=self.rows
+        )
 
 
 def strata_table(layer: SingleLayer) -> StrataTable:

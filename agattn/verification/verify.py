@@ -124,12 +124,15 @@ class Report(Shown, Mapping[str, Verdict]):
 
     def as_json(self) -> dict[str, object]:
         """The report with the keys of the command line's contract."""
-        return {
-            "architecture": self.layer.as_json(),
-            "claims": [verdict.as_json() for verdict in self.verdicts],
-            "troubles": list(self.troubles),
-            "seconds": round(self.seconds, 3),
-        }
+        from agattn import records
+
+        return records.document(
+            records.Verify,
+            self,
+            architecture=self.layer,
+            claims=self.verdicts,
+            seconds=round(self.seconds, 3),
+        )
 
 
 Progress = Callable[[str], None]

@@ -94,27 +94,17 @@ def command(
     answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
     sizes = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
     if as_json:
-        canonical = vars(found.canonical())
-        shown = ("name", "dimension", "parametrization")
-        compared = answer and {
-            "equal": answer.equal, "component": answer.component, "s": plain(answer.s),
-            "gauge": plain(answer.C), "input": plain(answer.X), "difference": plain(answer.difference),
-            "relative": plain(answer.relative), "evidence": answer.evidence.value,
-        }  # fmt: skip
+        from agattn import records
+
+        document, kind, canonical = records.document, records.Fiber, vars(found.canonical())
         print_json(
-            {
-                "architecture": sizes,
-                "case": found.case,
-                "components": [{key: getattr(c, key) for key in shown} for c in found.components],
-                "dimension": found.dimension,
-                "dimension_with_keys": found.dimension_with_keys,
-                "generic": found.case == "line",
-                "ranks": {name: x._asdict() | {"margin": plain(x.margin)} for name, x in found.ranks.items()},
-                "canonical": {x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
-                "evidence": found.evidence.value,
-                "equivalent": compared,
-            }
-        )
+            document(
+                kind, found, architecture=sizes, generic=found.case == "line",
+                ranks={name: document(kind.Ranks.Decided, x) for name, x in found.ranks.items()},
+                canonical={x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
+                equivalent=answer and document(kind.Equivalence, answer, gauge=answer.C, input=answer.X),
+            )
+        )  # fmt: skip
         return
     click.echo("d = {d}, d' = {d_out}, a = {a}: ".format(**sizes) + f"{found.case} ({found.evidence})")
     for c in found.components:

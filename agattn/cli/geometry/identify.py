@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
-from agattn.cli.output import plain, print_json
+from agattn.cli.output import print_json
 from agattn.errors import InputError
 
 
@@ -38,21 +37,10 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
             names = ", ".join(list(arrays)[:6]) or "none"
             raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
         found = identify(architecture, arrays["y" if "y" in arrays else next(iter(arrays))], tolerance)
-    document: dict[str, Any] = {
-        "architecture": architecture.as_json(),
-        "in_neuromanifold": found.in_neuromanifold,
-        "in_zariski_closure": found.in_zariski_closure,
-        "a": plain(found.A),
-        "v": plain(found.V),
-        "residual": plain(found.residual),
-        "reason": found.reason,
-        "evidence": found.evidence.value,
-        "preimages": found.preimages,
-        "violation": (v := found.violation)
-        and {"equation": v.equation, "degree": v.degree, "value": str(v.value)},
-    }
     if as_json:
-        print_json(document)
+        from agattn import records
+
+        print_json(records.document(records.Identify, found, architecture=architecture, a=found.A, v=found.V))
         return
     click.echo(f"{found} ({found.evidence})")
     for name, M in (("A", found.A), ("V", found.V)):

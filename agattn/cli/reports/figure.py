@@ -176,6 +176,7 @@ def _figure_deep(output: Path | None) -> Shown:
 
 def _figure_3(output: Path | None, seed: int) -> Shown:
     options.one_blas_thread()
+    from agattn import records
     from agattn.reports.drawing import save
     from agattn.reports.figure3 import draw_figure_3, figure_3, page_3
 
@@ -184,12 +185,9 @@ def _figure_3(output: Path | None, seed: int) -> Shown:
         save(page_3(rows) if output.suffix == ".html" else draw_figure_3(rows), output)
     entries, lines = [], [" δ  dimension  evidence   eq. 16  one float32 trial"]
     for row in rows:
-        c = row.computed
-        entries.append({
-            "delta": row.delta, "dimension": c.dimension, "evidence": c.evidence.value,
-            "lower_bound": c.lower_bound, "upper_bound": c.upper_bound, "expected": row.expected,
-            "float32": row.float32,
-        })  # fmt: skip
+        c, (delta, _, expected, float32) = row.computed, row
+        kind = records.Figure3.Width
+        entries.append(records.document(kind, c, delta=delta, expected=expected, float32=float32))
         lines.append(f"{row.delta:2}  {c.dimension:9}  {c.evidence!s:9}  {row.expected:6}  {row.float32:17}")
     lines.append(
         "The last column is one rank in floating point, as an experiment finds it; nothing rests on it."

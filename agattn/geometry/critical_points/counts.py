@@ -11,7 +11,7 @@ M(2,1,2), generic, 2 samples: critical points of dimension 1 and degree 4, singu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence, Shown
@@ -121,22 +121,13 @@ class CriticalPoints(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The counts with the keys of the command line's contract."""
-        return {
-            "architecture": self.layer.as_json(),
-            "metric": self.loss.metric,
-            "samples": self.loss.samples,
-            "rank": self.loss.rank,
-            "method": self.method,
-            "regular": self.regular,
-            "dimension": self.dimension,
-            "degree": self.smooth.degree,
-            "strata": [
-                {"r_v": s.r_v, "r_a": s.r_a, "r": s.r, "count": found.count, **asdict(found)}
-                for s, found in self.strata.items()
-            ],
-            "real": [point.as_json() for part in self.real for point in part.points],
-            "real_parts": [part.as_json() for part in self.real],
-            "fields": [f"ZZ/{p}" if p else "QQ" for p in self.fields],
-            "engine": self.engine,
-            "evidence": self.evidence.value,
-        }
+        from agattn import records
+
+        part = records.CriticalPoints.Part
+        strata = [records.document(part, found, **vars(s)) for s, found in self.strata.items()]
+        return records.document(
+            records.CriticalPoints, self,
+            architecture=self.layer, metric=self.loss.metric, samples=self.loss.samples, rank=self.loss.rank,
+            degree=self.smooth.degree, fields=[f"ZZ/{p}" if p else "QQ" for p in self.fields], strata=strata,
+            real=[point for part in self.real for point in part.points], real_parts=self.real,
+        )  # fmt: skip

@@ -118,20 +118,9 @@ class RealCriticalPoint(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """Everything known of the point, JSON-ready: floats, and a bound for their errors."""
-        return {
-            "stratum": self.stratum.as_json(),
-            "regular": self.regular,
-            "kind": self.kind,
-            "index": self.index,
-            "loss": float(self.loss.mid()),
-            "multiplicity": self.multiplicity,
-            "in_m": self.in_m,
-            "coordinates": self.coordinates.tolist(),
-            "weights": [weights.as_json() for weights in self.weights],
-            "radius": self.radius,
-            "gradient": self.gradient,
-            "evidence": self.evidence.value,
-        }
+        from agattn import records
+
+        return records.document(records.RealPoint, self, loss=float(self.loss.mid()))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -190,18 +179,10 @@ class RealPart(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The counts; the points say themselves on which stratum they are."""
-        return {
-            "stratum": self.stratum.as_json(),
-            "regular": self.regular,
-            "number": len(self.points),
-            "undecided": self.undecided,
-            "complex": self.complex_number,
-            "complete": None if self.complete is None else self.complete.value,
-            "isolated": None if self.isolated is None else self.isolated.value,
-            "found_by": self.found_by,
-            "alternating_sum": self.alternating_sum,
-            "expected_sum": self.expected_sum,
-        }
+        from agattn import records
+
+        number, complex_number = len(self.points), self.complex_number
+        return records.document(records.CriticalPoints.RealPart, self, number=number, complex=complex_number)
 
 
 def part_from_candidates(

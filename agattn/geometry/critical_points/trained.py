@@ -111,18 +111,10 @@ class NearbyCriticalPoint(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """Everything, JSON-ready."""
-        return {
-            "rank": self.rank,
-            "local_minimum": self.is_local_minimum,
-            "distance": self.distance,
-            "excess": self.excess,
-            "index": self.index,
-            "escapes": self.escapes,
-            "rate": self.rate,
-            "direction": None if self.direction is None else [x.tolist() for x in self.direction],
-            "evidence": self.evidence.value,
-            "point": self.point.as_json(),
-        }
+        from agattn import records
+
+        near = records.NearbyCriticalPoints.Near
+        return records.document(near, self, local_minimum=self.is_local_minimum)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -157,13 +149,13 @@ class NearbyCriticalPoints(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """Everything, JSON-ready."""
-        return {
-            "architecture": self.loss.layer.as_json(),
-            "metric": self.loss.metric,
-            "samples": self.loss.samples,
-            "loss": self.value,
-            "near": [point.as_json() for point in self.points],
-        }
+        from agattn import records
+
+        return records.document(
+            records.NearbyCriticalPoints, self,
+            architecture=self.loss.layer, metric=self.loss.metric, samples=self.loss.samples, loss=self.value,
+            near=self.points,
+        )  # fmt: skip
 
 
 def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:

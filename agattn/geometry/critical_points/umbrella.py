@@ -78,18 +78,13 @@ class SurfacePoint:
 
     def as_json(self) -> dict[str, Any]:
         """Everything known of it, JSON-ready."""
-        weights = self.weights()
-        return {
-            "kind": self.kind,
-            "index": self.index,
-            "position": [float(c.mid()) for c in self.position],
-            "loss": float(self.loss.mid()),
-            "on_line": self.on_line,
-            "in_m": self.in_m,
-            "stratum": self.stratum.as_json(),
-            "weights": None if weights is None else dict(zip("AV", weights, strict=True)),
-            "evidence": self.evidence.value,
-        }
+        from agattn import records
+
+        weights, position = self.weights(), [float(c.mid()) for c in self.position]
+        return records.document(
+            records.FigureCritical.Point, self, position=position, loss=float(self.loss.mid()),
+            weights=None if weights is None else dict(zip("AV", weights, strict=True)),
+        )  # fmt: skip
 
 
 def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:

@@ -108,21 +108,12 @@ class Dimension(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The dimension and how it is known, JSON-ready."""
-        return {
-            "architecture": self.architecture.as_json(),
-            "dimension": self.dimension,
-            "predicted": self.predicted,
-            "parameters": self.parameters,
-            "evidence": self.evidence.value,
-            "lower_bound": self.lower_bound,
-            "upper_bound": self.upper_bound,
-            "upper_bound_reason": self.upper_bound_reason,
-            "jacobian_shape": list(self.jacobian_shape),
-            "points": [{"rank": r.rank, "prime": r.prime, "rows": r.rows} for r in self.ranks],
-            "precision_bits": self.precision_bits,
-            "error_probability": self.error,
-            "seconds": round(self.seconds, 3),
-        }
+        from agattn import records
+
+        return records.document(
+            records.Dimension, self, "paper",
+            points=self.ranks, error_probability=self.error, seconds=round(self.seconds, 3),
+        )  # fmt: skip
 
 
 def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force: bool = False) -> Dimension:

@@ -183,34 +183,22 @@ class LinearSymmetries(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The Lie algebra, JSON-ready, with a basis."""
+        from agattn import records
+
         ideals = self.structure
-        return {
-            "architecture": self.architecture.as_json(),
-            "parameters": self.architecture.parameters,
-            "dimension": self.dimension,
-            "at_most": self.at_most,
-            "orbit_dimension": self.orbit_dimension,
-            "type": None if ideals is None else str(ideals),
-            "center": None if ideals is None else ideals.center,
-            "derived": None if ideals is None else ideals.derived,
-            "radical": None if ideals is None else ideals.radical,
-            "families": [
-                {"name": family.name, "dimension": family.dimension, "arrays": list(family.arrays)}
-                for family in self.families
-            ],
-            "generators": [
-                {
-                    "family": family.name,
-                    "moves": g.moves,
-                    "entries": [[i, j, str(x)] for (i, j), x in sorted(g.matrix.items())],
-                    "evidence": g.evidence.value,
-                }
-                for family in self.families
-                for g in family.generators
-            ],
-            "evidence": self.evidence.value,
-            "error_probability": self.error,
-        }
+        generators = [
+            records.document(
+                records.Symmetries.Generator, g, family=family.name,
+                entries=[[i, j, str(x)] for (i, j), x in sorted(g.matrix.items())],
+            )
+            for family in self.families for g in family.generators
+        ]  # fmt: skip
+        parts = {name: getattr(ideals, name, None) for name in ("center", "derived", "radical")}
+        return records.document(
+            records.Symmetries, self,
+            parameters=self.architecture.parameters, type=None if ideals is None else str(ideals), **parts,
+            generators=generators, error_probability=self.error,
+        )  # fmt: skip
 
 
 #: The name of the family of generators that belong to no known symmetry.

@@ -215,15 +215,12 @@ class EquationModule(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The module and its highest weight vector as JSON-ready data."""
-        return {
-            "degree": self.degree,
-            "highest_weight": [list(part) for part in self.shapes],
-            "dimension": self.dimension,
-            "name": self.name,
-            "family": self.family,
-            "equation": str(self.highest),
-            "evidence": "proved",
-        }
+        from agattn import records
+
+        return records.document(
+            records.Ideal.Generator, self,
+            highest_weight=self.shapes, equation=self.highest, evidence="proved",
+        )  # fmt: skip
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.

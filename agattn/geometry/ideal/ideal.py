@@ -83,9 +83,9 @@ class Isotypic:
 
     def as_json(self) -> dict[str, object]:
         """The module as JSON-ready data."""
-        keys = ("dimension", "ideal", "coordinate_ring", "minimal_generators")
-        weight = [list(part) for part in self.shapes]
-        return {"highest_weight": weight, **{key: getattr(self, key) for key in keys}}
+        from agattn import records
+
+        return records.document(records.Ideal.Degree.Module, self, highest_weight=self.shapes)
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,6 @@ class DegreePiece:
     minimal_generators: int
     evidence: Evidence
     modules: tuple[Isotypic, ...] | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """The piece as JSON-ready data."""
-        return {
-            "degree": self.degree,
-            "ideal_dimension": self.ideal_dimension,
-            "hilbert_function": self.hilbert_function,
-            "minimal_generators": self.minimal_generators,
-            "modules": None if self.modules is None else [m.as_json() for m in self.modules],
-            "evidence": self.evidence.value,
-        }
 
 
 def counted_pieces(
@@ -317,15 +306,12 @@ class Ideal(IdealByDegree):
 
     def as_json(self) -> dict[str, object]:
         """Everything found as JSON-ready data: degrees, and the highest weight vectors of the generators."""
-        return {
-            "architecture": self.layer.as_json(),
-            "ambient": self.layer.ambient_dimension,
-            "dimension": self.dimension,
-            "degree": self.degree,
-            "method": self.method,
-            "degrees": [piece.as_json() for piece in self.degrees],
-            "generators": None if self.whole is not None else [module.as_json() for module in self],
-        }
+        from agattn import records
+
+        generators, ambient = None if self.whole is not None else list(self), self.layer.ambient_dimension
+        return records.document(
+            records.Ideal, self, architecture=self.layer, ambient=ambient, generators=generators
+        )
 
 
 def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:

@@ -75,13 +75,9 @@ class MultidegreeEquations(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The equations of the first multidegree, and how many there are, as JSON-ready data."""
-        return {
-            "degree": self.degree,
-            "multidegree": list(self.multidegree),
-            "dimension": self.dimension,
-            "equations": [str(equation) for equation in self.basis],
-            "evidence": self.evidence.value,
-        }
+        from agattn import records
+
+        return records.document(records.ModelIdeal.Multidegree, self, equations=self.basis)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,21 +157,17 @@ class ModelIdeal(IdealByDegree):
 
     def as_json(self) -> dict[str, object]:
         """Everything found as JSON-ready data."""
-        return {
-            "architecture": self.source.architecture.as_json(),
-            "ambient": len(self.source.coordinates),
-            "dimension": self.dimension,
-            "degree": self.degree,
-            "method": self.method,
-            "affine": self.affine,
-            "coordinates": [
-                {"name": f"y_{k}", "meaning": meaning, "multidegree": self.multidegrees[k,]}
-                for (k,), meaning in self.legend.items()
-            ],
-            "degrees": [piece.as_json() for piece in self.degrees],
-            "generators": None if self.whole is not None else [group.as_json() for group in self],
-            "whole": None if self.whole is None else [str(equation) for equation in self.whole],
-        }
+        from agattn import records
+
+        coordinates = [
+            {"name": f"y_{k}", "meaning": meaning, "multidegree": self.multidegrees[k,]}
+            for (k,), meaning in self.legend.items()
+        ]
+        return records.document(
+            records.ModelIdeal, self,
+            architecture=self.source.architecture, ambient=len(self.source.coordinates),
+            coordinates=coordinates, generators=None if self.whole is not None else list(self),
+        )  # fmt: skip
 
 
 def compute_model_ideal(

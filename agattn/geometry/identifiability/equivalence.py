@@ -35,7 +35,7 @@ import numpy as np
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, is_exact, scalars, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown, plain
+from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import SWAPPED, Weights, fiber, scale_between, weights
 from agattn.geometry.identifiability.gauge import change_of_basis, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
@@ -141,27 +141,15 @@ class Equivalence(Shown):
 
     def as_json(self) -> dict[str, Any]:
         """The answer with the keys of the command line's contract."""
-        symmetry = None
-        if self.relations:
-            symmetry = {
-                "layers": [[{"head": r.head, "other": r.other, "component": r.component, "s": _entries(r.s),
-                             "gauge": _entries(r.C)} for r in layer] for layer in self.relations],
-                "bases": [_entries(C) for C in self.bases],
-            }  # fmt: skip
-        return {
-            "equivalent": self.equal,
-            "symmetry": symmetry,
-            "residual": None if self.residual is None or self.residual == np.inf else self.residual,
-            "evidence": self.evidence.value,
-            "reason": self.reason,
-            "input": _entries(self.X),
-            "difference": _entries(self.difference),
-        }
+        from agattn import records
 
-
-def _entries(x: Any) -> Any:
-    """A number or an array, JSON-ready: exact ones as text."""
-    return plain(x.tolist() if hasattr(x, "tolist") else x)
+        kind = records.Equivalent
+        layers = [
+            [records.document(kind.Symmetry.Relation, r, gauge=r.C) for r in layer]
+            for layer in self.relations
+        ]
+        symmetry = records.document(kind.Symmetry, self, layers=layers) if layers else None
+        return records.document(kind, self, equivalent=self.equal, symmetry=symmetry, input=self.X)
 
 
 def _rows(M: Array) -> str:

@@ -93,17 +93,11 @@ class Bracket(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The bracket with fractions as text."""
-        return {
-            "lower": str(self.lower),
-            "upper": str(self.upper),
-            "lambda": None if self.value is None else str(self.value),
-            "multiplicity": self.multiplicity,
-            "rank": self.rank,
-            "fiber_dimension": self.fiber,
-            "evidence": self.evidence.value,
-            "error_probability": self.error,
-            "reasons": list(self.reasons),
-        }
+        from agattn import records
+
+        return records.document(
+            records.Rlct.Bracket, self, fiber_dimension=self.fiber, error_probability=self.error
+        )
 
     def __str__(self) -> str:
         if self.value is None:

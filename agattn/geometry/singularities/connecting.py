@@ -60,14 +60,6 @@ class Step:
             parts.append(f"{word} {rows if len(numbers) == 1 else f'({rows})'}")
         return f"{self.name} {' '.join(parts)} ({', '.join(self.parameters)})"
 
-    def as_json(self) -> dict[str, object]:
-        """The step with exact numbers as text."""
-        matrix = [[str(x) for x in row] for row in self.matrix]
-        return {
-            "name": self.name, "parameters": list(self.parameters), "order": list(self.order),
-            "matrix": matrix,
-        }  # fmt: skip
-
 
 def act(arrays: Arrays, symmetry: Symmetry, g: Array, back: Array) -> None:
     """Let a group element g, with inverse ``back``, act on exact arrays, which change."""

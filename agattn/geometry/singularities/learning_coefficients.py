@@ -243,9 +243,11 @@ class Point(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """The point with the keys of the command line's contract."""
-        return {
-            **vars(self.orbit), "rank_k": self.rank_k, "rank_q": self.rank_q, **self.coefficient.as_json(),
-        }  # fmt: skip
+        from agattn import records
+
+        return records.document(
+            records.Rlct.Point, self.coefficient, **vars(self.orbit), rank_k=self.rank_k, rank_q=self.rank_q
+        )
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
@@ -317,17 +319,15 @@ class LearningCoefficients(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The coefficients with the keys of the command line's contract."""
+        from agattn import records
+
         least = [
-            vars(truth)
-            | {"lambda": str(point.coefficient.value), "multiplicity": point.coefficient.multiplicity}
-            for truth, point in self.least
+            records.document(records.Rlct.Least, at.coefficient, **vars(truth)) for truth, at in self.least
         ]
-        return {
-            "architecture": self.layer.as_json(),
-            "normalization": "softmax" if self.softmax else "none",
-            "points": [point.as_json() for point in self.points],
-            "global": least,
-        }
+        normalization = "softmax" if self.softmax else "none"
+        return records.document(
+            records.Rlct, self, architecture=self.layer, normalization=normalization, least=least
+        )
 
     def __str__(self) -> str:
         values = sorted({point.coefficient.value for _, point in self.least})

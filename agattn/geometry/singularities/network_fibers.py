@@ -94,11 +94,9 @@ class Comparison(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The comparison, JSON-ready."""
-        steps = None if self.symmetry is None else [step.as_json() for step in self.symmetry]
-        return {
-            "equal": self.equal, "evidence": self.evidence.value, "error_probability": self.error,
-            "symmetry": steps,
-        }  # fmt: skip
+        from agattn import records
+
+        return records.document(records.NetworkFiber.Comparison, self, error_probability=self.error)
 
     def __str__(self) -> str:
         said = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
@@ -150,18 +148,18 @@ class NetworkComponent:
 
     def as_json(self) -> dict[str, object]:
         """The component with exact numbers as text, and of each vector the arrays that are not 0."""
-        vectors = [
+        from agattn import records
+
+        weights = {name: _text(a) for name, a in self.weights.exact().items()}
+        directions = [
             {"name": part.name, "layer": part.layer, "vectors": [
                 {name: _text(a) for name, a in self.weights.exact(v).items() if a.any()}
                 for v in part.vectors
             ]}
             for part in self.directions
         ]  # fmt: skip
-        return {
-            "name": self.name, "parametrization": self.parametrization, "dimension": self.dimension,
-            "through": self.through, "free": list(self.free), "directions": vectors,
-            "weights": {name: _text(a) for name, a in self.weights.exact().items()},
-        }  # fmt: skip
+        component = records.NetworkFiber.Component
+        return records.document(component, self, directions=directions, weights=weights)
 
     def __str__(self) -> str:
         parts = ", ".join(map(str, self.directions))
@@ -227,14 +225,13 @@ class NetworkFiber(Shown):
 
     def as_json(self) -> dict[str, object]:
         """All of it, with exact numbers as text."""
-        return {
-            "architecture": self.weights.architecture.as_json(), "case": self.case,
-            "components": [c.as_json() for c in self.components],
-            "dimension": self.dimension, "upper_bound": self.upper_bound, "parameters": self.parameters,
-            "orbit_dimension": self.orbit_dimension, "differential_rank": self.differential_rank,
-            "symmetries": [{"name": name, "dimension": size} for name, size in self.symmetries],
-            "generic": self.generic, "evidence": self.evidence.value, "error_probability": self.error,
-        }  # fmt: skip
+        from agattn import records
+
+        symmetries = [{"name": name, "dimension": size} for name, size in self.symmetries]
+        return records.document(
+            records.NetworkFiber, self, "equivalent",
+            architecture=self.weights.architecture, symmetries=symmetries, error_probability=self.error,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         parts = "; ".join(map(str, self.components))

@@ -123,29 +123,18 @@ class PointFacts(Shown):
 
     def as_json(self) -> dict[str, object]:
         """The facts with the keys of the command line's contract."""
+        from agattn import records
+
         low, high = self.fiber
-        return {
-            "name": self.name,
-            "ranks": {name: list(numbers) for name, numbers in self.kind.ranks.items()},
-            "zero": self.is_zero,
-            "differential_rank": self.differential_rank,
-            "rank_evidence": self.rank_evidence.value,
-            "critical": self.is_critical,
-            "fiber_dimension": low,
-            "fiber_dimension_at_most": high,
-            "tangent_lower": self.tangent_lower,
-            "tangent_upper": self.tangent_upper,
-            "singular": self.singular,
-            "argument": self.argument,
-            "evidence": self.evidence.value,
-            "witness": [
-                {
-                    name: [[str(x) for x in row] for row in array.reshape(-1, (1, *array.shape)[-1])]
-                    for name, array in weights.items()
-                }
-                for weights in self.preimages
-            ],
-        }
+        matrices = [
+            {name: array.reshape(-1, (1, *array.shape)[-1]) for name, array in weights.items()}
+            for weights in self.preimages
+        ]
+        return records.document(
+            records.Singularities.Kind, self,
+            ranks=self.kind.ranks, zero=self.is_zero, critical=self.is_critical, fiber_dimension=low,
+            fiber_dimension_at_most=high, witness=matrices,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,15 +185,14 @@ class Singularities(Shown):
 
     def as_json(self) -> dict[str, object]:
         """Everything with the keys of the command line's contract."""
-        return {
-            "architecture": self.network.as_json(),
-            "dimension": self.dimension.dimension,
-            "dimension_evidence": self.dimension.evidence.value,
-            "closed": self.closed,
-            "zeros": self.zeros,
-            "limits": self._limits(),
-            "kinds": [point.as_json() for point in self.kinds],
-        }
+        from agattn import records
+
+        known = self.dimension
+        return records.document(
+            records.Singularities, self,
+            architecture=self.network, dimension=known.dimension, dimension_evidence=known.evidence,
+            limits=self._limits(),
+        )  # fmt: skip
 
 
 def singularities(
