@@ -896,6 +896,21 @@ class Run(Struct):
     script_sha256: Key[Sha256, "The SHA-256 of the script."]
 
 
+#: From what it may follow whether a point of the closure is singular.
+Argument = Literal[
+    "tangent vectors",
+    "several branches",
+    "second order",
+    "cone",
+    "purity",
+    "one-point fiber",
+    "immersion",
+    "affine space",
+    "equations",
+    "none",
+]
+
+
 class Singularities(Record):
     class Kind(Record):
         name: Key[str, "What is special about the weights."]
@@ -918,18 +933,7 @@ class Singularities(Record):
             Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
         ]
         argument: Key[
-            Literal[
-                "tangent vectors",
-                "several branches",
-                "second order",
-                "cone",
-                "purity",
-                "one-point fiber",
-                "immersion",
-                "affine space",
-                "equations",
-                "none",
-            ],
+            Argument,
             "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
             "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
             "wide networks; a differential of the largest rank; a closure that is an affine space; or "

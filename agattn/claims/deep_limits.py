@@ -16,12 +16,12 @@ from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
 from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.singularities.kinds import is_covered
 from agattn.geometry.singularities.limits import (
     LimitMap,
     LimitSet,
     ZeroKind,
     first_of_pair,
-    is_covered,
     limits,
     special_weights,
     zero_kinds,

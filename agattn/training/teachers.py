@@ -27,7 +27,8 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.errors import InputError, nearest
 from agattn.geometry.critical_points.loss import gaussian_gram
-from agattn.geometry.singularities.limits import LimitMap, first_of_pair, is_covered
+from agattn.geometry.singularities.kinds import is_covered
+from agattn.geometry.singularities.limits import LimitMap, first_of_pair
 from agattn.geometry.singularities.several_heads import closedness, is_one_layer
 from agattn.geometry.strata.strata import Stratum, representative, require_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates

@@ -25,7 +25,7 @@ elsewhere they can be larger:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, Ring
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.gauge import rational_inverse
@@ -126,17 +127,10 @@ def unrolled(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING) ->
     return mul(product, X)
 
 
-def change_basis(
-    A: Matrices,
-    V: Matrices,
-    C: Matrices,
-    arithmetic: Arithmetic = _RING,
-    inverse: Callable[[Array], Array] = rational_inverse,
-) -> tuple[list[Array], list[Array]]:
+def change_basis(A: Matrices, V: Matrices, C: Matrices) -> tuple[list[Array], list[Array]]:
     """V_i → C_i V_i C_{i−1}⁻¹, A_i → C_{i−1}⁻ᵀ A_i C_{i−1}⁻¹, with C_0 = C_l = 1 (HMK, equation 9).
 
-    The virtual weights stay what they are. C lists C_1, ..., C_{l−1}, C_i invertible of size d_i, and
-    ``inverse`` inverts a matrix over the scalars.
+    The virtual weights stay what they are. C lists C_1, ..., C_{l−1}, C_i invertible of size d_i over ℚ.
 
     Raises:
         InputError: if there are not l − 1 matrices C_i.
@@ -145,13 +139,12 @@ def change_basis(
         raise InputError(
             f"{len(C)} matrices C for {len(A)} layers; give one for each space between two layers"
         )
-    mul = arithmetic.matmul
     new_A, new_V = list(A), list(V)
     for i, C_i in enumerate(C):
-        C_inverse = inverse(C_i)
-        new_V[i] = mul(C_i, new_V[i])
-        new_V[i + 1] = mul(new_V[i + 1], C_inverse)
-        new_A[i + 1] = mul(C_inverse.T, mul(A[i + 1], C_inverse))
+        C_inverse = rational_inverse(C_i)
+        new_V[i] = C_i @ new_V[i]
+        new_V[i + 1] = new_V[i + 1] @ C_inverse
+        new_A[i + 1] = C_inverse.T @ A[i + 1] @ C_inverse
     return new_A, new_V
 
 
@@ -199,6 +192,11 @@ def generic_fiber(dims: Sequence[int], seed: int = 0) -> FiberDimension:
     return FiberDimension(sum(d * d for d in dims[1:-1]), entries - space.rank)
 
 
+def is_skew(matrix: Array) -> bool:
+    """Whether a matrix is skew-symmetric, as 0 is."""
+    return not (matrix + matrix.T).any()
+
+
 def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
     """The hypotheses of HMK's Theorem 3.7 that fail at integer virtual weights.
 
@@ -214,7 +212,7 @@ def theorem_3_7_hypotheses(M: Matrices, L: Array, t: int) -> list[str]:
     for i, M_i in enumerate(M, 1):
         if rational_rank(M_i) < 2:
             failing.append(f"rk M_{i} ≥ 2")
-        if (M_i == -M_i.T).all():
+        if is_skew(M_i):
             failing.append(f"M_{i} is not skew-symmetric")
     return failing
 
@@ -285,8 +283,9 @@ def virtual_jacobian(M: Matrices, L: Array, X: Residues, cotangents: Residues, p
     weights = {name: np.eye(d)[None] for name in network.shapes}
     weights |= {f"Q_{i}": (np.asarray(m) % p).astype(float)[None] for i, m in enumerate(M, 1)}
     weights[f"V_{l}"] = (np.asarray(L) % p).astype(float)[None]
-    columns = [3 * d * d * i + d * d + n for i in range(l) for n in range(d * d)]
-    columns += range(3 * d * d * l - d * d, 3 * d * d * l - d * d + d * d_out)
+    numbers = as_parameters(network, np.arange(network.parameters))
+    varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
+    columns = np.concatenate([numbers[name].ravel() for name in varying])
     J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
     return np.asarray(J, dtype=np.float64)[:, columns]
 

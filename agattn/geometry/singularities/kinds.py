@@ -103,6 +103,11 @@ def is_plain(network: DeepNetwork) -> bool:
     return not network.skip and set(network.heads_by_layer) == {1}
 
 
+def is_covered(network: DeepNetwork) -> bool:
+    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
+    return is_plain(network) and network.is_lightning and network.value_rank is None
+
+
 def virtual(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
     """The virtual weights (M, L) of some weights; ``None`` with several heads or skip connections."""
     if not is_plain(network):

@@ -42,17 +42,12 @@ from agattn.architectures.protocol import Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.virtual_weights import virtual_weights
+from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_weights
 from agattn.geometry.singularities.families import Weights
-from agattn.geometry.singularities.kinds import is_plain, virtual
+from agattn.geometry.singularities.kinds import is_covered, virtual
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
-
-
-def is_covered(network: DeepNetwork) -> bool:
-    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
-    return is_plain(network) and network.is_lightning and network.value_rank is None
 
 
 def virtual_ranks(network: DeepNetwork) -> list[int]:
@@ -102,14 +97,10 @@ def vanishes(M: list[Array], L: Array, t: int) -> bool:
     >>> vanishes([one, skew], L, t=2), vanishes([skew, one], L, t=2), vanishes([skew, one], L, t=1)
     (True, False, True)
     """
-    skew = [_is_skew(m) for m in M]
+    skew = [is_skew(m) for m in M]
     if t == 1 or not L.any() or not all(m.any() for m in M):
         return not L.any() or any(skew)
     return any(rational_rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))
-
-
-def _is_skew(matrix: Array) -> bool:
-    return not (matrix + matrix.T).any()
 
 
 # Limits -----------------------------------------------------------------------------------------------------
@@ -302,12 +293,12 @@ class LimitMap:
         for i, m in enumerate(M, 1):
             if i < s and rational_rank(m) < 2:
                 failing.append(f"rk M_{i} ≥ 2")
-            if i not in (s, s + 1) and _is_skew(m):
+            if i not in (s, s + 1) and is_skew(m):
                 failing.append(f"M_{i} is not skew-symmetric")
         kappa, delta = self.minors(parameters, Y)
         failing += [] if delta else ["δ(Y) ≠ 0"]
         failing += [] if kappa else ["κ(Y) ≠ 0"]
-        failing += ["P is not skew-symmetric"] if _is_skew(P) else []
+        failing += ["P is not skew-symmetric"] if is_skew(P) else []
         failing += [] if L.any() else ["L ≠ 0"]
         return failing
 

@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import comb, prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -63,13 +63,15 @@ from agattn.geometry.singularities.kinds import Kind
 from agattn.geometry.singularities.network_points import (
     MOST_KINDS,
     MOST_PARAMETERS,
-    Argument,
     Conclusion,
     PointFacts,
     Singularities,
 )
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+
+if TYPE_CHECKING:
+    from agattn.records import Argument
 
 #: Numbers are drawn between minus this and this, without 0.
 _LARGEST = 3

@@ -59,7 +59,7 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.identifiability.fibers import rank_one
 from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
-from agattn.geometry.identifiability.virtual_weights import partial_products, virtual_weights
+from agattn.geometry.identifiability.virtual_weights import is_skew, partial_products, virtual_weights
 from agattn.geometry.singularities.brackets import MOST_PARAMETERS, rank_and_bound
 from agattn.geometry.singularities.connecting import Step, act, connecting
 from agattn.geometry.singularities.families import (
@@ -69,7 +69,8 @@ from agattn.geometry.singularities.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.singularities.limits import is_covered, vanishes, virtual_ranks
+from agattn.geometry.singularities.kinds import is_covered
+from agattn.geometry.singularities.limits import vanishes, virtual_ranks
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
@@ -592,7 +593,7 @@ class _Layers:
     def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
         K, Q = self.K[j - 1], self.Q[j - 1]
-        if (self.A[j - 1] != -self.A[j - 1].T).any():
+        if not is_skew(self.A[j - 1]):
             K, Q = np.full((2, *K.shape), Fraction(0))
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
@@ -643,11 +644,8 @@ def _lift(L: Array, x: Array) -> Array | None:
 
 def _exact(values: Any, name: str) -> Array:
     """Fractions; every float is the number that it stands for."""
-    array = scalars(values, name)
-    flat = [Fraction(x) for x in array.ravel().tolist()]
-    exact = np.empty(len(flat), dtype=object)
-    exact[:] = flat
-    return exact.reshape(array.shape)
+    exact: Array = np.vectorize(Fraction, otypes=[object])(scalars(values, name))
+    return exact
 
 
 def _text(array: Array) -> Any:

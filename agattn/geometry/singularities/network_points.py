@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, 
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.singularities.virtual_points import is_wide, settled
 
+if TYPE_CHECKING:
+    from agattn.records import Argument
+
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
 #: Nor those with more layers, or with more kinds of points.
@@ -58,18 +61,6 @@ _FORCE = "Use --force to start all the same"
 _ATTEMPTS = 5
 
 Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
-Argument = Literal[
-    "tangent vectors",
-    "several branches",
-    "second order",
-    "cone",
-    "purity",
-    "one-point fiber",
-    "immersion",
-    "affine space",
-    "equations",
-    "none",
-]
 
 
 @dataclass(frozen=True, repr=False)

@@ -39,8 +39,8 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.singularities.kinds import is_plain, kinds, rank_one_factors
+from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_jacobian
+from agattn.geometry.singularities.kinds import is_covered, kinds, rank_one_factors
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8
@@ -79,7 +79,7 @@ class VirtualPoint(NamedTuple):
 
     def statement(self) -> Statement | None:
         """What the theorem says; ``None`` where some M_i is skew-symmetric, as 0 is, or L = 0."""
-        if not self.L.any() or not all((m + m.T).any() for m in self.M):
+        if not self.L.any() or any(map(is_skew, self.M)):
             return None
         d, l, first = len(self.M[0]), len(self.M), self.first_of_rank_one
         last = rational_rank(self.M[-1]) == 1 == rational_rank(self.L)
@@ -164,7 +164,7 @@ def is_wide(network: DeepNetwork) -> bool:
     """
     d, *_ = network.dims
     wide = min(*network.dims[:-1], *network.ranks) == d >= 2
-    return network.is_lightning and is_plain(network) and network.value_rank is None and wide
+    return is_covered(network) and wide
 
 
 def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, Way] | None:
@@ -184,7 +184,7 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
     (False, 'one-point fiber')
     """
     d, d_1, *_ = network.dims
-    if not (network.is_lightning and is_plain(network)) or network.value_rank is not None or d < 2:
+    if not is_covered(network) or d < 2:
         return None
     point, ranks = VirtualPoint("", tuple(M), L), [rational_rank(m) for m in M]
     if network.t == 1:
