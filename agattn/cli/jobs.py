@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import importlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
 from agattn.cli import options
-from agattn.cli.output import STDOUT, check_destination, console
+from agattn.cli.output import STDOUT, check_destination, console, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from agattn.studies.workers import Workers
 
 
-def example_option(what: str, make: Callable[[], str]) -> Callable[[options.Command], options.Command]:
-    """Add --example, which prints a file that the command takes."""
+def example_option(what: str, module: str) -> Callable[[options.Command], options.Command]:
+    """Add --example, which prints a file that the command takes: the ``example`` of a module."""
 
     def show(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted:
-            click.echo(make(), nl=False)
+            click.echo(importlib.import_module(module).example(), nl=False)
             context.exit()
 
     return click.option(
@@ -37,8 +38,35 @@ def example_option(what: str, make: Callable[[], str]) -> Callable[[options.Comm
     )  # fmt: skip
 
 
+class Work(NamedTuple):
+    """Where jobs are done and kept, whether they are looked up, and where their lines are written."""
+
+    place: Callable[[], Workers]
+    cache: Cache | None
+    fresh: bool
+    output: Path | None
+
+    def cached(self, jobs: Sequence[Job], versions: Versions, retry_open: bool = False) -> int:
+        """How many jobs would not be done, as they were before."""
+        from agattn.studies.study import cached_line
+
+        if self.cache is None or self.fresh:
+            return 0
+        return sum(cached_line(self.cache, job, versions, retry_open) is not None for job in jobs)
+
+
 def job_options(command: options.Command) -> options.Command:
-    """Add where lines are written, where jobs are done and where they are kept."""
+    """Add where lines are written, where jobs are done and where they are kept, and pass it as ``work``."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        options.one_blas_thread()
+        place = _place(given.pop("workers"), given.pop("scheduler"))
+        cache = _cache(given.pop("folder"), given.pop("no_cache"))
+        work = Work(place, cache, given.pop("fresh"), given.pop("output"))
+        return command(work=work, **given)
+
+    command_with: options.Command = wrapped
     for option in (
         click.option("--fresh", is_flag=True, help="Look nothing up, but keep what is done."),
         click.option("--no-cache", is_flag=True, help="Look nothing up and keep nothing."),
@@ -56,11 +84,20 @@ def job_options(command: options.Command) -> options.Command:
         ),
         options.file_option("-O", "--output", "Write the lines there.  [default: stdout]"),
     ):  # fmt: skip
-        command = option(command)
-    return command
+        command_with = option(command_with)
+    return command_with
 
 
-def chosen_cache(folder: Path | None, no_cache: bool) -> Cache | None:
+def read_asked(path: Path, what: str) -> str:
+    """The text of a file that says what is asked; where it cannot be read, an error that names --example."""
+    try:
+        return read_text(path)
+    except InputError as error:
+        command = click.get_current_context().command_path
+        raise InputError(f"{error}; {command} --example prints {what}") from error
+
+
+def _cache(folder: Path | None, no_cache: bool) -> Cache | None:
     """The cache that the options mean."""
     from agattn.studies.cache import Cache, default_folder
 
@@ -69,7 +106,7 @@ def chosen_cache(folder: Path | None, no_cache: bool) -> Cache | None:
     return None if no_cache else Cache(folder or default_folder())
 
 
-def chosen_place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
+def _place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
     """Where jobs are done, as the options mean."""
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
@@ -83,25 +120,25 @@ def chosen_place(workers: int | None, scheduler: str | None) -> Callable[[], Wor
 
 
 def carry_out(
-    jobs: Sequence[Job], versions: Versions, place: Callable[[], Workers], cache: Cache | None,
-    output: Path | None, write: Callable[[Line], Iterable[str]], *, fresh: bool = False,
+    jobs: Sequence[Job], versions: Versions, work: Work, write: Callable[[Line], Iterable[str]], *,
     retry_open: bool = False, force: bool = False,
-) -> set[int]:  # fmt: skip
-    """Do jobs, and write for each, in order, the lines of text that ``write`` makes; all their statuses.
+) -> int:  # fmt: skip
+    """Do jobs, and write for each, in order, the lines of text that ``write`` makes; the exit status.
 
     Raises:
         InputError: if the lines cannot be written, or the workers not be reached.
     """
     from agattn.cli.main import fail
-    from agattn.studies.lines import counted, words
+    from agattn.studies.lines import counted, exit_status, words
     from agattn.studies.study import study
 
+    place, cache, fresh, output = work
     if output == STDOUT:
         output = None
     if output is not None:
         check_destination(output)
         output.parent.mkdir(parents=True, exist_ok=True)
-    statuses: set[int] = set()
+    statuses: list[dict[str, int]] = []
     done: Counter[str] = Counter()
     found: Counter[str] = Counter()
 
@@ -119,7 +156,7 @@ def carry_out(
             for line in made:
                 file.writelines(text + "\n" for text in write(line))
                 file.flush()
-                statuses.add(line["status"])
+                statuses.append({"status": line["status"]})
     except OSError as error:
         if output is not None and error.filename is None:
             error.filename = str(output)  # a full disk names no file
@@ -134,7 +171,7 @@ def carry_out(
     several = f", {found.total()} results" if found.total() != done["jobs"] else ""
     outcome = f": {counted(found.elements())}" if found else ""
     click.echo(f"{number_of_jobs(done['jobs'])}{from_cache}{several}{outcome}", err=True)
-    return statuses
+    return exit_status(statuses)
 
 
 def _alone(path: Path) -> TextIO:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +10,6 @@ from agattn.architectures import SingleLayer
 from agattn.cli import output
 from agattn.cli.options import file_option, force, json_flag, single_layer
 from agattn.cli.output import check_drawing, print_json, progress
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(epilog="Example: agattn strata -d 3 -o 2 -a 2")

@@ -9,25 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from agattn.cli import options
-from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, example_option, job_options, number_of_jobs
-from agattn.cli.output import check_destination, read_text
-from agattn.errors import InputError
+from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
+from agattn.cli.output import check_destination
 
 if TYPE_CHECKING:
     from agattn.studies.jobs import Line
-
-
-def _example() -> str:
-    from agattn.studies.grid import example
-
-    return example()
 
 
 @click.command(
     epilog="Examples: agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl"
 )
 @click.argument("grid", metavar="GRID.toml", type=options.INPUT)
-@example_option("a grid", _example)
+@example_option("a grid", "agattn.studies.grid")
 @job_options
 @click.option("--part", metavar="K/N", help="Only every N-th job, from the K-th on.")
 @click.option("--retry-undecided", is_flag=True, help="Do again what was undecided, or not proved.")
@@ -40,33 +33,23 @@ def _example() -> str:
 )
 @options.file_option("--report", "Write report.html and report.md about the results there.", folder=True)
 def command(
-    grid: Path, output: Path | None, workers: int | None, scheduler: str | None, part: str | None,
-    folder: Path | None, no_cache: bool, fresh: bool, retry_undecided: bool, timeout: float | None,
+    grid: Path, work: Work, part: str | None, retry_undecided: bool, timeout: float | None,
     memory: int | None, seed: int | None, force: bool, dry_run: bool, report: Path | None,
 ) -> int:  # fmt: skip
     """Ask one question, or several, about all architectures of a grid; print one JSON line for each answer.
 
     Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
     """
-    options.one_blas_thread()
-    place, cache = chosen_place(workers, scheduler), chosen_cache(folder, no_cache)
     from agattn.studies.grid import read_grid
     from agattn.studies.jobs import versions_for
-    from agattn.studies.lines import exit_status, written
-    from agattn.studies.study import cached_line
+    from agattn.studies.lines import written
 
     given = {"timeout": timeout, "memory": memory, "seed": seed}
-    try:
-        text = read_text(grid)
-    except InputError as error:
-        raise InputError(f"{error}; agattn study --example prints a grid") from error
-    wanted = read_grid(text, {k: v for k, v in given.items() if v is not None}, force)
+    wanted = read_grid(read_asked(grid, "a grid"), {k: v for k, v in given.items() if v is not None}, force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     if dry_run:
-        known = 0
-        if cache is not None and not fresh:
-            known = sum(cached_line(cache, job, versions, retry_undecided) is not None for job in jobs)
+        known = work.cached(jobs, versions, retry_undecided)
         click.echo(f"{number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
@@ -77,14 +60,11 @@ def command(
         lines.extend([line] * (report is not None))
         return [written(line)]
 
-    statuses = carry_out(
-        jobs, versions, place, cache, output, write,
-        fresh=fresh, retry_open=retry_undecided, force=force,
-    )  # fmt: skip
+    status = carry_out(jobs, versions, work, write, retry_open=retry_undecided, force=force)
     if report is not None and lines:
         from agattn.reports.study_report import study_report
 
         made_by = f"agattn study {shlex.quote(grid.name)} --report DIR"
         files = study_report(lines, grid=wanted.text, command=made_by).save(report)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
-    return exit_status({"status": status} for status in statuses)
+    return status

@@ -10,53 +10,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agattn.cli import options
-from agattn.cli.jobs import carry_out, chosen_cache, chosen_place, example_option, job_options, number_of_jobs
-from agattn.cli.output import check_destination, read_text
+from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
+from agattn.cli.output import check_destination
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
     from agattn.studies.jobs import Line
 
 
-def _example() -> str:
-    from agattn.training.experiment import example
-
-    return example()
-
-
 @click.command(
     epilog="Examples: agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR"
 )
 @click.argument("config", metavar="CONFIG.toml", type=options.INPUT)
-@example_option("a file of experiments", _example)
+@example_option("a file of experiments", "agattn.training.experiment")
 @job_options
 @click.option("--seeds", metavar="A..B", help="Instead of the seeds in the file, of all experiments.")
 @click.option(
     "--dry-run", is_flag=True, help="Only say how many runs there are, and how many jobs of them are cached."
 )
 @options.file_option("--report", "Write report.html and report.md about the runs there.", folder=True)
-def command(
-    config: Path, output: Path | None, workers: int | None, scheduler: str | None, folder: Path | None,
-    no_cache: bool, fresh: bool, seeds: str | None, dry_run: bool, report: Path | None,
-) -> int:  # fmt: skip
+def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: Path | None) -> int:
     """Train attention from many seeds, and print where each ended: one JSON document on a line.
 
     Gradient flow, gradient descent or Langevin dynamics, with an exact loss for one layer. Lines have the
     loss, stratum, ranks and distances, the drift of conserved quantities, and the zeros of the Hessian. Runs
     that are done are kept. After an interrupt the same command goes on where it stopped.
     """
-    options.one_blas_thread()
-    place, cache = chosen_place(workers, scheduler), chosen_cache(folder, no_cache)
     from agattn.studies.jobs import versions_for
-    from agattn.studies.lines import exit_status
-    from agattn.studies.study import cached_line
     from agattn.training.experiment import read_experiments
     from agattn.training.training import check, training_jobs
 
-    try:
-        text = read_text(config)
-    except InputError as error:
-        raise InputError(f"{error}; agattn train --example prints a file of experiments") from error
+    text = read_asked(config, "a file of experiments")
     experiments = read_experiments(text, seeds)
     for experiment in experiments:
         try:
@@ -66,11 +50,7 @@ def command(
     jobs = training_jobs(experiments)
     versions = versions_for("native")
     if dry_run:
-        known = (
-            0
-            if cache is None or fresh
-            else sum(cached_line(cache, job, versions) is not None for job in jobs)
-        )
+        known = work.cached(jobs, versions)
         runs = sum(len(experiment.seeds) for experiment in experiments)
         click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
@@ -89,7 +69,7 @@ def command(
         lines.extend(runs)
         return [json.dumps(run, ensure_ascii=False) for run in runs]
 
-    statuses = carry_out(jobs, versions, place, cache, output, write, fresh=fresh)
+    status = carry_out(jobs, versions, work, write)
     for failure in dict.fromkeys(failures):
         click.echo(failure, err=True)
     if report is not None and lines:
@@ -101,4 +81,4 @@ def command(
         pictures = find_spec("matplotlib") is not None
         files = training_report(lines, text, made_by, pictures).save(report)
         click.echo(f"wrote {files[0]} and {len(files) - 1} more", err=True)
-    return exit_status({"status": status} for status in statuses)
+    return status
