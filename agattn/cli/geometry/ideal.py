@@ -69,47 +69,43 @@ def command(
     in X; or whole, by elimination in an engine.
     """
     options.one_blas_thread()
-    architecture = as_layer(architecture) or architecture
-    if not isinstance(architecture, SingleLayer):
+    layer, chosen = as_layer(architecture), engine_name or method
+    architecture = layer or architecture
+    if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         options.leave_out(reason, "workers", "complete", "invariants")
-        if (name := engine_name or method) not in (None, "native"):
-            options.leave_out(f"is for native computation; {name} finds the whole ideal itself", *_NATIVE)
-            modulo = options.characteristic(field_name)
-            return _eliminated(architecture, name, max_degree, modulo, timeout, memory, force, as_json)
-        options.leave_out("is for engines, with --engine", "timeout", "memory")
-        return _of_model(architecture, max_degree, output, form, field_name, seed, force, as_json)
     characteristic = options.characteristic(field_name)
-    engine_name = engine_name or method
-    if engine_name not in (None, "native") and not complete:
-        reason = f"is for native computation; {engine_name} finds the whole ideal itself"
-        options.leave_out(reason, "workers", "invariants", *_NATIVE)
-        return _eliminated(
-            architecture, engine_name, max_degree, characteristic, timeout, memory, force, as_json
-        )
-    if complete and engine_name == "native":
+    if chosen not in (None, "native") and not complete:
+        reason = f"is for native computation; {chosen} finds the whole ideal itself"
+        options.leave_out(reason, "workers", "invariants", "output", "form", "seed")
+        return _eliminated(architecture, chosen, max_degree, characteristic, timeout, memory, force, as_json)
+    if complete and chosen == "native":
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
     output, form = _destination(output, form)
     if not complete:
-        options.leave_out("is for engines, with --complete or another --engine", "timeout", "memory")
+        other = "--engine" if layer is None else "--complete or another --engine"
+        options.leave_out(f"is for engines, with {other}", "timeout", "memory")
         if output is None:
-            options.leave_out("is for engines and for -O; native results hold over QQ", "field_name")
-    from agattn.geometry.ideal.ideal import compute_ideal
+            engines = "" if layer is None else "engines and for "
+            options.leave_out(f"is for {engines}-O; native results hold over QQ", "field_name")
+    from agattn import library
 
     found, compared, text = None, None, ""
     with progress(f"{architecture}: equations to degree {max_degree}") as step:
-        ideal = compute_ideal(architecture, max_degree, workers=workers, seed=seed, force=force)
+        ideal: Any = library.ideal(
+            architecture, max_degree, workers=workers, seed=seed, force=force, step=step
+        )
         document = ideal.as_json()
         if form is not None:
             from agattn.geometry.ideal.export import export
 
             step("writing out all equations")
             text = export(ideal, form, characteristic)
-        if invariants:
+        if invariants and layer is not None:
             from agattn.geometry.ideal.invariants import compare
 
             step("building the named invariants")
-            compared = compare(ideal, 8 if architecture.d < 4 else max_degree)
+            compared = compare(ideal, 8 if layer.d < 4 else max_degree)
             document["invariants"] = compared.as_json()
             if compared.flattening is not None:
                 document["lie_flattening"] = compared.flattening.as_json()
@@ -117,7 +113,7 @@ def command(
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
-            installation, limits = _engine(engine_name, timeout, memory)
+            installation, limits = _engine(chosen, timeout, memory)
             found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
             document["complete"] = found.as_json()
     if output is not None:
@@ -132,32 +128,16 @@ def command(
     return 3 if found is not None and found.whole is None else 0
 
 
-def _of_model(
-    architecture: Architecture, max_degree: int, output: Path | None, form: str | None,
-    field_name: str | None, seed: int, force: bool, as_json: bool,
-) -> int:  # fmt: skip
-    output, form = _destination(output, form)
-    characteristic = options.characteristic(field_name)
-    if output is None:
-        options.leave_out("is for -O; native results hold over QQ", "field_name")
-    from agattn import library
-
-    with progress(f"{architecture}: equations to degree {max_degree}") as step:
-        ideal = library.ideal(architecture, max_degree, seed=seed, force=force, step=step)
-    if form is not None and output is not None:
-        from agattn.geometry.ideal.export import export
-
-        write_file(output, export(ideal, form, characteristic))
-    if output == STDOUT:
-        return 0
-    _show_model(architecture, ideal.as_json(), as_json)
-    return 0
-
-
-def _show_model(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
+def _show(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(document)
-        return
+    elif isinstance(architecture, SingleLayer):
+        _show_layer(architecture, document)
+    else:
+        _show_model(architecture, document)
+
+
+def _show_model(architecture: Architecture, document: dict[str, Any]) -> None:
     dimension = "dimension not proved" if document["dimension"] is None else f"dim {document['dimension']}"
     click.echo(f"{architecture}: {dimension} in {document['ambient']} coordinates")
     _table(document)
@@ -186,10 +166,6 @@ def _show_model(architecture: Architecture, document: dict[str, Any], as_json: b
             click.echo(f"  {_short(equation)}")
 
 
-#: Of no use to an engine, which finds the whole ideal.
-_NATIVE = ("output", "form", "seed")
-
-
 def _eliminated(
     architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
@@ -201,10 +177,7 @@ def _eliminated(
         ideal = eliminate(
             architecture, max_degree, installation, characteristic=characteristic, limits=limits, force=force
         )
-    if isinstance(architecture, SingleLayer):
-        _show(architecture, ideal.as_json(), as_json)
-    else:
-        _show_model(architecture, ideal.as_json(), as_json)
+    _show(architecture, ideal.as_json(), as_json)
     if not as_json:
         degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
         field, evidence = f"ZZ/{characteristic}" if characteristic else "QQ", ideal.degrees[0].evidence
@@ -255,10 +228,7 @@ LEGEND = {
 }
 
 
-def _show(layer: SingleLayer, document: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(document)
-        return
+def _show_layer(layer: SingleLayer, document: dict[str, Any]) -> None:
     degree = "" if document["degree"] is None else f", degree {document['degree']}"
     click.echo(f"{layer}{degree}")
     _table(document)
