@@ -219,8 +219,8 @@ def sparse(value: Any, *bounds: tuple[int, int]) -> Sparse:
 # Algebra: exact, and small enough to see through ------------------------------------------------------------
 
 
-def rank(rows: Iterable[Sparse]) -> int:
-    """The rank over ℚ of some vectors, by fraction-free elimination."""
+def rank(rows: Iterable[Sparse], modulus: int = 0) -> int:
+    """The rank over ℚ of some vectors, by fraction-free elimination; or that modulo a prime."""
     pivots: dict[tuple[Any, ...], Sparse] = {}
     kept = 0
     for row in rows:
@@ -233,9 +233,12 @@ def rank(rows: Iterable[Sparse]) -> int:
                 break
             other = pivots[first]
             both = {n: other[first] * row.get(n, 0) - row[first] * other.get(n, 0) for n in row | other}
-            bits = max(map(int.bit_length, both.values()))
+            bits = 0 if modulus else max(map(int.bit_length, both.values()))
             WORK.more(len(both) * (1 + (bits >> 7) ** 2))
-            divisor = gcd(*both.values())
+            if modulus:
+                both, divisor = {n: x % modulus for n, x in both.items()}, 1
+            else:
+                divisor = gcd(*both.values())
             row = {n: x // divisor for n, x in both.items() if x}
     return len(pivots)
 
@@ -1104,25 +1107,10 @@ def plus(one: Matrix, other: Matrix) -> Matrix:
     return [[*map(int.__add__, *rows)] for rows in zip(one, other, strict=True)]
 
 
-def dense_rank(matrix: Matrix) -> int:
-    """The rank over ℚ."""
-    return rank([{(j,): x for j, x in enumerate(row) if x} for row in matrix])
-
-
-def rank_modulo(matrix: Matrix, p: int) -> int:
-    """The rank modulo a prime."""
-    found, rows = 0, [[x % p for x in row] for row in matrix]
-    for j in range(len(rows[0]) if rows else 0):
-        pivot = next((n for n in range(found, len(rows)) if rows[n][j]), None)
-        if pivot is not None:
-            rows[found], rows[pivot] = rows[pivot], rows[found]
-            inverse = pow(rows[found][j], -1, p)
-            WORK.more(len(rows) * len(rows[0]))
-            for n in range(found + 1, len(rows)):
-                if factor := rows[n][j] * inverse % p:
-                    rows[n] = [(x - factor * y) % p for x, y in zip(rows[n], rows[found], strict=True)]
-            found += 1
-    return found
+def dense_rank(matrix: Matrix, modulus: int = 0) -> int:
+    """The rank over ℚ, or modulo a prime."""
+    rows = ([x % modulus for x in row] if modulus else row for row in matrix)
+    return rank([{(j,): x for j, x in enumerate(row) if x} for row in rows], modulus)
 
 
 def nonzero(matrix: Matrix) -> bool:
@@ -1313,7 +1301,7 @@ class Deep:
             weights[name] = {0: self.at[name], 2: unit}
             moved = [self.limit(weights, X, PRIME).get(2, []) for X in inputs]
             columns.append([x for A in moved for row in A or [[0] * 2] * self.dims[-1] for x in row])
-        low, high = rank_modulo(columns, PRIME), self.bound() - 1
+        low, high = dense_rank(columns, PRIME), self.bound() - 1
         require(low == integer(record["dimension"]), f"the differential of the limits has rank {low}")
         require(low == high, f"the limits are only known to have dimension {low} to {high}")
         return (
@@ -1374,7 +1362,7 @@ class Deep:
             require(nonzero(L) and not any(map(skew, M)), "L is 0, or an M_i is skew-symmetric")
             pair = dense_rank(M[-1]) == dense_rank(L) == dense_rank(turned(M[-1]) + L) == 1
             kinds.append(pair or any(dense_rank(m) == 1 for m in M[:-1]))
-            low = rank_modulo(self.derivatives(M, L, inputs), PRIME)
+            low = dense_rank(self.derivatives(M, L, inputs), PRIME)
             require(low == integer(point["rank"]), f"a differential has rank {low}")
             require(kinds[-1] or low == self.size, f"a differential has rank {low}, not {self.size}")
         require(0 < sum(kinds) < len(kinds), "critical points and others are not both there")
@@ -1402,7 +1390,7 @@ class Deep:
                 )  # fmt: skip
                 require(same, "two weights are not seen to have the same function")
                 rows += self.derivatives(N, other, inputs)
-            low = rank_modulo(rows, PRIME)
+            low = dense_rank(rows, PRIME)
             require(low == integer(point["tangent"]), f"tangent vectors span {low} dimensions")
             require(low > self.size, f"tangent vectors span {low} dimensions, no more than {self.size}")
         spans = ", ".join(str(integer(point["tangent"])) for point in points)

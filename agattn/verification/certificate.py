@@ -249,7 +249,10 @@ def _points(network: DeepNetwork, singular: bool, generator: np.random.Generator
         names = ["generic", *names, f"M_{l} = k qᵀ, L = h kᵀ"]
     found = {point.name: point for point in special_points(network)}
     p = random_prime(generator)
-    inputs = generator.integers(-9, 10, (found["generic"].dimension // d_out + 4, *network.input_shape))
+    # Where rk L = 1, a pair of tokens tells two numbers, beside (d_l − 1)d_0 derivatives by L alone.
+    size = found["generic"].dimension
+    enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
+    inputs = generator.integers(-9, 10, (enough, *network.input_shape))
     units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
     cotangents = np.repeat(units, len(inputs), axis=0)
     points = []

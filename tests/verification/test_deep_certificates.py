@@ -53,6 +53,19 @@ def test_what_is_certified(network, dimension):
     assert all("docs/d" in claim["reason"] for claim in result["claims"])  # what is not checked is named
 
 
+@pytest.mark.parametrize("dims", [(3, 3, 9), (3, 3, 3, 4)])
+def test_many_outputs_tell_little_where_l_has_rank_one(dims):
+    """The critical points that are certified have inputs enough for the rank dim M at the others."""
+    network = DeepNetwork(dims, (3,) * (len(dims) - 1), t=2)
+    document = make_certificate(network, ["agattn.deep-critical"])
+    others = [
+        point["rank"]
+        for point in document["critical"]["points"]
+        if point["rank"] == network_bound(network).value
+    ]
+    assert len(others) == 2 and checker.check(document)["valid"]
+
+
 def test_the_certificate_of_the_documentation():
     path = Path(__file__).parents[2] / "docs" / "certificates" / "n332.json"
     made = make_certificate(
