@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import flint
 
-from agattn.algebra.echelon import fraction, primitive
+from agattn.algebra.echelon import fraction, primitive, rational_matrix
 
 Exponents = tuple[int, ...]
 Coefficient = Fraction | int
@@ -310,3 +310,18 @@ def all_minors(rows: Sequence[Sequence[Polynomial]], size: int) -> Iterator[Poly
                 for columns in combinations(range(len(row)), count)
             }
         yield from minors.values()
+
+
+def jacobian_at(polynomials: Sequence[Polynomial], point: Sequence[Coefficient]) -> Any:
+    """The matrix of all derivatives at a point, a row for each polynomial, over their field: of FLINT.
+
+    >>> x, y = PolynomialRing(["x", "y"]).gens
+    >>> print(jacobian_at([x * y, x**2], (2, 3)))
+    [3, 2]
+    [4, 0]
+    """
+    rows = [[f.derivative(x)(*point) for x in f.ring.gens] for f in polynomials]
+    p = polynomials[0].ring.characteristic if polynomials else 0
+    if p:
+        return flint.nmod_mat([[int(x) for x in row] for row in rows], p)
+    return rational_matrix(rows, len(point))

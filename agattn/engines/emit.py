@@ -14,6 +14,7 @@ from agattn.architectures import SingleLayer
 from agattn.engines.engine import Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
+from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -38,7 +39,7 @@ def _environment(engine: Engine) -> jinja2.Environment:
         autoescape=False,
     )
     environment.globals |= {"checksum_base": CHECKSUM_BASE, "checksum_prime": CHECKSUM_PRIME}
-    environment.globals["systems"] = systems
+    environment.globals |= {"systems": systems, "coordinate_ring": coordinate_ring}
     written = _WRITTEN[engine.name]
     environment.filters |= {
         "written": written,

@@ -26,8 +26,8 @@ from typing import Any, cast
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix
-from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
+from agattn.algebra.polynomial import Polynomial, jacobian_at
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError, TooLargeError, TranscriptError
@@ -49,7 +49,6 @@ from agattn.geometry.variety.coordinates import coefficients, coordinates, diffe
 from agattn.geometry.variety.determinantal import tangent_space_equations
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.deep_tasks import limit_ranks, limit_value, vanish_on, weights_ring, zero_sets
-from agattn.systems.model_tasks import jacobian_rank
 from agattn.systems.problem import Answer, Point, Problem
 
 # Modulo a small prime a random point can be a special one.
@@ -142,18 +141,8 @@ def _gradients(answer: Answer, points: Iterable[Sequence[Any]], where: object) -
     for point in points:
         for f in forms:
             _demand(not f(*point), f"the engine's equation {f.macaulay2()[:80]} does not vanish on {where}")
-        ranks.append(_gradient_rank(forms, point, answer.problem.characteristic))
+        ranks.append(int(jacobian_at(forms, point).rank()))
     return max(ranks)
-
-
-def _gradient_rank(forms: Sequence[Polynomial], point: Sequence[Any], p: int) -> int:
-    """The rank of the gradients of polynomials at a point."""
-    if not forms:
-        return 0
-    gradients = [[f.derivative(g)(*point) for g in f.ring.gens] for f in forms]
-    if p:
-        return int(flint.nmod_mat([[int(x) for x in row] for row in gradients], p).rank())
-    return int(rational_matrix(gradients, len(point)).rank())
 
 
 def _check_homogeneous(forms: Iterable[Polynomial]) -> None:
@@ -476,11 +465,13 @@ def _check_base_locus(answer: Answer) -> None:
     spaces = []
     for name, generators in answer.polynomials.items():
         linear = [f for f in generators if f.degree() == 1]
+        for f in linear:
+            _demand(not f.constant, f"{f} is not homogeneous, and the zeros of φ are a cone")
         images = list(gens)
-        reduced, pivots = echelon(_matrix(linear, len(gens), p))
+        reduced, pivots = echelon(jacobian_at(linear, (0,) * len(gens)))
         for i, pivot in enumerate(pivots):
-            row = ((j, _exact(reduced[i, j])) for j in range(len(gens)) if j != pivot)
-            images[pivot] = sum((-x * gens[j] for j, x in row if x), phi[0].ring.zero())
+            row = [int(x) if p else fraction(x) for x in reduced.table()[i]]
+            images[pivot] -= sum((g * x for g, x in zip(gens, row, strict=True) if x), 0 * gens[0])
         if any(f.compose(images) for f in phi):
             raise TranscriptError(f"φ does not vanish on {name}, which was to be a component of its zeros")
         _demand(len(linear) == len(generators), f"{name} is smaller than a linear space on which φ vanishes")
@@ -497,24 +488,6 @@ def _check_base_locus(answer: Answer) -> None:
         ]
         there = any(not any(f.compose(zero) for f in forms) for _, _, forms in spaces)
         _demand(there, f"φ = 0 where {letter} = 0, which lies in no component")
-
-
-def _matrix(forms: Sequence[Polynomial], size: int, p: int) -> flint.nmod_mat | flint.fmpq_mat:
-    """The coefficients of linear forms, one in each row."""
-    rows = [[Fraction(0)] * size for _ in forms]
-    for row, f in zip(rows, forms, strict=True):
-        for exponents, coefficient in f.terms.items():
-            if sum(exponents) != 1:
-                raise TranscriptError(f"{f} is not homogeneous, and the zeros of φ are a cone")
-            row[exponents.index(1)] = Fraction(coefficient)
-    if not p:
-        return rational_matrix(rows, size)
-    entries = [c.numerator * pow(c.denominator, -1, p) for row in rows for c in row]
-    return flint.nmod_mat(len(rows), size, entries, p)
-
-
-def _exact(entry: flint.nmod | flint.fmpq) -> Fraction:
-    return Fraction(int(entry.p), int(entry.q)) if isinstance(entry, flint.fmpq) else Fraction(int(entry))
 
 
 def _check_normal_forms(answer: Answer) -> None:
@@ -578,7 +551,7 @@ def _check_deep_zeros(answer: Answer) -> None:
         place = [int(n) for n in random.integers(1, 50, len(zeros.points[0].ring.gens))]
         point = [image(*place) for image in zeros.points]
         for i in through:
-            high[i] = min(high[i], size - _gradient_rank(components[i], point, p))
+            high[i] = min(high[i], size - int(jacobian_at(components[i], point).rank()))
             _between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
     for i, dim in dims.items():
         _between(0, f"the dimension of component@{i}", dim, high[i])
@@ -674,7 +647,7 @@ def _check_model_fiber(answer: Answer) -> None:
     """Each component of a fiber has at least the dimension of a general one, and one contains the point."""
     integers, data, architecture = answer.integers, answer.problem.data, answer.problem.architecture
     n, polynomials = architecture.parameters, data["polynomials"]
-    tangent = n - jacobian_rank(polynomials, data["point"])
+    tangent = n - int(jacobian_at(polynomials, data["point"]).rank())
     high = tangent if _is_exact(answer) else n
     _between(tangent, "the dimension of the tangent space", integers["tangent-dimension"], high)
     least = n - _dimension(architecture)[1] if _is_exact(answer) else n - len(polynomials)
@@ -700,7 +673,7 @@ def _check_model_critical(answer: Answer) -> None:
     n, N, r = answer.problem.architecture.parameters, len(data["polynomials"]), data["rank"]
     dim, degree = integers["dimension"], integers["degree"]
     _between(r if _is_exact(answer) else 0, "the rank of the Jacobian", integers["rank"], r)
-    there = jacobian_rank(data["polynomials"], (0,) * n) < r  # the point 0
+    there = jacobian_at(data["polynomials"], (0,) * n).rank() < r  # the point 0
     least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
     _between(least, "the dimension of the locus", dim, n - 1 if _is_exact(answer) else n)
     _between(n - dim, "the codimension", integers["codimension"], n - dim)

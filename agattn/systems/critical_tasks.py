@@ -37,9 +37,6 @@ class LowerStrataError(EngineError):
     """Raised where points of lower strata are among the critical points found; avoid them strictly."""
 
 
-Integers = tuple[tuple[int, ...], ...]
-
-
 @dataclass(frozen=True)
 class Part:
     """One stratum in a problem: the chart as scripts have it."""
@@ -66,10 +63,8 @@ def _rows(matrix: Array) -> tuple[tuple[Polynomial, ...], ...]:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _loss_data(
-    layer: SingleLayer, given: Mapping[str, Any], cuts: int
-) -> tuple[Loss, Integers, Integers, Integers]:
-    """The loss; its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
+def _loss_data(layer: SingleLayer, given: Mapping[str, Any], cuts: int) -> dict[str, Any]:
+    """The loss: its W and b, by a factor that makes all entries coprime integers; random hyperplanes."""
     chosen: Loss = given.get("loss") or loss(layer, seed=given["seed"])
     if chosen.layer != layer:
         raise InputError(f"the loss is one of {chosen.layer}, and the layer is {layer}")
@@ -81,7 +76,10 @@ def _loss_data(
     )
     random = np.random.default_rng(given["seed"])
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
-    return chosen, block, linear, tuple(map(tuple, hyperplanes.tolist()))
+    return {
+        "metric": chosen.metric, "block": block, "linear": linear,
+        "hyperplanes": tuple(map(tuple, hyperplanes.tolist())),
+    }  # fmt: skip
 
 
 def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,11 +87,8 @@ def _data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
     singular = () if given.get("smooth") else singular_strata(layer)
     charts = [chart_of(layer, stratum, opposite) for stratum in (None, *singular)]
     cuts = max(len(chart.ring) for chart in charts)
-    chosen, block, linear, hyperplanes = _loss_data(layer, given, cuts)
-    return {
-        "metric": chosen.metric, "block": block, "linear": linear, "hyperplanes": hyperplanes,
-        "parts": tuple(Part.of(chart, strictly) for chart in charts),
-    }  # fmt: skip
+    parts = tuple(Part.of(chart, strictly) for chart in charts)
+    return _loss_data(layer, given, cuts) | {"parts": parts}
 
 
 def _read(answer: Answer) -> dict[Stratum, CriticalSet]:
@@ -167,12 +162,10 @@ def _independent(layer: SingleLayer, equations: Sequence[Polynomial]) -> tuple[P
 def _equations_data(layer: SingleLayer, given: Mapping[str, Any]) -> dict[str, Any]:
     if layer.d < 2:
         raise InputError("d is 1: the neuromanifold is a linear space, without equations")
-    chosen, block, linear, hyperplanes = _loss_data(layer, given, layer.expected_dimension)
     equations = _equations(layer)
     independent = _independent(layer, equations)
     multipliers = tuple(Variable("l", (i + 1,)) for i in range(len(independent)))
-    return {
-        "metric": chosen.metric, "block": block, "linear": linear, "hyperplanes": hyperplanes,
+    return _loss_data(layer, given, layer.expected_dimension) | {
         "coordinates": coordinate_ring(layer).variables, "multipliers": multipliers,
         "equations": equations, "independent": independent,
     }  # fmt: skip

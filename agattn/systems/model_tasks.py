@@ -14,7 +14,7 @@ Each task has the name of one about layers, for which it stands in where the arc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from math import comb, inf, prod
 from operator import mul
@@ -23,9 +23,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from agattn.algebra.echelon import rational_rank
 from agattn.algebra.gradings import positive_grading
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
@@ -201,12 +200,6 @@ def _point(architecture: Architecture, given: Given) -> dict[str, Any]:
     return {"point": tuple(map(Fraction, point))}
 
 
-def jacobian_rank(polynomials: Iterable[Polynomial], point: Sequence[Any]) -> int:
-    """The rank over ℚ of the Jacobian at a point."""
-    rows = [[f.derivative(x)(*point) for x in f.ring.gens] for f in polynomials]
-    return rational_rank(rows)
-
-
 def _fiber_data(architecture: Architecture, given: Given) -> Given:
     components = {"components": True} if given.get("components") else {}
     return _map(architecture, given) | _point(architecture, given) | components
@@ -247,7 +240,7 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
         )
     for seed in range(given["seed"], given["seed"] + _POINTS):
         point = _point(architecture, {"seed": seed})
-        if jacobian_rank(data["polynomials"], point["point"]) == rank:
+        if jacobian_at(data["polynomials"], point["point"]).rank() == rank:
             return data | point | {"rank": rank}
     raise UndecidedError(f"the Jacobian has rank below {rank} at {_POINTS} random points")
 
