@@ -73,16 +73,11 @@ def atlas_page(surveys: Sequence[Survey], command: str, limit: int | None, seed:
     met["paper"] = sum(not e.result["paper"]["defect"] for e in applicable)
     met["no_reason"] = no_reason - no_reason_failing
     return _rendered(
-        "atlas.md.j2", whole=True, command=command, limit=limit, seed=seed, surveys=surveys, met=met,
+        "atlas.md.j2", command=command, limit=limit, seed=seed, surveys=surveys, met=met,
         applicable=len(applicable), plain=plain, skip=skip, heads=heads, no_reason=no_reason, missed=missed,
         rest=[e for e in missed if not _widens(e)],
         proved=sum(e.result["lower_bound"] == e.result["upper_bound"] for e in plain),
     )  # fmt: skip
-
-
-def family_section(survey: Survey) -> str:
-    """The section of one family: counts, reasons, and the smallest exceptions."""
-    return _rendered("atlas.md.j2", whole=False, surveys=[survey])
 
 
 def points_page(groups: Sequence[PointsGroup], command: str) -> str:
@@ -98,7 +93,7 @@ def points_page(groups: Sequence[PointsGroup], command: str) -> str:
         if point.is_critical != said.critical
     ]
     return _rendered(
-        "points.md.j2", whole=True, command=command, groups=groups,
+        "points.md.j2", command=command, groups=groups,
         networks=sum(len(group.found) for group in groups), points=points,
         counts=Counter(point.singular for point in points),
         proved=sum(p.singular == "singular" and p.evidence is Evidence.PROVED for p in points),
@@ -129,11 +124,6 @@ def _virtual(point: PointFacts) -> VirtualPoint | None:
         return None
     M, L = given
     return VirtualPoint(point.name, tuple(M), L)
-
-
-def points_section(group: PointsGroup) -> str:
-    """The section of one group of networks: a row for each, and the kinds that are undecided."""
-    return _rendered("points.md.j2", whole=False, groups=[group], named=_named, rank_one=_rank_one)
 
 
 def _named(found: Singularities, words: str) -> list[str]:
