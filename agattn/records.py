@@ -1243,7 +1243,7 @@ def document(record: type[Struct], value: object, *later: str, **given: object) 
     Args:
         record: what the document will be.
         value: what it is about.
-        later: keys that are still to be added.
+        later: keys that are not there, or are still to be added.
         given: values of keys that are no attributes, or others than these.
 
     >>> from types import SimpleNamespace

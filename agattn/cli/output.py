@@ -39,22 +39,6 @@ def as_text(document: Mapping[str, object]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def plain(x: Any) -> Any:
-    """A number or an array for JSON: exact ones as text, infinite ones as ``None``.
-
-    >>> from fractions import Fraction
-    >>> plain([[Fraction(1, 3), 0.5, float("inf")]])
-    [['1/3', 0.5, None]]
-    """
-    if hasattr(x, "tolist"):
-        x = x.tolist()
-    if isinstance(x, list):
-        return [plain(entry) for entry in x]
-    if isinstance(x, float):
-        return x if abs(x) < float("inf") else None
-    return None if x is None else str(x)
-
-
 def console(stderr: bool = False, **options: Any) -> Console:
     """A console of rich that leaves a broken pipe to :func:`agattn.cli.main.main`; rich would exit with 1."""
     from rich.console import Console

@@ -23,7 +23,7 @@ from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealP
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
-from agattn.geometry.ideal.equations import EquationModule
+from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
@@ -254,13 +254,15 @@ def generators_tables(ideal: Ideal) -> list[Table]:
 _MODULE = ("module", "degree", "dimension", Wide("what it says"), "highest weight vector")
 
 
+def _equation(equation: Equation) -> Cell:
+    f = equation.polynomial()
+    return Math(f.latex(), is_sum=True) if len(f) <= _MOST_TERMS else f"{len(f)} terms"
+
+
 @tables.register
 def _module(module: EquationModule) -> list[Table]:
-    polynomial = module.highest.polynomial()
-    equation: Cell = f"{len(polynomial)} terms"
-    if len(polynomial) <= _MOST_TERMS:
-        equation = Math(polynomial.latex(), is_sum=True)
-    row = (Math(tensor_product(module.shapes)), module.degree, module.dimension, module.name, equation)
+    weight, equation = Math(tensor_product(module.shapes)), _equation(module.highest)
+    row = (weight, module.degree, module.dimension, module.name, equation)
     return [Table("A module of equations", _MODULE, (row,))]
 
 
@@ -290,12 +292,8 @@ _MULTIDEGREE = ("multidegree", "degree", "dimension", "evidence", "equation")
 
 @tables.register
 def _multidegree(group: MultidegreeEquations) -> list[Table]:
-    polynomial = group.highest.polynomial()
-    equation: Cell = f"{len(polynomial)} terms"
-    if len(polynomial) <= _MOST_TERMS:
-        equation = Math(polynomial.latex(), is_sum=True)
     weight = ", ".join(map(str, group.multidegree[:-1]))
-    row = (f"({weight})", group.degree, group.dimension, group.evidence.value, equation)
+    row = (f"({weight})", group.degree, group.dimension, group.evidence.value, _equation(group.highest))
     return [Table("Equations of a multidegree", _MULTIDEGREE, (row,))]
 
 
@@ -480,15 +478,11 @@ def _bracket(found: Bracket) -> list[Table]:
 def _coefficients(found: LearningCoefficients) -> list[Table]:
     least: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            str(truth),
-            str(p.coefficient.value),
-            p.coefficient.multiplicity,
-            str(p.orbit),
-            p.rank_k or 0,
+            str(truth), str(p.coefficient.value), p.coefficient.multiplicity, str(p.orbit), p.rank_k or 0,
             p.rank_q or 0,
         )
         for truth, p in found.least
-    )
+    )  # fmt: skip
     headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
     caption = f"Least learning coefficient of each function of {found.layer}"
     return [Table(caption, headings, least)]

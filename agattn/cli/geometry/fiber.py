@@ -21,7 +21,7 @@ from agattn.cli.options import (
     tolerance_option,
     whole_number,
 )
-from agattn.cli.output import plain, print_json, progress
+from agattn.cli.output import print_json, progress
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,12 +96,13 @@ def command(
     if as_json:
         from agattn import records
 
-        document, kind, canonical = records.document, records.Fiber, vars(found.canonical())
+        document, kind, canonical = records.document, records.Fiber, found.canonical()
+        factors = () if canonical.K is not None else ("K", "Q")
         print_json(
             document(
                 kind, found, architecture=sizes, generic=found.case == "line",
                 ranks={name: document(kind.Ranks.Decided, x) for name, x in found.ranks.items()},
-                canonical={x: plain(canonical[x]) for x in "AVKQ" if canonical[x] is not None},
+                canonical=document(kind.Weights, canonical, *factors),
                 equivalent=answer and document(kind.Equivalence, answer, gauge=answer.C, input=answer.X),
             )
         )  # fmt: skip

@@ -26,7 +26,6 @@ from agattn.cli.output import as_text, check_destination, print_json, progress, 
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.display.table import Cell
     from agattn.geometry.singularities.learning_coefficients import LearningCoefficients, Point
 
 NOT_MINIMIZERS = (
@@ -124,20 +123,21 @@ def _of_network(network: Architecture, files: tuple[Path, ...], say: bool) -> di
 
 
 def _print_table(found: LearningCoefficients) -> None:
-    from agattn.display.table import Table
+    from agattn.display.table import Cell, Table
+    from agattn.display.values import tables
 
     console = output.console(soft_wrap=True)
     head = "softmax head" if found.softmax else "lightning layer"
     console.print(f"{found.layer}; {head}, {found.layer.parameters} parameters in (K, Q, V)\n")
     if found.points:
-        rows = tuple((*_ranks(point), *_value(point)) for point in found.points)
-        Table("", ("stratum", "rk K", "rk Q", "λ", "m"), rows).print(console, rule=True)
+        rows: list[tuple[Cell, ...]] = []
+        for point in found.points:
+            ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
+            value, m = point.coefficient.value, point.coefficient.multiplicity
+            rows.append((str(point.orbit), *ranks, str(value), m))
+        Table("", ("stratum", "rk K", "rk Q", "λ", "m"), tuple(rows)).print(console, rule=True)
         console.print()
-    least: tuple[tuple[Cell, ...], ...] = tuple(
-        (str(truth), *_value(point), *_ranks(point)) for truth, point in found.least
-    )
-    headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
-    Table("", headings, least).print(console, rule=True)
+    tables(found)[0].print(console, rule=True)
     console.print(
         "\nstratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
         " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
@@ -147,14 +147,6 @@ def _print_table(found: LearningCoefficients) -> None:
         console.print(
             "One stratum for each kind is shown: λ depends on rk V and r only through V = 0 and (1,1,1)."
         )
-
-
-def _ranks(point: Point) -> tuple[Cell, ...]:
-    return str(point.orbit), *("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
-
-
-def _value(point: Point) -> tuple[Cell, ...]:
-    return str(point.coefficient.value), point.coefficient.multiplicity
 
 
 def _at_weights(
