@@ -155,7 +155,7 @@ def test_limits_of_larger_networks(singular, network):
     _, found = asked(DEEP_LIMIT, network, singular, seed=1)
     most = network_bound(network).value
     assert found == DEEP_LIMIT.native(network, 1) == (most - 1, most)
-    assert found.limits == limits(network).dimension  # from other parameters, by dual numbers
+    assert found.limits == limits(network).dimension  # from other parameters
 
 
 # Scripts ----------------------------------------------------------------------------------------------------

@@ -106,62 +106,6 @@ def vanishes(M: list[Array], L: Array, t: int) -> bool:
 # Limits -----------------------------------------------------------------------------------------------------
 
 
-class _Dual:
-    """value + ε·slope, with ε² = 0; no slope stands for 0."""
-
-    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
-
-    def __init__(self, value: Any, slope: Any = None) -> None:
-        self.value, self.slope = value, slope
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.value.shape)
-
-    def __add__(self, other: Any) -> _Dual:
-        value, slope = _parts(other)
-        return _Dual(self.value + value, _sum(self.slope, slope))
-
-    __radd__ = __add__
-
-    def __getitem__(self, key: Any) -> _Dual:
-        return _Dual(self.value[key], None if self.slope is None else self.slope[key])
-
-    def swapaxes(self, *axes: int) -> _Dual:
-        return _Dual(self.value.swapaxes(*axes), None if self.slope is None else self.slope.swapaxes(*axes))
-
-    def sum(self, axis: int) -> _Dual:
-        return _Dual(self.value.sum(axis=axis), None if self.slope is None else self.slope.sum(axis=axis))
-
-
-def _parts(a: Any) -> tuple[Any, Any]:
-    return (a.value, a.slope) if isinstance(a, _Dual) else (a, None)
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
-
-
-@dataclass(frozen=True)
-class _DualArithmetic(Arithmetic):
-    """Dual numbers over the scalars of another arithmetic; plain arrays among them have no slope."""
-
-    over: Arithmetic
-
-    def matmul(self, a: Any, b: Any) -> _Dual:
-        """(a + εa')(b + εb') = ab + ε(a'b + ab')."""
-        (one, moved), (other, shifted) = _parts(a), _parts(b)
-        mul = self.over.matmul
-        first = None if moved is None else mul(moved, other)
-        slope = _sum(first, None if shifted is None else mul(one, shifted))
-        return _Dual(mul(one, other), None if slope is None else self.over.clean(slope))
-
-    def clean(self, a: Any) -> _Dual:
-        """Normal form of value and slope."""
-        value, slope = _parts(a)
-        return _Dual(self.over.clean(value), None if slope is None else self.over.clean(slope))
-
-
 class LimitMap:
     """The map of all weights (K, Q, V) of a network to the limits through rk M_s = 1, M_{s+1} skew.
 
@@ -238,13 +182,22 @@ class LimitMap:
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """The limit of φ(X)/ε^m on a stack of inputs, (n, d_0, t), as (n, d_l, t).
 
-        Layers 1, ..., s + 1 evaluate themselves on dual numbers, and the other layers on what is found at ε.
+        With Z + εŻ after layer s, layer s + 1 has the coefficient Z(ŻᵀKZ + ZᵀKŻ + ZᵀPZ) of ε before V_{s+1}:
+        as Z has rank one, ZᵀKZ = 0.
         """
-        dims, ranks, after = self.network.dims, self.network.ranks, self.first + 1
-        front = DeepNetwork(dims[: after + 1], ranks[:after], self.t)
-        moving = {name: _Dual(*parts) for name, parts in self.queries(arithmetic, parameters).items()}
-        out: Any = front.evaluate(_DualArithmetic(arithmetic), {**parameters, **moving}, X)
-        Y = out.slope
+        dims, ranks, s, after = self.network.dims, self.network.ranks, self.first, self.first + 1
+        mul, clean = arithmetic.matmul, arithmetic.clean
+
+        def scores(i: int, Y: Any, Q: Any, Z: Any) -> Any:
+            return mul(mul(parameters[f"K_{i}"], Y).swapaxes(-1, -2), mul(Q, Z))
+
+        if s > 1:
+            X = DeepNetwork(dims[:s], ranks[: s - 1], self.t).evaluate(arithmetic, parameters, X)
+        X = X[:, None]  # for the one head
+        rank_one, skew = self.queries(arithmetic, parameters).values()
+        Z, moved = (mul(parameters[f"V_{s}"], mul(X, scores(s, X, Q, X))) for Q in rank_one)
+        W = scores(after, moved, skew[0], Z) + scores(after, Z, skew[0], moved) + scores(after, Z, skew[1], Z)
+        Y: Array = clean(mul(parameters[f"V_{after}"], mul(Z, clean(W))).sum(axis=1))
         if after == self.network.layers:
             return Y
         back = DeepNetwork(dims[after:], ranks[after:], self.t)
