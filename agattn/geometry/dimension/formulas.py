@@ -124,7 +124,7 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
         for i in range(1, network.layers):
             image = heads[i - 1] * min(widths[i - 1], beta)
             if network.is_lightning:
-                d, symmetric = widths[i - 1], _symmetric_layers(network, widths)[i - 1]
+                d, symmetric = widths[i - 1], symmetric_layers(network, widths)[i - 1]
                 image = min(image, comb(d + 2, 3) if symmetric else d * comb(d + 1, 2))
             seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
@@ -132,15 +132,12 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
             return tuple(widths)
 
 
-def symmetric_layers(network: DeepNetwork) -> list[bool]:
+def symmetric_layers(network: DeepNetwork, widths: Sequence[int] | None = None) -> list[bool]:
     """For each layer, whether only the symmetric part of A matters: t = 1, or an earlier A of rank 1.
 
     Never so with skip connections at t ≥ 2, or with softmax.
     """
-    return _symmetric_layers(network, reduced_widths(network))
-
-
-def _symmetric_layers(network: DeepNetwork, widths: Sequence[int]) -> list[bool]:
+    widths = reduced_widths(network) if widths is None else widths
     result, collapsed = [], False
     for i, (a, h) in enumerate(zip(network.ranks, network.heads_by_layer, strict=True)):
         result.append(network.is_lightning and (network.t == 1 or collapsed))
@@ -159,7 +156,7 @@ def network_bound(network: DeepNetwork) -> Bound:
     if not network.is_lightning and network.t == 1:
         return _linear_bound(network)
     widths = reduced_widths(network)
-    layers = zip(network.ranks, network.heads_by_layer, symmetric_layers(network), strict=True)
+    layers = zip(network.ranks, network.heads_by_layer, symmetric_layers(network, widths), strict=True)
     total = 0
     for (d, d_out), (a, h, symmetric) in zip(pairwise(widths), layers, strict=True):
         if network.is_lightning:
@@ -203,7 +200,7 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     [2, 4]
     """
     result = []
-    for i, symmetric in zip(range(1, network.layers), _symmetric_layers(network, widths), strict=False):
+    for i, symmetric in zip(range(1, network.layers), symmetric_layers(network, widths), strict=False):
         d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
         t = 1 if symmetric else network.t
         if h == 1 or not network.is_lightning:

@@ -275,7 +275,8 @@ def model_singularities(
     points = []
     for kinds in zip(*found, strict=True):
         progress(kinds[0].name)
-        points.append(asked.facts(asked.most_general(kinds, seed), seed))
+        tangents = Tangents(architecture, known.upper_bound, seed)
+        points.append(asked.facts(asked.most_general(kinds, tangents), tangents, seed))
     closedness = "Whether M is closed is not known."
     if asked.is_affine:
         closedness = "M̄ is an affine space, smooth everywhere. Whether M is all of it is not known."
@@ -330,9 +331,8 @@ class _Model(NamedTuple):
         rows = [[of.get((k,), 0) for k in range(1, len(values) + 1)] for of in gradients]
         return len(values) - rational_rank(rows)
 
-    def most_general(self, kinds: Sequence[Kind], seed: int) -> Kind:
+    def most_general(self, kinds: Sequence[Kind], tangents: Tangents) -> Kind:
         """Of some weights of one kind those with the largest rank of dφ, and if they can with f ≠ 0."""
-        tangents = Tangents(self.architecture, self.at_most, seed)
 
         def generality(kind: Kind) -> tuple[int, bool]:
             at = Weights(self.architecture, kind.weights)
@@ -340,9 +340,8 @@ class _Model(NamedTuple):
 
         return max(kinds, key=generality)
 
-    def facts(self, kind: Kind, seed: int) -> PointFacts:
+    def facts(self, kind: Kind, tangents: Tangents, seed: int) -> PointFacts:
         """What is known at weights of one kind."""
-        tangents = Tangents(self.architecture, self.at_most, seed)
         at = Weights(self.architecture, kind.weights, self.further)
         n, differential = len(at.vector), tangents.rank_at(at)
         is_zero, evidence, _ = same_function(at, None, seed)

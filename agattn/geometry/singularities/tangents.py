@@ -74,9 +74,7 @@ class Tangents:
         """The functions of some weights, (n, parameters), as rows."""
         rows = []
         for flat in weights:
-            arrays = self.zero.arrays(flat)
-            copies = {n: np.broadcast_to(a, (len(self.X), *a.shape)) for n, a in arrays.items()}
-            out = np.asarray(self.architecture.evaluate(self.arithmetic, copies, self.X))
+            out = self.architecture.evaluate(self.arithmetic, self.zero.arrays(flat), self.X)
             terms = self.arithmetic.times(out, self.cotangents[:, 0])
             rows.append(terms.sum(axis=(1, 2)) % self.p)
         return np.array(rows)
