@@ -43,12 +43,16 @@ from agattn.algebra.characters import (
     module_name,
     partitions,
 )
-from agattn.algebra.echelon import independent_columns, primitive, saturate
+from agattn.algebra.echelon import independent_columns, primitive, saturate, short_basis
 from agattn.algebra.rank import proved_rank
 from agattn.algebra.specht import FloatArray, SpechtModule, specht_module
 
 #: The highest weight (λ, μ, ν) of a module S_λ(ℂ^{d'}) ⊗ S_μ(ℂ^d) ⊗ S_ν(ℂ^d).
 Shape = tuple[Partition, Partition, Partition]
+
+
+#: Integers below this are held as floats, which sums and products of a few do not round.
+_LARGEST = 2**50
 
 
 class IsotypicComponent:
@@ -103,7 +107,7 @@ class IsotypicComponent:
 
     @cached_property
     def image(self) -> FloatArray:
-        """The images of :attr:`invariants` under φ: shape (multiplicity, f^λ·f^μ, f^ν)."""
+        """What determines the images of :attr:`invariants` under φ: shape (multiplicity, f^λ, f^ν)."""
         return self._parametrize(self.invariants, self.degree)
 
     @cached_property
@@ -120,20 +124,20 @@ class IsotypicComponent:
         raise ArithmeticError(f"{name}: {len(basis)} invariants where Pieri's rule gives {expected}")
 
     def _map_products(self, at_edge: bool) -> tuple[FloatArray, FloatArray]:
-        """The images of :attr:`products` under Φ and Ψ.
+        """What determines the images of :attr:`products` under Φ, and those under Ψ.
 
         Φ = φ ⊗ 1 on R_{n−1} ⊗ R_1, modulo what vanishes on {rank A ≤ α}: at the edge ℓ(μ) = α + 1 it keeps
         only the part of S^μ restricted to 𝔖_{n−1} that has α rows, where the box removed is the last row of
         μ. Ψ is the multiplication to R_n, a sum over cosets of 𝔖_{n−1}.
         """
-        mapped = self._parametrize(self.products, self.degree - 1)
-        multiplied = self._sum(self.products, [self.degree - 1])
-        return (self._remove_last_row(mapped) if at_edge else mapped), multiplied
+        kept = self._remove_last_row(self.products) if at_edge else self.products
+        return self._parametrize(kept, self.degree - 1), self._sum(self.products, [self.degree - 1])
 
     def _count_products(self, at_edge: bool) -> int:
         """The multiplicity of the module in R_1·I_{n−1}: dim Ψ(ker Φ) = rank (Φ, Ψ) − rank Φ."""
         mapped, multiplied = self._map_products(at_edge)
-        return _rank(np.concatenate([mapped, multiplied], axis=2)) - _rank(mapped)
+        both = np.concatenate([a.reshape(len(a), -1) for a in (mapped, multiplied)], axis=1)
+        return _rank(both) - _rank(mapped)
 
     def ideal_tensors(self, alpha: int) -> FloatArray:
         """A basis of the multiplicity space of the ideal, as invariants in S^λ ⊗ S^μ ⊗ W_ν."""
@@ -150,25 +154,33 @@ class IsotypicComponent:
         return tensors.reshape(len(first) * f_mu * size, f_lam * f_mu, size)
 
     def _parametrize(self, tensors: FloatArray, n: int) -> FloatArray:
-        """The sum over 𝔖_n acting on λ and the letters v_1, ..., v_n, in S^ν."""
-        tensors = _exact(tensors @ pair_invariants(self.shape[2]))
-        return self._sum(tensors, range(1, n), pairs=False)
+        """The sum over 𝔖_n acting on λ and the letters v_1, ..., v_n, at one functional on S^μ.
+
+        As tensors are invariant under 𝔖_n, the sums are so, too, where it acts on μ and the letters a alone.
+        So a functional sees no less of them than its translates by 𝔖_n, which span the dual of S^μ.
+        """
+        _, mu, nu = self.shape
+        shape = len(tensors), len(self._factors[0]), len(self._factors[1]), -1
+        seen = np.einsum("klmw,m->klw", tensors.reshape(shape), cyclic_functional(mu, n))
+        return self._sum(_exact(_exact(seen) @ pair_invariants(nu)), range(1, n), pairs=False)
 
     def _sum(self, tensors: FloatArray, steps: Sequence[int], pairs: bool = True) -> FloatArray:
         """Apply 1 + s_j + s_{j−1}s_j + ... + s_1···s_j for each step j, s_i the exchange of i − 1 and i.
 
         These stand for the cosets of 𝔖_j in 𝔖_{j+1}, so that all steps give the sum over a symmetric group.
-        Exchanged are pairs (v_i, a_i), also on λ and μ; or the letters v_i alone, and on λ.
+        Exchanged are pairs (v_i, a_i), also on λ and μ; or the letters v_i alone, and on λ without μ.
         """
         lam, mu, nu = self.shape
         for j in steps:
             total = moved = tensors
             for i in reversed(range(j)):
-                right = (
-                    exchange_of_pairs(nu, i) if pairs else self._factors[2].transposition(2 * i, 2 * i + 2)
-                )
+                if pairs:
+                    left, right = outer_exchange(lam, mu, i), exchange_of_pairs(nu, i)
+                else:
+                    left = self._factors[0].transposition(i, i + 1).T
+                    right = self._factors[2].transposition(2 * i, 2 * i + 2)
                 turned = (moved.reshape(-1, len(right)) @ right).reshape(moved.shape)
-                moved = _exact(np.matmul(outer_exchange(lam, mu, i, pairs), turned))
+                moved = _exact(np.matmul(left, turned))
                 total = total + moved
             tensors = _exact(total)
         return tensors
@@ -234,11 +246,26 @@ def pair_invariants(nu: Partition) -> FloatArray:
 
 
 @cache
-def outer_exchange(lam: Partition, mu: Partition, i: int, both: bool = True) -> FloatArray:
-    """The transposed matrix of (i i+1) on S^λ ⊗ S^μ, acting on both factors or on the first alone."""
-    first, second = specht_module(lam).transposition(i, i + 1), specht_module(mu)
-    other = second.transposition(i, i + 1) if both else np.eye(len(second))
-    return np.asarray(np.kron(first, other).T, dtype=np.float64)
+def outer_exchange(lam: Partition, mu: Partition, i: int) -> FloatArray:
+    """The transposed matrix of (i i+1) on S^λ ⊗ S^μ."""
+    first, second = (specht_module(part).transposition(i, i + 1) for part in (lam, mu))
+    return np.asarray(np.kron(first, second).T, dtype=np.float64)
+
+
+@cache
+def cyclic_functional(mu: Partition, n: int) -> FloatArray:
+    """A functional on S^μ whose translates by 𝔖_n, n = |μ| or |μ| − 1, span the dual; of few small ones."""
+    module = specht_module(mu)
+    numbers = np.arange(1, len(module) + 1, dtype=np.float64)
+    functional: FloatArray
+    for functional in (np.eye(len(module))[0], *(numbers**e for e in range(5))):
+        span, before = functional[np.newaxis], 0
+        while len(span) > before:
+            moved = (span @ module.transposition(i, i + 1).T for i in range(n - 1))
+            before, span = len(span), _independent(np.concatenate([span, *moved]))
+        if before == len(module):
+            return functional
+    raise ArithmeticError(f"no functional on the Specht module of {mu} was found that generates its dual")
 
 
 @cache
@@ -262,7 +289,7 @@ def _coordinates(nu: Partition) -> FloatArray:
 
 def _exact(values: FloatArray) -> FloatArray:
     """The same integers, once it is sure that no float had to round them."""
-    if values.size and np.abs(values).max() >= 2.0**50:
+    if values.size and np.abs(values).max() >= _LARGEST:
         raise OverflowError("an integer of a Specht module computation is beyond 2^50")
     return values
 
@@ -298,7 +325,8 @@ def _integers(rows: FloatArray) -> flint.fmpz_mat:
 def _kernel(image: FloatArray, tensors: FloatArray) -> FloatArray:
     """The combinations of ``tensors`` for a basis of the linear relations among ``image``."""
     relations, nullity = _gram(image).nullspace()
-    vectors = _exact(
-        np.array(list(map(primitive, relations.transpose().tolist()[:nullity])), dtype=np.float64)
-    )
-    return _exact(np.tensordot(vectors.reshape(nullity, len(tensors)), tensors, axes=1))
+    vectors = list(map(primitive, relations.transpose().tolist()[:nullity]))
+    if any(abs(x) >= _LARGEST for vector in vectors for x in vector):
+        vectors = short_basis(flint.fmpz_mat(vectors))
+    combined = _exact(np.array(vectors, dtype=np.float64).reshape(nullity, len(tensors)))
+    return _exact(np.tensordot(combined, tensors, axes=1))

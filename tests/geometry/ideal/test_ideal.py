@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agattn.algebra.characters import littlewood_richardson
 from agattn.algebra.polynomial import Variable
+from agattn.algebra.specht import specht_module
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -24,7 +25,7 @@ from agattn.geometry.ideal.hilbert import (
     double_locus_bound_is_sharp,
 )
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.isotypic import component, shapes
+from agattn.geometry.ideal.isotypic import component, pair_invariants, shapes
 from agattn.geometry.ideal.torus_weights import smallest_layer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
 
@@ -188,6 +189,25 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
         assert not any(equation.terms for equation in raised)
         assert vector.vanishes_on(smallest_layer(shape, layer))
         assert max(map(abs, vector.terms.values())) <= 10
+
+
+def test_relations_of_many_digits_are_made_short():
+    space = component(((3, 2), (3, 2), (5, 3, 2)))  # some have 72 bits
+    assert len(space.product_tensors(3)) == space.ideal(3) - space.minimal_generators(3) > 0
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4])
+def test_one_functional_sees_as_much_of_the_images_as_all(degree):
+    for shape in shapes(degree, 3, 3):
+        space, (lam, mu, nu) = component(shape), map(specht_module, shape)
+        if space.ring:
+            tensors = space.invariants.reshape(space.ring, len(lam), len(mu), -1)
+            sums = [
+                space._sum(tensors[:, :, m] @ pair_invariants(nu.shape), range(1, degree), pairs=False)
+                for m in range(len(mu))
+            ]
+            rank = np.linalg.matrix_rank(np.concatenate(sums, axis=1).reshape(space.ring, -1))
+            assert rank == space.coordinate_ring
 
 
 def test_a_changed_coefficient_does_not_vanish():
