@@ -1,10 +1,12 @@
 """Configuration of the documentation."""
 
+import builtins
 import sys
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 
 HERE = Path(__file__).parent
 # The clone is described, not a copy of it that is installed.
@@ -45,7 +47,7 @@ suppress_warnings = ["ref.python"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(?!agattn\.).*"),
-    ("py:class", r"agattn\.\w+\.\w+\.(A|AnyClaim)"),
+    ("py:(class|obj)", r"agattn\.[\w.]+\.(A|K|AnyClaim)"),  # variables for types
     ("py:exc", r"(?!agattn\.).*"),
     ("py:func", r"(numpy|mpmath)\..*"),
     ("py:data", "SUFFIXES"),
@@ -67,6 +69,14 @@ def trim_blocks(_: Any, document: nodes.document) -> None:
             block.children = [nodes.Text(block.rawsource)]
 
 
+def leave_builtins(_: Any, document: nodes.document) -> None:
+    """Show Python's own types as they are: each would be looked for among all names of the package."""
+    for reference in list(document.findall(pending_xref)):
+        if reference["refdomain"] == "py" and hasattr(builtins, reference["reftarget"]):
+            reference.replace_self(reference.children)
+
+
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim_blocks)
+    app.connect("doctree-read", leave_builtins)
     app.connect("autodoc-skip-member", skip_tuple_fields)

@@ -67,7 +67,9 @@ def make(folder: Path) -> None:
         RuntimeError: if a command ends with a status that is not 0.
     """
     from agattn.cli.main import cli
+    from agattn.cli.options import one_blas_thread
 
+    one_blas_thread()
     logging.getLogger("matplotlib").setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     write_inputs(folder)

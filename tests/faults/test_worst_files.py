@@ -273,6 +273,18 @@ def refused(found, may=()):
     return (status == "2" and told) or (status.isdigit() and int(status) in may and err == "")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def imported(tmp_path_factory):
+    """What the commands import, imported before the processes are forked that run them."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "lines.jsonl").write_bytes(line())
+    for what in ("json: texts", "toml: zeros", "lines: d = 10⁹", "safetensors: no such type"):
+        name, content, words = FILES[what]
+        (folder / name).write_bytes(content())
+        for command in commands(folder, name, words):
+            ended(command)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a pipe, a device and what else a bad file may name."""
