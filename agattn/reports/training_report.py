@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from agattn.display.table import Table
-from agattn.geometry.singularities.learning_coefficients import least_point
+from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, least_point
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.drawing import empty, image, save
@@ -55,13 +55,18 @@ def strata_table(lines: Sequence[Line]) -> Table:
 
 
 def heads_table(lines: Sequence[Line]) -> Table:
-    """A row for each experiment and layer: how often A has rank one in the end."""
+    """A row for each experiment and layer: how often A has rank one, and σ₂/σ₁, at the start and the end."""
     rows = []
     for name, runs in analysis.by_experiment(lines).items():
-        for layer, found in enumerate(analysis.rank_one_heads(runs), 1):
-            rows.append((name, str(layer), str(found)))
-    title = f"Heads with σ₂/σ₁ of A at most {analysis.RANK_ONE:g} in the end"
-    return Table(title, ("experiment", "layer", "of rank one"), tuple(rows))
+        for layer, found in enumerate(analysis.second_singular_values(runs), 1):
+            both = [
+                analysis.frequency(values, lambda x: x <= analysis.RANK_ONE)
+                for values in zip(*found, strict=True)
+            ]
+            medians = [f"{analysis.quartiles(values)[1]:.2g}" for values in zip(*found, strict=True)]
+            rows.append((name, str(layer), *map(str, both), " → ".join(medians)))
+    title = f"Heads with σ₂/σ₁ of A at most {analysis.RANK_ONE:g}"
+    return Table(title, ("experiment", "layer", "at the start", "in the end", "median of σ₂/σ₁"), tuple(rows))
 
 
 def rates_table(lines: Sequence[Line]) -> Table:
@@ -94,16 +99,10 @@ def speed_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Tab
     rows: list[tuple[Fraction, tuple[str, ...]]] = []
     groups = analysis.by_experiment(lines)
     for experiment in experiments:
-        layer, teacher = single_layer(experiment.architecture), experiment.teacher
-        runs = groups.get(experiment.name, [])
-        if layer is None or teacher.kind not in ("generic", "stratum") or experiment.method != "flow":
+        runs, found = groups.get(experiment.name), _truth(experiment)
+        if not runs or found is None or experiment.method != "flow" or experiment.decay:
             continue
-        if not runs or experiment.decay:
-            continue
-        truth = max(strata(layer), key=lambda s: image_dimension(layer, s))
-        if teacher.stratum is not None:
-            truth = Stratum(*teacher.stratum)
-        least = least_point(layer, truth).coefficient
+        truth, least = found
         learned = analysis.frequency(runs, lambda line: line["loss"] <= analysis.LEARNED)
         times = analysis.quartiles(analysis.learning_times(runs))
         shown = ", ".join("∞" if t == float("inf") else f"{t:.3g}" for t in times)
@@ -114,6 +113,35 @@ def speed_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Tab
     return Table(
         "Speed, by the learning coefficient of the teacher", columns, tuple(row for _, row in ordered)
     )
+
+
+def energies_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Table:
+    """A row for each experiment with Langevin dynamics and a teacher in M: the mean of L/T, beside λ."""
+    rows = []
+    groups = analysis.by_experiment(lines)
+    for experiment in experiments:
+        runs, found = groups.get(experiment.name), _truth(experiment)
+        if not runs or found is None or experiment.method != "langevin":
+            continue
+        truth, least = found
+        number, mean, error = analysis.energies(
+            runs, experiment.temperature, experiment.architecture.parameters
+        )
+        rows.append((experiment.name, str(truth), str(least.value), str(least.multiplicity),
+                     f"{number} of {len(runs)}", f"{mean:.2f} ± {error:.2f}"))  # fmt: skip
+    columns = ("experiment", "teacher", "λ", "m", "learned", "mean of L/T, standard error")
+    return Table("Langevin dynamics, beside the learning coefficient of the teacher", columns, tuple(rows))
+
+
+def _truth(experiment: Experiment) -> tuple[Stratum, LearningCoefficient] | None:
+    """The stratum of a teacher in M of one layer of one head, and its λ and m."""
+    layer, teacher = single_layer(experiment.architecture), experiment.teacher
+    if layer is None or teacher.kind not in ("generic", "stratum"):
+        return None
+    truth = max(strata(layer), key=lambda s: image_dimension(layer, s))
+    if teacher.stratum is not None:
+        truth = Stratum(*teacher.stratum)
+    return truth, least_point(layer, truth).coefficient
 
 
 def draw_losses(lines: Sequence[Line]) -> Figure:
@@ -179,9 +207,11 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
             Picture("losses.svg", picture, shown, shown + " Converged blue, unfinished orange, diverged red.")
         )
     sections = [Section("How runs ended", tuple(blocks))]
+    experiments = read_experiments(config)
     tables = {
-        "Strata": strata_table(lines), "Speed": speed_table(lines, read_experiments(config)),
-        "Heads of rank one": heads_table(lines), "Rates": rates_table(lines),
+        "Strata": strata_table(lines), "Speed": speed_table(lines, experiments),
+        "Heads of rank one": heads_table(lines), "Langevin dynamics": energies_table(lines, experiments),
+        "Rates": rates_table(lines),
     }  # fmt: skip
     for title, table in tables.items():
         if table.rows:

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 Line = Mapping[str, Any]
+Run = TypeVar("Run")
 
 #: A run passes near a stratum if its relative distance falls below this.
 NEAR = 0.05
@@ -58,9 +59,9 @@ class Frequency:
         return f"{self.successes} of {self.n} ({share:.0f} %, {100 * low:.0f} to {100 * high:.0f} %)"
 
 
-def frequency(lines: Iterable[Line], holds: Callable[[Line], bool]) -> Frequency:
-    """Of how many lines something holds."""
-    found = [holds(line) for line in lines]
+def frequency(runs: Iterable[Run], holds: Callable[[Run], bool]) -> Frequency:
+    """Of how many runs something holds."""
+    found = [holds(run) for run in runs]
     return Frequency(sum(found), len(found))
 
 
@@ -100,16 +101,26 @@ def zeros(lines: Sequence[Line]) -> Frequency:
     return frequency(learned, lambda line: line["hessian_zeros"] == line["fiber_dimension"])
 
 
-def rank_one_heads(lines: Sequence[Line]) -> list[Frequency]:
-    """For each layer, how often its head of least σ₂/σ₁ has rank one in the end, of runs with limits."""
-    known = [line for line in lines if line["ranks"] is not None]
-    if not known or "second_singular_value" not in known[0]["history"]:
-        return []
-    layers = range(len(known[0]["history"]["second_singular_value"]))
-    return [
-        frequency(known, lambda line, i=i: line["history"]["second_singular_value"][i][-1] <= RANK_ONE)  # type: ignore[misc]
-        for i in layers
-    ]
+def second_singular_values(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:
+    """For each layer σ₂/σ₁ of A, of its head where that is least: at the start and in the end of every run.
+
+    Runs that diverged or were stiff are left out.
+    """
+    known = [line["history"]["second_singular_value"] for line in lines if line["ranks"] is not None]
+    return [[(ratios[0], ratios[-1]) for ratios in layer] for layer in zip(*known, strict=True)]
+
+
+def energies(lines: Sequence[Line], temperature: float, size: int) -> tuple[int, float, float]:
+    """How many runs of Langevin dynamics have learned, and the mean of L/T over them with its standard error.
+
+    The mean of L/T tends to the learning coefficient λ for T → 0 (Watanabe). A run that sits in a local
+    minimum tells nothing of it: those with L/T above ten times the number of weights, ``size``, are left out.
+    """
+    found = np.array([line["loss"] / temperature for line in lines if line["outcome"] == "sampled"])
+    found = found[found <= 10 * size]
+    if len(found) < 2:
+        return len(found), float("nan"), float("nan")
+    return len(found), float(found.mean()), float(found.std(ddof=1) / sqrt(len(found)))
 
 
 def learning_times(lines: Sequence[Line], loss: float = LEARNED) -> list[float]:

@@ -55,6 +55,7 @@ class Experiment:
         time: until when the flow goes.
         steps, rate: of descent and Langevin dynamics.
         temperature: of Langevin dynamics.
+        compiled: whether JAX compiles the loss of samples for the flow; numbers differ by rounding.
         name: of the experiment, for tables.
         seeds: each gives a start, and a teacher if that has no seed of its own.
     """
@@ -69,6 +70,7 @@ class Experiment:
     steps: int = 10_000
     rate: float = 1e-2
     temperature: float = 0.0
+    compiled: bool = False
     name: str = ""
     seeds: tuple[int, ...] = tuple(range(10))
 
@@ -86,6 +88,10 @@ class Experiment:
             raise InputError(f"steps is {self.steps!r}; it must be a whole number of at least 1")
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError('temperature belongs to method = "langevin", which needs one above 0')
+        if type(self.compiled) is not bool:
+            raise InputError(f"compiled is {self.compiled!r}; it must be true or false")
+        if self.compiled and (self.method != "flow" or self.data.samples is None):
+            raise InputError("compiled is for gradient flow with samples; leave it out")
         if not self.name:
             object.__setattr__(self, "name", str(self))
 
@@ -96,6 +102,7 @@ class Experiment:
         found |= {"scale": float(self.scale), "decay": float(self.decay)}
         if self.method == "flow":
             found["time"] = float(self.time)
+            found |= {"compiled": True} if self.compiled else {}
         elif self.method != "untrained":
             found |= {"steps": self.steps, "rate": float(self.rate), "temperature": float(self.temperature)}
         return found

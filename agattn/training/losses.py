@@ -25,6 +25,9 @@ columns up to rounding: gradients are analytic functions, and nothing is subtrac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -139,18 +142,24 @@ class SampleLoss(Loss):
         architecture: what is trained.
         X: inputs, n × d_0 × t.
         Y: outputs, n × d_l × t.
+        compiled: whether JAX compiles gradient and Hessian at single weights, as the steps of a flow need
+            them; the rest is numpy's.
 
     Raises:
         InputError: if shapes do not fit.
     """
 
-    def __init__(self, architecture: Architecture, X: Array, Y: Array) -> None:
+    def __init__(self, architecture: Architecture, X: Array, Y: Array, compiled: bool = False) -> None:
         if X.shape[1:] != architecture.input_shape or Y.shape != (len(X), *architecture.output_shape):
             raise InputError(f"X is {X.shape} and Y is {Y.shape}, which does not fit {architecture}")
         self.architecture, self.X, self.Y = architecture, X, Y
+        self._compiled = _compiled(architecture) if compiled else None  # type: ignore[arg-type]
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         """Values, and gradients in all parameters."""
+        if self._compiled and len(theta) == 1 and theta.dtype == float:
+            value, gradient = self._compiled[0](theta[0], self.X, self.Y)
+            return np.array([value]), np.array(gradient)[None]
         values: list[Any] = []
 
         def residual(out: Array) -> Array:
@@ -161,6 +170,40 @@ class SampleLoss(Loss):
         parameters = as_parameters(self.architecture, theta)
         found = gradients(self.architecture, parameters, self.X, FloatArithmetic(), residual)
         return values[0], as_rows(self.architecture, found)
+
+    def hessian(self, theta: Array) -> Array:
+        """The Hessians, S × D × D, at S weights."""
+        if self._compiled and len(theta) == 1:
+            return np.array(self._compiled[1](theta[0], self.X, self.Y))[None]
+        return super().hessian(theta)
+
+
+class _JaxArithmetic(FloatArithmetic):
+    """Float64 in arrays of JAX."""
+
+    def softmax(self, a: Array) -> Array:
+        """The softmax of every column."""
+        found: Array = import_module("jax").nn.softmax(a, axis=-2)
+        return found
+
+
+def jax_loss(architecture: Architecture) -> Callable[[Array, Array, Array], Any]:
+    """The loss of samples as a function of (θ, X, Y), with θ of length D, that JAX can differentiate."""
+
+    def loss(theta: Array, X: Array, Y: Array) -> Any:
+        out = architecture.evaluate(_JaxArithmetic(), as_parameters(architecture, theta), X)
+        return ((out - Y) ** 2).sum() / len(X)
+
+    return loss
+
+
+@cache
+def _compiled(architecture: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """From (θ, X, Y): the loss of samples with its gradient, and its Hessian; compiled at the first call."""
+    jax: Any = import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+    loss = jax_loss(architecture)
+    return jax.jit(jax.value_and_grad(loss)), jax.jit(jax.hessian(loss))
 
 
 def evaluate(architecture: Architecture, theta: Array, X: Array) -> Array:

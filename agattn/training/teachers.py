@@ -113,13 +113,14 @@ class Teacher:
                 needed = "needs" if given is None else "has no"
                 raise InputError(f"a teacher {self.kind!r} {needed} {name}")
 
-    def loss(self, architecture: Architecture, data: Data, seed: int) -> Loss:
+    def loss(self, architecture: Architecture, data: Data, seed: int, compiled: bool = False) -> Loss:
         """The loss of this teacher.
 
         Args:
             architecture: what is trained.
             data: what the loss sees.
             seed: of the teacher, where it has none of its own.
+            compiled: whether JAX compiles the loss of samples.
 
         Raises:
             InputError: if the architecture has no such points.
@@ -132,7 +133,7 @@ class Teacher:
         if self.kind in ("outside", "limit") or _ends_in_values(architecture):
             Y = Y / np.sqrt((Y**2).sum() / len(X))
         noise = np.random.default_rng([data.seed, 3]).standard_normal(Y.shape)
-        return SampleLoss(architecture, X, Y + data.noise * noise)
+        return SampleLoss(architecture, X, Y + data.noise * noise, compiled)
 
     def _point(self, architecture: Architecture, draw: np.random.Generator) -> Array:
         """The coordinates y, with E‖y‖² = 1."""

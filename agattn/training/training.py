@@ -58,8 +58,8 @@ _FLAT = 1e-9
 #: Weights go to infinity if they grow by at least this power of time, the same within this factor over the
 #: last three powers of ten.
 _GROWTH, _STEADY = 0.01, 1.4
-#: Seeds that are done together, and kept together.
-CHUNK = 20
+#: Seeds that are done together, and kept together: of exact losses, and of samples, which take longer.
+CHUNK, CHUNK_OF_SAMPLES = 20, 5
 
 Line = dict[str, Any]
 
@@ -105,10 +105,12 @@ def _up(x: float) -> str:
 
 
 def check(experiment: Experiment) -> None:
-    """Raise an InputError if an experiment cannot be done: for its teacher, or for want of scipy."""
+    """Raise an InputError if an experiment cannot be done: for its teacher, or for want of a library."""
     experiment.teacher.loss(experiment.architecture, experiment.data, experiment.seeds[0])
     if experiment.method == "flow" and find_spec("scipy") is None:
         raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'")
+    if experiment.compiled and find_spec("jax") is None:
+        raise InputError("compiled needs JAX; install it with: pip install 'agattn[jax]', or leave it out")
 
 
 def train(experiment: Experiment, finished: Callable[[Line], None] = lambda _: None) -> Training:
@@ -140,7 +142,7 @@ def _runs(experiment: Experiment) -> Iterator[Line]:
     architecture = experiment.architecture
     if experiment.method in ("flow", "untrained"):
         for seed in experiment.seeds:
-            loss = experiment.teacher.loss(architecture, experiment.data, seed)
+            loss = experiment.teacher.loss(architecture, experiment.data, seed, experiment.compiled)
             first = start(architecture, experiment.scale, seed)
             if experiment.method == "flow":
                 path = flow(loss, first, experiment.time, experiment.decay)
@@ -335,10 +337,11 @@ class TrainingJob(Job):
 
 
 def training_jobs(experiments: Sequence[Experiment]) -> list[TrainingJob]:
-    """The jobs of some experiments, :data:`CHUNK` seeds in each, in order."""
+    """The jobs of some experiments, in order, with a few seeds in each."""
     jobs = []
     for experiment in experiments:
-        for first in range(0, len(experiment.seeds), CHUNK):
-            part = replace(experiment, seeds=experiment.seeds[first : first + CHUNK])
+        size = CHUNK if experiment.data.samples is None or experiment.method != "flow" else CHUNK_OF_SAMPLES
+        for first in range(0, len(experiment.seeds), size):
+            part = replace(experiment, seeds=experiment.seeds[first : first + size])
             jobs.append(TrainingJob(part.architecture, "train", experiment=part))
     return jobs

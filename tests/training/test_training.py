@@ -34,6 +34,31 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize(("architecture", "teacher", "data"), CASES[-2:], ids=lambda x: str(x)[:20])
+def test_compiled_losses_are_the_same(architecture, teacher, data):
+    pytest.importorskip("jax")  # in the extra jax, too large for all tests
+    loss, compiled = (teacher.loss(architecture, data, 1, compiled) for compiled in (False, True))
+    theta = np.random.default_rng(0).standard_normal((1, architecture.parameters))
+    for x, y in zip(
+        (*loss(theta), loss.hessian(theta)), (*compiled(theta), compiled.hessian(theta)), strict=True
+    ):
+        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12 * abs(y).max())
+
+
+def test_compiled_is_for_the_flow_of_samples(monkeypatch):
+    network = ag.DeepNetwork((2, 2), (1,), t=2)
+    for options in ({"data": Data()}, {"data": SPHERE, "method": "descent"}):
+        with pytest.raises(InputError, match="compiled is for gradient flow with samples"):
+            Experiment(network, compiled=True, **options)
+    with pytest.raises(InputError, match="it must be true or false"):
+        Experiment(network, data=SPHERE, compiled=1)
+    monkeypatch.setattr("agattn.training.training.find_spec", lambda name: None if name == "jax" else name)
+    with pytest.raises(InputError, match=r"agattn\[jax\]"):
+        train(Experiment(network, data=SPHERE, compiled=True))
+    assert Experiment(network, data=SPHERE, compiled=True).as_json()["compiled"]
+    assert "compiled" not in Experiment(network, data=SPHERE).as_json()
+
+
 @pytest.mark.parametrize(("architecture", "teacher", "data"), CASES, ids=lambda x: str(x)[:20])
 def test_gradients_and_hessians_are_derivatives(architecture, teacher, data):
     loss = teacher.loss(architecture, data, seed=1)
@@ -287,8 +312,37 @@ def test_reports_count_runs_and_frequencies():
     assert table.rows[0][1:3] == ("3", "3 converged")
     assert analysis.ends(runs) == {"(1,1,2)": analysis.Frequency(3, 3)}
     assert analysis.passes(runs)["(1,1,2)"].successes == 3
-    assert [str(found) for found in analysis.rank_one_heads(runs)] == ["3 of 3 (100 %, 44 to 100 %)"]
+    [ratios] = analysis.second_singular_values(runs)
+    assert len(ratios) == 3 and max(end for _, end in ratios) <= analysis.RANK_ONE < min(x for x, _ in ratios)
     assert all(0 < t < 1e4 for t in analysis.learning_times(runs))
+
+
+def test_energies_leave_out_runs_that_have_not_learned():
+    runs = [{"outcome": "sampled", "loss": x} for x in (2e-4, 4e-4, 0.5)] + [
+        {"outcome": "diverged", "loss": 3e-4}
+    ]
+    assert analysis.energies(runs, 1e-4, 10) == (2, pytest.approx(3.0), pytest.approx(1.0))
+
+
+def test_langevin_dynamics_meet_the_learning_coefficient():
+    """M(2,1,2) at a smooth point: λ = 5/2."""
+    config = """[experiment]
+        name = "chains"
+        layer = {d = 2, d_out = 1}
+        teacher = {kind = "generic", seed = 0}
+        method = "langevin"
+        temperature = 1e-4
+        decay = 1e-4
+        scale = 0.1
+        rate = 5e-3
+        steps = 4000
+        seeds = 60"""
+    [experiment] = read_experiments(config)
+    found = training_report(list(train(experiment)), config, "agattn train", pictures=False)
+    [row] = next(section for section in found.sections if section.title == "Langevin dynamics").blocks[0].rows
+    assert row[:4] == ("chains", "(1,2,2)", "5/2", "1")
+    number, mean, error = int(row[4].split()[0]), *map(float, row[5].split(" ± "))
+    assert number > 20 and abs(mean - 2.5) < 4 * error < 1.5
 
 
 def test_intervals_of_wilson_are_those_of_its_quadratic():
