@@ -38,11 +38,23 @@ def is_valid(document):
         return False
 
 
-def with_values(document, changes):
-    changed = copy.deepcopy(document)
+def change(document, changes):
     for path, value in changes:
-        at(changed, path[:-1])[path[-1]] = value
-    return changed
+        at(document, path[:-1])[path[-1]] = value
+
+
+def survivors(document, mutants):
+    """Those changes of a valid document with which it is valid still; it is changed back every time."""
+    assert is_valid(document)
+    found = []
+    for changes in mutants:
+        before = [(path, at(document, path)) for path, _ in changes]
+        change(document, changes)
+        if is_valid(document):
+            found.append(changes)
+        change(document, before)
+    assert is_valid(document)
+    return found
 
 
 def mutants(document):
@@ -61,17 +73,14 @@ def mutants(document):
 @pytest.mark.parametrize("shape", [(2, 1, 1), (2, 1, 2), (2, 2, 1)])
 def test_no_single_number_can_be_changed(shape):
     document = make_certificate(SingleLayer(*shape))
-    assert check(document)["valid"]
-    survivors = [changes for changes in mutants(document) if is_valid(with_values(document, changes))]
-    assert survivors == []
+    assert survivors(document, list(mutants(document))) == []
 
 
 @pytest.mark.parametrize("shape", [(3, 2, 2), (3, 1, 1), (4, 1, 3)])
 def test_no_single_number_can_be_changed_in_a_larger_one(shape):
     document = make_certificate(SingleLayer(*shape))
     sample = random.Random(0).sample(list(mutants(document)), 300)
-    survivors = [changes for changes in sample if is_valid(with_values(document, changes))]
-    assert survivors == []
+    assert survivors(document, sample) == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -310,12 +311,18 @@ def test_verdicts_are_made_in_one_place():
 
 # Without any engine -----------------------------------------------------------------------------------------
 
+
+@cache
+def natively(layer):
+    return verify(layer, settings=Settings("native"))
+
+
 NATIVE = [SingleLayer(d, d_out, a) for d in (1, 2, 3, 4) for d_out in (1, 2, 3) for a in range(1, d + 1)]
 
 
 @pytest.mark.parametrize("layer", NATIVE, ids=str)
 def test_natively_every_claim_is_decided(fakes, layer):
-    report = verify(layer, settings=Settings("native"))
+    report = natively(layer)
     assert report.runs == () and report.troubles == ()
     wrong = {"theorem-3.4.singular", "corollary-A.4"}
     false = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
@@ -354,7 +361,7 @@ def test_a_claim_alone_is_judged_as_among_all(fakes, claim):
     # A claim must ask for all that its judge looks at, and not live on what others ask.
     for layer in (SingleLayer(2, 1), SingleLayer(3, 2, 2), SingleLayer(2, 1, t=1)):
         (alone,) = verify(layer, [claim], Settings("native")).verdicts
-        among = by_id(verify(layer, settings=Settings("native")))[claim]
+        among = by_id(natively(layer))[claim]
         assert (alone.status, alone.computed, alone.witness) == (
             among.status,
             among.computed,

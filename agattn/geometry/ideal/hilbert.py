@@ -49,6 +49,7 @@ def double_locus_bound(layer: SingleLayer, n: int) -> int:
     return comb(n + d * d_out - 1, n) * attention - comb(n + d_out - 1, n) * m * comb(m, 2)
 
 
+@cache
 def double_locus_bound_is_sharp(a: int, max_degree: int, seed: int = 0) -> bool:
     """Prove that the bound is the Hilbert function up to a degree, for d = 2, this a and every d'.
 
