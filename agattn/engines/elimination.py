@@ -214,7 +214,7 @@ proc isPrime(ideal I)
 
 #: For each engine: what is needed before, and how an integer is printed.
 _SCRIPTS = {
-    "macaulay2": ("", 'sayInteger("{}", {})'),
+    "macaulay2": ('needsPackage "PrimaryDecomposition"', 'sayInteger("{}", {})'),
     "singular": (_SINGULAR, 'sayInteger("{}", {});'),
 }
 #: The engines that can be asked whether equations are all.

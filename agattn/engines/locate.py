@@ -38,11 +38,11 @@ class Installation:
     def execute(
         self, script: str, *, timeout: float, memory: int, cancelled: threading.Event | None = None
     ) -> Ended:
-        """Run a script in a folder of its own; see :func:`agattn.engines.process.run_program`."""
+        """Run a script of ours in a folder of its own; see :func:`agattn.engines.process.run_program`."""
         with work_folder() as folder:
             file = folder / f"script.{self.engine.suffix}"
             file.write_text(script, encoding="utf-8")
-            command = self.engine.command(self.path, file)
+            command = self.engine.command(self.path, file, own=True)
             return run_program(command, folder, timeout=timeout, memory=memory, cancelled=cancelled)
 
     def problem(self) -> str | None:

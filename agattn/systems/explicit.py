@@ -3,7 +3,7 @@
 >>> from agattn import SingleLayer
 >>> from agattn.systems.catalogue import build
 >>> systems(build("implicit-ideal", SingleLayer(1, 1)))["graph"]
-System(name='graph', polynomials=(-a_(1,1)*v_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
+System(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ def _graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int
 
 
 def _layer_graph(problem: Problem) -> Iterator[System]:
-    """The graph of φ. A is a matrix of variables, or KᵀQ where its rank is bounded."""
+    """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
+
+    As (sA, V/s) has the same image as (A, V), the image of these is dense.
+    """
     layer, p = problem.layer, problem.characteristic
     d, r = layer.d, layer.a
     if r >= d:
@@ -75,6 +78,7 @@ def _layer_graph(problem: Problem) -> Iterator[System]:
     else:
         K, Q, V = generic_matrices({"k": (r, d), "q": (r, d), "v": (layer.d_out, d)}, p)
         A = K.T @ Q
+    V[0, 0] = V[0, 0].ring.one()
     yield _graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
 
 
