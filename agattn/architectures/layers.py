@@ -428,10 +428,7 @@ class Linear(Layer):
         """One more in the weights."""
         return weights + 1, inputs
 
-    @property
-    def mixes(self) -> Literal["nothing"]:
-        """Nothing."""
-        return "nothing"
+    mixes = "nothing"
 
     def rows(self, shape: Shape) -> dict[str, int | None]:
         """The rows of W, and of b."""
@@ -466,10 +463,7 @@ class Power(Layer):
         """r times those of the input."""
         return self.degree * weights, self.degree * inputs
 
-    @property
-    def mixes(self) -> Literal["nothing"]:
-        """Nothing."""
-        return "nothing"
+    mixes = "nothing"
 
     def passes(self) -> int:
         """Rows are taken to the power one by one."""
@@ -506,10 +500,7 @@ class Sum(Layer):
         """Those of the input."""
         return weights, inputs
 
-    @property
-    def mixes(self) -> Literal["sum"]:
-        """The sum of the tokens."""
-        return "sum"
+    mixes = "sum"
 
     def passes(self) -> int:
         """Rows are summed one by one."""

@@ -21,14 +21,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
-from math import lcm
 from typing import Any, TypeAlias
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.algebra.echelon import echelon, independent_columns, kernel_basis, primitive, saturate
+from agattn.algebra.echelon import (
+    echelon,
+    independent_columns,
+    integer_kernel,
+    kernel_basis,
+    rational,
+    saturate,
+)
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
 from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
@@ -307,19 +313,14 @@ def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], lis
     for terms in rows:
         for exponents in terms:
             columns.setdefault(exponents, len(columns))
-    matrix = flint.fmpz_mat(len(columns), len(rows))
-    scales = [lcm(*(x.denominator for x in terms.values())) for terms in rows]
-    for place, (terms, scale) in enumerate(zip(rows, scales, strict=True)):
+    matrix = flint.fmpq_mat(len(columns), len(rows))
+    for place, terms in enumerate(rows):
         for exponents, x in terms.items():
-            matrix[columns[exponents], place] = int(x * scale)
-    if len(independent_columns(matrix)) == len(rows):
+            matrix[columns[exponents], place] = rational(x)
+    if len(independent_columns(matrix.numer_denom()[0])) == len(rows):
         return list(range(len(rows))), []
-    rational = flint.fmpq_mat(matrix)
-    found = []
-    for vector in kernel_basis(rational):
-        values = primitive([x * s for x, s in zip(vector, scales, strict=True)])
-        found.append({place: x for place, x in enumerate(values) if x})
-    return echelon(rational)[1], found
+    found = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]
+    return echelon(matrix)[1], found
 
 
 def _spans_one(degrees: IntArray) -> bool:
