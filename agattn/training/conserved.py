@@ -37,6 +37,7 @@ import numpy as np
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture
+from agattn.architectures.protocol import as_parameters
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
@@ -78,14 +79,10 @@ def conserved(architecture: Architecture) -> Conserved:
             forms.append(B)
     network = architecture.as_network()
     if architecture.t == 1 and network is not None and network.is_lightning:
-        start = 0
         keys: Array = np.zeros(0, dtype=int)
-        for name, shape in network.shapes.items():
-            h, rows, columns = shape
-            index: Array = np.arange(start, start + h * rows * columns).reshape(shape)
-            start += h * rows * columns
+        for name, index in as_parameters(network, np.arange(size)).items():
             if name.startswith("Q"):  # right behind its K
-                for head, (r, s) in product(range(h), combinations(range(rows), 2)):
+                for head, (r, s) in product(range(len(index)), combinations(range(index.shape[1]), 2)):
                     B = np.zeros((size, size), dtype=int)
                     for sign, one, other in ((1, r, s), (-1, s, r)):
                         k, q = keys[head, one], index[head, other]

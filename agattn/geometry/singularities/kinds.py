@@ -72,8 +72,7 @@ class Kind:
     @cached_property
     def virtual(self) -> tuple[list[Array], Array] | None:
         """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
-        network = self.architecture
-        return virtual(network, self.weights) if isinstance(network, DeepNetwork) else None
+        return virtual(self.architecture, self.weights)
 
     @property
     def ranks(self) -> dict[str, tuple[int, ...]]:
@@ -108,9 +107,9 @@ def is_covered(network: DeepNetwork) -> bool:
     return is_plain(network) and network.is_lightning and network.value_rank is None
 
 
-def virtual(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
-    """The virtual weights (M, L) of some weights; ``None`` with several heads or skip connections."""
-    if not is_plain(network):
+def virtual(network: Architecture, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
+    """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
+    if not isinstance(network, DeepNetwork) or not is_plain(network):
         return None
     A, V = _matrices(network, weights)
     return virtual_weights([layer[0] for layer in A], [layer[0] for layer in V])

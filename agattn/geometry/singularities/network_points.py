@@ -332,9 +332,8 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
     generic ('smooth', 'one-point fiber')
     rk M_1 = 1 ('singular', 'purity')
     """
-    network = at.architecture.as_network()
-    assert network is not None
-    if (given := virtual(network, at.exact())) is None:
+    network, given = at.architecture, virtual(at.architecture, at.exact())
+    if not isinstance(network, DeepNetwork) or given is None:
         return None
     if (found := settled(network, *given)) is not None:
         return "singular" if found[0] else "smooth", found[1]
@@ -346,12 +345,10 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
 
 def _is_zero(at: Weights, tangents: Tangents) -> tuple[bool, Evidence]:
     """Whether f = 0: no if it has another value modulo a prime; yes by what the virtual weights say."""
-    network = at.architecture.as_network()
-    assert network is not None
     if tangents.values(at.residues(tangents.p)[0][None]).any():
         return False, Evidence.PROVED
-    given = virtual(network, at.exact())
-    return True, Evidence.PROVED if given and vanishes(*given, network.t) else Evidence.MODULAR
+    given = virtual(at.architecture, at.exact())
+    return True, Evidence.PROVED if given and vanishes(*given, at.architecture.t) else Evidence.MODULAR
 
 
 def _invisible(at: Weights) -> list[Vector]:
@@ -361,11 +358,10 @@ def _invisible(at: Weights) -> list[Vector]:
     are parallel, and see the symmetric part of M_j alone. At one token this is so for all j. If Q_i = 0 or
     V_i = 0, everything else may change.
     """
-    network, weights = at.architecture.as_network(), at.exact()
-    assert network is not None
+    network, weights, n = at.architecture, at.exact(), len(at.vector)
     if (given := virtual(network, weights)) is None:
         return []
-    n, l, numbers = len(at.vector), network.layers, as_parameters(network, np.arange(len(at.vector)))
+    l, numbers = len(given[0]), as_parameters(network, np.arange(n))
     for name, array in weights.items():
         if name[0] in "QV" and not array.any():
             return at.units(np.delete(np.arange(n), numbers[name]).tolist())
