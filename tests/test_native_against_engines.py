@@ -6,6 +6,8 @@ whether the engine got more than the map and one pair (A, V) of each orbit, or o
 native computation handed to it.
 """
 
+from functools import cache
+
 import pytest
 
 from agattn.architectures import SingleLayer
@@ -35,16 +37,17 @@ both = pytest.mark.parametrize(
 pytestmark = pytest.mark.engine
 
 
+@cache
+def put(task, layer, installation):
+    """What an engine says; each question is put once, however many tests look at the answer."""
+    return task.read(run(build(task.name, layer), installation, Limits(60)).answer)
+
+
 @pytest.fixture
 def answers(both_engines, engine):
     """Puts a task to an engine, and returns its value and the native one."""
     installation = next(i for i in both_engines if i.engine.name == engine)
-
-    def ask(task, layer):
-        answer = run(build(task.name, layer), installation, Limits(60)).answer
-        return task.read(answer), task.native(layer, 0)
-
-    return ask
+    return lambda task, layer: (put(task, layer, installation), task.native(layer, 0))
 
 
 @both
@@ -79,12 +82,13 @@ def test_tangent_spaces(answers, layer):
     """
     by_engine, natively = answers(TANGENTS, layer)
     assert by_engine.keys() == natively.keys() == set(strata(layer))
+    fibers = FIBERS.native(layer, 0)
     for stratum, bounds in by_engine.items():
         value = tangent_bounds(layer, stratum).value
         assert natively[stratum].lower == natively[stratum].upper == value
         assert bounds.lower <= value <= bounds.upper, str(stratum)
         # Where neither the source decides nor 0 is meant, the engine has equations enough to be exact.
-        if FIBERS.native(layer, 0).get(stratum) != FIBERS.native(layer, 0)[max(strata(layer))]:
+        if fibers.get(stratum) != fibers[max(strata(layer))]:
             assert bounds.lower == bounds.upper == value, str(stratum)
 
 
@@ -117,7 +121,7 @@ def test_closure_of_the_points_of_rank_one(answers, layer):
 def test_tangent_spaces_of_the_whole_ideal(both_engines, engine, layer):
     """Independent: the equations come from elimination, and only the ranks of their gradients are native."""
     installation = next(i for i in both_engines if i.engine.name == engine)
-    ideal = IDEAL.read(run(build(IDEAL.name, layer), installation, Limits(60)).answer)
+    ideal = put(IDEAL, layer, installation)
     assert ideal.dimension == GENERIC_RANK.native(layer, 0)
     for stratum, dimension in ideal.tangent_dimension.items():
         assert dimension == tangent_bounds(layer, stratum).value, str(stratum)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -35,20 +36,25 @@ def test_elimination_agrees_with_the_native_ideal(installation, layer):
     assert found.generators_by_degree == ideal.generators_by_degree
 
 
+@cache
+def checked(installation, degree):
+    """What is said of the equations of M(2,2,1) up to a degree; its generators have degrees 2 and 4."""
+    return check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), installation)
+
+
 @pytest.mark.engine
 def test_the_whole_ideal_is_recognized(installation):
-    complete = check_generators(compute_ideal(SingleLayer(2, 2, 1), 4), installation)
+    complete = checked(installation, 4)
     assert complete.prime is True
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
 @pytest.mark.engine
 def test_the_hilbert_function_tells_missing_generators(installation):
-    layer = SingleLayer(2, 2, 1)
-    whole = check_generators(compute_ideal(layer, 4), installation)
+    whole = checked(installation, 4)
     assert whole.hilbert_function == whole.expected_hilbert_function
     assert whole.hilbert_function[:3] == (1, 12, 63)  # C(13, 2) - 15 quadrics
-    part = check_generators(compute_ideal(layer, 2), installation)  # without the quartics
+    part = checked(installation, 2)  # without the quartics
     assert part.hilbert_function[:4] == whole.hilbert_function[:4]
     assert part.hilbert_function[4] == whole.hilbert_function[4] + 5
     assert (whole.whole, part.whole) == (True, False)
@@ -56,7 +62,7 @@ def test_the_hilbert_function_tells_missing_generators(installation):
 
 @pytest.mark.engine
 def test_missing_equations_are_recognized(installation):
-    complete = check_generators(compute_ideal(SingleLayer(2, 2, 1), 1), installation)
+    complete = checked(installation, 1)
     assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
