@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+TITLE = "Training: the results"
 #: The most curves in a panel.
 _CURVES = 30
 
@@ -34,9 +35,9 @@ def endings_table(lines: Sequence[Line]) -> Table:
         learned = analysis.frequency(runs, lambda line: line["loss"] <= analysis.LEARNED)
         fibers = {line["fiber_dimension"] for line in runs} - {None}
         matching = f"{zeros.successes} of {zeros.n}" if zeros.n and fibers else "–"
-        rows.append(
-            (name, str(len(runs)), ends, str(learned), f"{max(line['drift'] for line in runs):.1e}", matching)
-        )
+        followed = [line["drift"] for line in runs if line["outcome"] not in ("stiff", "untrained")]
+        drift = f"{max(followed):.1e}" if followed else "–"
+        rows.append((name, str(len(runs)), ends, str(learned), drift, matching))
     columns = ("experiment", "runs", "ended", "learned", "drift at most", "zeros = fiber")
     return Table("How runs ended", columns, tuple(rows))
 
@@ -222,7 +223,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
             (Text("The file of experiments."), Attachment("experiments.toml", config, "experiments")),
         )
     )
-    return Document("Training: the results", summary, tuple(sections), clock="")
+    return Document(TITLE, summary, tuple(sections), clock="")
 
 
 def _save(lines: Sequence[Line], path: Any) -> None:

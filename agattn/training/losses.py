@@ -45,9 +45,15 @@ _STEP = 1e-30
 
 
 class Loss:
-    """A loss of weights: called with an array S × D it returns S values and S × D gradients."""
+    """A loss of weights: called with an array S × D it returns S values and S × D gradients.
+
+    Attributes:
+        architecture: whose weights they are.
+        tolerance: relative, to which a flow can be solved before gradients are lost in rounding.
+    """
 
     architecture: Architecture
+    tolerance = 1e-12
 
     def __call__(self, theta: Array) -> tuple[Array, Array]:
         """The values and gradients at S weights."""
@@ -148,6 +154,8 @@ class SampleLoss(Loss):
     Raises:
         InputError: if shapes do not fit.
     """
+
+    tolerance = 1e-11
 
     def __init__(self, architecture: Architecture, X: Array, Y: Array, compiled: bool = False) -> None:
         if X.shape[1:] != architecture.input_shape or Y.shape != (len(X), *architecture.output_shape):

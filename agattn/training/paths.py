@@ -3,14 +3,14 @@ r"""Paths of weights: gradient flow, gradient descent and Langevin dynamics.
 The objective is L(θ) + μ/2 ‖θ‖² with weight decay μ. Gradient flow, by which the weights follow the negative
 gradient of the objective, is solved by LSODA (Petzold and Hindmarsh; ``scipy.integrate.odeint``), which
 changes between Adams and backward differentiation formulas as the flow becomes stiff: near a minimum the
-rates differ by factors of thousands. One seed is solved at a time, as each needs its own steps: that is 15
-times faster than solving many side by side with JAX (``benchmarks/training.py``). Descent and Langevin
-dynamics take fixed steps, all seeds at once.
+rates differ by factors of thousands. One seed is solved at a time, as each needs its own steps: solving many
+side by side, compiled by JAX, was no faster (``benchmarks/training.py``). Descent and Langevin dynamics take
+fixed steps, all seeds at once.
 
 Gradient flow of a loss bounded below cannot explode in finite time, as ‖θ(t) − θ(0)‖² ≤ t (L(0) − L(t)); it
 may well go to infinity. Descent can overflow. What happened is told, and never taken for a limit:
 
-- ``"stiff"``: the solver needed too many steps; the path ends before its time;
+- ``"stiff"``: the solver needed too many steps, and the path ends before its time;
 - ``"overflow"``: weights or loss are no longer finite, or weights are above :data:`LARGEST`.
 
 >>> from agattn import SingleLayer
@@ -60,8 +60,9 @@ class Path:
 
 
 def flow(
-    loss: Loss, start: Array, time: float, decay: float = 0.0, tolerance: float = 1e-11, snapshots: int = 40
-) -> Path:
+    loss: Loss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
+    snapshots: int = 40,
+) -> Path:  # fmt: skip
     """Gradient flow from some weights.
 
     Args:
@@ -69,7 +70,8 @@ def flow(
         start: D weights.
         time: until when.
         decay: μ.
-        tolerance: of the solver, relative; the absolute one is 1e-3 of it times the largest first weight.
+        tolerance: of the solver, relative, if not that of the loss; the absolute one is 1e-3 of it times the
+            largest first weight.
         snapshots: at times 0 and that many more, evenly spaced in log t.
 
     """
@@ -81,6 +83,7 @@ def flow(
     def slope(_: float, theta: Array) -> Any:
         return -(loss.hessian(theta[None])[0] + decay * np.eye(len(theta)))
 
+    tolerance = loss.tolerance if tolerance is None else tolerance
     times = np.concatenate([[0.0], np.geomspace(max(time * _FIRST, 1e-6), time, snapshots)])
     absolute = tolerance * 1e-3 * max(float(np.abs(start).max()), 1e-100)
     with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):

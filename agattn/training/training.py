@@ -4,7 +4,8 @@ How a run ends is one of
 
 - ``"converged"``: the gradient is below :data:`SMALL`; only these are limit points;
 - ``"diverged"``: weights overflow, or grow like one power of time over a thousand-fold of it;
-- ``"stiff"``: the solver needed too many steps, and nothing is said of where the run would have gone;
+- ``"stiff"``: the solver needed too many steps, or what is conserved drifted by more than :data:`DRIFT`;
+  nothing is said of where the run would have gone;
 - ``"unfinished"``: time, or steps, ran out before; so end runs that converge like a power of time;
 - ``"sampled"``: Langevin dynamics, which does not end;
 - ``"untrained"``: the start.
@@ -49,6 +50,8 @@ from agattn.training.paths import Path, descent, flow, growth, kept_values
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
+#: Gradient flow along which a conserved form drifts by more than this was not followed.
+DRIFT = 1e-8
 #: Singular values below this, relative to the largest, count as zero.
 TOLERANCE = 1e-3
 #: A head with ‖A‖‖V‖ below this is the function 0.
@@ -166,7 +169,8 @@ def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
     """The line of a run."""
     architecture, decay = experiment.architecture, experiment.decay
     kept = kept_values(loss, path, decay)
-    outcome = _outcome(experiment, path, kept)
+    drifted = drift(architecture, path.weights[0], path.weights, path.times, decay)
+    outcome = _outcome(experiment, path, kept, drifted)
     trusted = outcome not in ("diverged", "stiff")
     last = path.weights[-1]
     line: Line = {
@@ -174,7 +178,7 @@ def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
         "time": float(path.times[-1]), "loss": float(kept["loss"][-1]),
         "gradient": float(kept["gradient"][-1]), "norm": float(kept["norm"][-1]),
         "growth": None if experiment.method == "untrained" else round(growth(path)[0], 5),
-        "drift": float(f"{drift(architecture, path.weights[0], path.weights, path.times, decay):.3g}"),
+        "drift": float(f"{drifted:.3g}"),
         "diverged": outcome == "diverged",
     }  # fmt: skip
     line |= _heads(architecture, last, trusted)
@@ -185,11 +189,13 @@ def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
     return line
 
 
-def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array]) -> str:
+def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array], drifted: float) -> str:
     if experiment.method == "untrained":
         return "untrained"
     if path.problem is not None:
         return "diverged" if path.problem == "overflow" else path.problem
+    if experiment.method == "flow" and drifted > DRIFT:
+        return "stiff"
     if experiment.method == "langevin":
         return "sampled"
     if kept["gradient"][-1] <= SMALL:

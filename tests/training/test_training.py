@@ -291,6 +291,22 @@ def test_the_command_refuses_what_it_cannot_do_before_the_work(tmp_path):
     )
 
 
+def test_another_report_is_refused_before_the_work(tmp_path):
+    (tmp_path / "c.toml").write_text(FILE)
+    (tmp_path / "report.md").write_text("# Something else\n")
+    for command in ("train", "study"):
+        grid = "ask = 'strata'\n[layers]\nd = 2\nd_out = 1\n"
+        (tmp_path / "c.toml").write_text(FILE if command == "train" else grid)
+        ended = call(command, tmp_path / "c.toml", "--no-cache", "--report", tmp_path)
+        assert (ended.status, ended.out) == (2, "") and "holds another report, 'Something else'" in ended.err
+
+
+def test_flow_that_drifts_is_stiff(monkeypatch):
+    monkeypatch.setattr("agattn.training.training.DRIFT", 1e-16)
+    [run] = ag.train(ag.SingleLayer(2, 1), seeds=1)
+    assert run["outcome"] == "stiff" and run["stratum"] is None and 1e-16 < run["drift"] < 1e-8
+
+
 def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
     assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
     ended = call(

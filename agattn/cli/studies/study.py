@@ -53,7 +53,10 @@ def command(
         click.echo(f"{number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
+        from agattn.reports.document import refuse_another_report
+
         check_destination(report, folder=True)
+        refuse_another_report(report, "Study of")
     lines: list[Line] = []
 
     def write(line: Line) -> list[str]:

@@ -55,7 +55,11 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
         click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
+        from agattn.reports.document import refuse_another_report
+        from agattn.reports.training_report import TITLE
+
         check_destination(report, folder=True)
+        refuse_another_report(report, TITLE)
     lines: list[dict[str, Any]] = []
     names = iter([job.name for job in jobs])
     failures: list[str] = []
