@@ -262,7 +262,7 @@ def cyclic_functional(mu: Partition, n: int) -> FloatArray:
         span, before = functional[np.newaxis], 0
         while len(span) > before:
             moved = (span @ module.transposition(i, i + 1).T for i in range(n - 1))
-            before, span = len(span), _independent(np.concatenate([span, *moved]))
+            before, span = len(span), _independent(_exact(np.concatenate([span, *moved])))
         if before == len(module):
             return functional
     raise ArithmeticError(f"no functional on the Specht module of {mu} was found that generates its dual")
