@@ -24,7 +24,7 @@ def rational(x: Any) -> flint.fmpq:
 
 def fraction(x: Any) -> Fraction:
     """A FLINT rational as a Fraction."""
-    return Fraction(int(x.p), int(x.q))
+    return Fraction(int(x.p)) if x.q == 1 else Fraction(int(x.p), int(x.q))
 
 
 def primitive(numbers: Sequence[Any]) -> list[int]:

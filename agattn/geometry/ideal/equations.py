@@ -278,8 +278,12 @@ def independent(equations: list[Equation]) -> list[Equation]:
 
 def coefficient_matrix(vectors: Sequence[Mapping[Any, int]]) -> flint.fmpz_mat:
     """Sparse vectors as the rows of a matrix, with one column for each key that occurs."""
-    keys = list(dict.fromkeys(key for vector in vectors for key in vector))
-    return flint.fmpz_mat(len(vectors), len(keys), [vector.get(key, 0) for vector in vectors for key in keys])
+    columns = {key: n for n, key in enumerate(dict.fromkeys(key for vector in vectors for key in vector))}
+    matrix = flint.fmpz_mat(len(vectors), len(columns))
+    for row, vector in enumerate(vectors):
+        for key, x in vector.items():
+            matrix[row, columns[key]] = x
+    return matrix
 
 
 def relations(vectors: Sequence[Mapping[Any, int]]) -> list[list[flint.fmpq]]:
