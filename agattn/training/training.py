@@ -2,7 +2,9 @@ r"""Train, and say where the weights went: strata, ranks, distances, conserved q
 
 How a run ends is one of
 
-- ``"converged"``: the gradient is below :data:`SMALL`; only these are limit points;
+- ``"converged"``: the gradient is below :data:`SMALL` and the run at rest, that is, since the last snapshot
+  weights changed by less than :data:`REST` and the loss by less than 1 %, or to rounding errors; only these
+  are limit points;
 - ``"diverged"``: weights overflow, or grow like one power of time over a thousand-fold of it;
 - ``"stiff"``: the solver needed too many steps, or what is conserved drifted by more than :data:`DRIFT`;
   nothing is said of where the run would have gone;
@@ -50,6 +52,10 @@ from agattn.training.paths import Path, descent, flow, growth, kept_values
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
+#: The relative change of weights at rest, between the last snapshots.
+REST = 1e-3
+#: Losses below this are rounding errors.
+_ROUNDING = 1e-20
 #: Gradient flow along which a conserved form drifts by more than this was not followed.
 DRIFT = 1e-8
 #: Singular values below this, relative to the largest, count as zero.
@@ -198,12 +204,19 @@ def _outcome(experiment: Experiment, path: Path, kept: dict[str, Array], drifted
         return "stiff"
     if experiment.method == "langevin":
         return "sampled"
-    if kept["gradient"][-1] <= SMALL:
+    if kept["gradient"][-1] <= SMALL and _at_rest(path, kept["loss"]):
         return "converged"
     rates = growth(path)
     falls = len(path.times) > 2 and kept["loss"][-1] < kept["loss"][len(path.times) // 2]
     steady = min(rates) >= _GROWTH and max(rates) <= _STEADY * min(rates)
     return "diverged" if falls and steady else "unfinished"
+
+
+def _at_rest(path: Path, losses: Array) -> bool:
+    """Whether weights and loss stand still: the gradient is small on the way to infinity as well."""
+    (before, last), (high, low) = path.weights[-2:], losses[-2:]
+    still = float(np.linalg.norm(last - before)) <= REST * float(np.linalg.norm(last))
+    return still and bool(low >= 0.99 * high or low <= _ROUNDING)
 
 
 def fiber_dimension(architecture: Architecture) -> int | None:

@@ -291,6 +291,13 @@ def test_the_command_refuses_what_it_cannot_do_before_the_work(tmp_path):
     )
 
 
+def test_a_small_gradient_on_the_way_to_infinity_is_no_limit_point(monkeypatch):
+    monkeypatch.setattr("agattn.training.training.SMALL", 1e3)
+    [far] = ag.train(ag.DeepNetwork((2, 2), (1,), t=2, heads=2), "limit", seeds=1, time=1e5)
+    [near] = ag.train(ag.SingleLayer(2, 1), seeds=1)
+    assert (far["outcome"], near["outcome"]) == ("diverged", "converged") and far["hessian_zeros"] is None
+
+
 def test_another_report_is_refused_before_the_work(tmp_path):
     (tmp_path / "c.toml").write_text(FILE)
     (tmp_path / "report.md").write_text("# Something else\n")
