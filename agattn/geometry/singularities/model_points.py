@@ -364,7 +364,7 @@ class _Model(NamedTuple):
                 if found > before == differential == self.at_most:
                     argument = "several branches"
             if found <= self.at_most and fiber < n - differential:
-                second, immersed = tangents.second_order(at, differential)
+                second, immersed = tangents.second_order(at, preimages, differential)
                 if immersed:
                     fiber = fiber_at_most = at.orbit_dimension(seed=seed)
                 if second > found:

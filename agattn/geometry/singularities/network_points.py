@@ -291,7 +291,7 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         if not invisible and not more and sum(r == dim for r in ranks) > 1:
             argument = "several branches"
         if found <= at_most and fiber < n - differential:
-            second, immersed = tangents.second_order(at, differential)
+            second, immersed = tangents.second_order(at, preimages, differential)
             if immersed:
                 fiber = fiber_at_most = orbit
             if second > found:

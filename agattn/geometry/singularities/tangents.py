@@ -51,7 +51,6 @@ class Tangents:
         self.cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), self.p)
         self.arithmetic = ModularArithmetic(self.p)
         self._images: dict[Vector, Residues] = {}
-        self._found: Residues = np.zeros((0, rows))
         self.at_most = at_most
         #: Of φ in the weights, or more.
         self.degree = architecture.degree or 0
@@ -92,8 +91,10 @@ class Tangents:
         """
         values = self.values(np.array([at.residues(self.p)[0] for at in preimages]))
         assert (values == values[0]).all(), "weights that should have one function have two"
-        self._found = np.concatenate([self.image(at) for at in preimages])
-        return nonzero_minor(self._found, self.p).rank
+        return nonzero_minor(self._images_at(preimages), self.p).rank
+
+    def _images_at(self, preimages: Sequence[Weights]) -> Residues:
+        return np.concatenate([self.image(at) for at in preimages])
 
     def preimages(
         self,
@@ -124,12 +125,13 @@ class Tangents:
         weights = random_residues(generator, shape, self.p)
         return nonzero_minor(self.values(weights), self.p).rank
 
-    def second_order(self, at: Weights, rank_there: int) -> tuple[int, bool]:
-        """The dimension of the last span with all d²φ(v, v') for v, v' in the kernel; is the fiber the orbit?
+    def second_order(self, at: Weights, preimages: Sequence[Weights], rank_there: int) -> tuple[int, bool]:
+        """The dimension of the span at preimages with all d²φ(v, v'), and whether the fiber is the orbit.
 
-        It is, near the point, if modulo the image of the differential the d²φ(v, v') of a basis of the kernel
-        modulo the orbit of the symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone,
-        and no other curve of weights with one function starts here.
+        Here v, v' are in the kernel of the differential. The fiber is the orbit, near the point, if modulo
+        the image of the differential the d²φ(v, v') of a basis of the kernel modulo the orbit of the
+        symmetries are independent: then d²φ(v, v) is in the image for v = 0 alone, and no other curve of
+        weights with one function starts here.
         """
         basis = at.kernel([], range(len(at.vector)), self.seed)
         if len(basis) != len(at.vector) - rank_there:
@@ -143,7 +145,8 @@ class Tangents:
         # The part quadratic in the direction u + v; those of the squares come first in what they span.
         quadratic = np.array([self._second(at, u + v) for u, v in pairs])
         image = nonzero_minor(np.concatenate([self.image(at), quadratic]), self.p).rank - rank_there
-        return nonzero_minor(np.concatenate([self._found, quadratic]), self.p).rank, image == len(quadratic)
+        found = np.concatenate([self._images_at(preimages), quadratic])
+        return nonzero_minor(found, self.p).rank, image == len(quadratic)
 
     def _second(self, at: Weights, v: Residues) -> Residues:
         """The coefficient of s² in φ(w + sv), by interpolation."""

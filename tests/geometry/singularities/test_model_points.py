@@ -134,6 +134,22 @@ def test_a_surface_with_a_double_line_and_a_pinch_point():
     assert ag.fiber(umbrella, {"s": 3, "t": 2}).compare({"s": -3, "t": 2}).equal is False
 
 
+def test_a_branch_counts_only_where_its_function_is_proved_to_be_the_same(monkeypatch):
+    """The umbrella with s = u³ + v³: turned weights add a tangent vector, and fibers are more than orbits."""
+
+    def f(w, t):
+        s = w[0] ** 3 + w[1] ** 3
+        return [s**2, s * t, t]
+
+    folded = ag.PolynomialMap(f, {"w": 2, "t": ()})
+    assert model_singularities(folded)["t = 0"].tangent_lower == 3
+    proved = model_points.same_function
+    monkeypatch.setattr(
+        model_points, "same_function", lambda *given: (proved(*given)[0], Evidence.MODULAR, "")
+    )
+    assert model_singularities(folded)["t = 0"].tangent_lower == 2
+
+
 def test_without_equations_a_branch_is_known(monkeypatch):
     monkeypatch.setattr(model_points, "_MOST_MONOMIALS", 0)
     found = model_singularities(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2))
