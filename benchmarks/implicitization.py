@@ -168,11 +168,9 @@ def forget() -> None:
     from agattn.algebra import specht
     from agattn.geometry.ideal import isotypic
 
-    for cached in (
-        specht.specht_module, isotypic.component, isotypic.pair_invariants, isotypic.pair_transposition,
-        isotypic.outer_transposition,
-    ):  # fmt: skip
-        cached.cache_clear()
+    for cached in (*vars(specht).values(), *vars(isotypic).values()):
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
 def warm_seconds(layer: SingleLayer, degree: int) -> tuple[float, Ideal]:
