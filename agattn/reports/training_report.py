@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TITLE = "Training: the results"
 #: The most curves in a panel.
-_CURVES = 30
+_CURVES = 12
 
 
 def endings_table(lines: Sequence[Line]) -> Table:
@@ -68,6 +68,36 @@ def heads_table(lines: Sequence[Line]) -> Table:
             rows.append((name, str(layer), *map(str, both), " → ".join(medians)))
     title = f"Heads with σ₂/σ₁ of A at most {analysis.RANK_ONE:g}"
     return Table(title, ("experiment", "layer", "at the start", "in the end", "median of σ₂/σ₁"), tuple(rows))
+
+
+def findings_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> Table:
+    """What the runs answer, null results as such: whether they end at singular points, and what heads do.
+
+    Frequencies differ where their intervals at 95 % do not meet. Teachers that are singular themselves, or
+    have heads of rank one, are left out.
+    """
+    ends, heads = [], []
+    groups = analysis.by_experiment(lines)
+    for experiment in experiments:
+        runs, name = groups.get(experiment.name, []), experiment.name
+        if experiment.teacher.kind in ("stratum", "ranks") or experiment.method in ("untrained", "langevin"):
+            continue
+        if known := [run for run in runs if run["singular"] is not None]:
+            found = analysis.frequency(known, lambda run: run["singular"])
+            answer = str(found) if found.successes else f"not seen: {found}"
+            ends.append(("Do they end at singular points?", name, "", answer))
+        for layer, values in enumerate(analysis.second_singular_values(runs), 1):
+            first, last = (
+                analysis.frequency(ratios, lambda x: x <= analysis.RANK_ONE)
+                for ratios in zip(*values, strict=True)
+            )
+            answer = "no difference seen"
+            if first.interval[1] < last.interval[0]:
+                answer = "more"
+            elif last.interval[1] < first.interval[0]:
+                answer = "fewer"
+            heads.append(("Are more heads of rank one in the end?", name, str(layer), answer))
+    return Table("Questions and answers", ("question", "experiment", "layer", "answer"), (*ends, *heads))
 
 
 def rates_table(lines: Sequence[Line]) -> Table:
@@ -146,7 +176,7 @@ def _truth(experiment: Experiment) -> tuple[Stratum, LearningCoefficient] | None
 
 
 def draw_losses(lines: Sequence[Line]) -> Figure:
-    """The loss over time, a panel for each experiment, a curve for each of its first thirty runs.
+    """The loss over time, a panel for each experiment, a curve for each of its first runs.
 
     Raises:
         InputError: if matplotlib is missing.
@@ -210,6 +240,7 @@ def training_report(lines: Sequence[Line], config: str, command: str, pictures: 
     sections = [Section("How runs ended", tuple(blocks))]
     experiments = read_experiments(config)
     tables = {
+        "What is seen, and what is not": findings_table(lines, experiments),
         "Strata": strata_table(lines), "Speed": speed_table(lines, experiments),
         "Heads of rank one": heads_table(lines), "Langevin dynamics": energies_table(lines, experiments),
         "Rates": rates_table(lines),

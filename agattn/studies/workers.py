@@ -75,7 +75,8 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
         def teardown(self, worker: object) -> None:
             _end_with_children()
 
-    for name in ("asyncio", "tornado.application"):  # a connection that closes early is no news to anybody
+    # A connection that closes early is no news to anybody.
+    for name in ("asyncio", "tornado.application", "distributed"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         place, token = stack.enter_context(work_folder()), secrets.token_hex(8)

@@ -41,6 +41,8 @@ class Frequency:
 
     >>> print(Frequency(3, 10))
     3 of 10 (30 %, 11 to 60 %)
+    >>> print(Frequency(0, 1000))
+    0 of 1000 (0 %, 0 to 0.4 %)
     """
 
     successes: int
@@ -54,9 +56,14 @@ class Frequency:
     def __str__(self) -> str:
         if not self.n:
             return "none of 0"
-        low, high = self.interval
-        share = 100 * self.successes / self.n
-        return f"{self.successes} of {self.n} ({share:.0f} %, {100 * low:.0f} to {100 * high:.0f} %)"
+        share, low, high = (_percent(x) for x in (self.successes / self.n, *self.interval))
+        return f"{self.successes} of {self.n} ({share} %, {low} to {high} %)"
+
+
+def _percent(x: float) -> str:
+    """Rounded to whole ones, below one and above 99 to a tenth."""
+    digits = 1 if 0 < 100 * x < 1 or 99 < 100 * x < 100 else 0
+    return f"{100 * x:.{digits}f}"
 
 
 def frequency(runs: Iterable[Run], holds: Callable[[Run], bool]) -> Frequency:

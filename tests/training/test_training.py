@@ -12,7 +12,7 @@ import agattn as ag
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import loss as exact_loss
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.reports.training_report import training_report
+from agattn.reports.training_report import findings_table, training_report
 from agattn.training import analysis, paths
 from agattn.training.conserved import conserved, count, drift
 from agattn.training.experiment import Experiment, example, read_experiments
@@ -366,6 +366,26 @@ def test_langevin_dynamics_meet_the_learning_coefficient():
     assert row[:4] == ("chains", "(1,2,2)", "5/2", "1")
     number, mean, error = int(row[4].split()[0]), *map(float, row[5].split(" ± "))
     assert number > 20 and abs(mean - 2.5) < 4 * error < 1.5
+
+
+def test_null_results_are_stated():
+    def run(experiment, singular, *ratios):
+        history = {"second_singular_value": [[start, 0.5, end] for start, end in ratios]}
+        return {"experiment": experiment, "singular": singular, "ranks": [], "history": history}
+
+    config = "".join(
+        f'[[experiment]]\nname = "{name}"\nnetwork = {{dims = [2, 2, 2], ranks = [2, 2], t = 2}}\n{more}\n'
+        for name, more in (("a", ""), ("b", ""), ("c", 'teacher = {kind = "ranks", ranks = [1, 2]}'))
+    )
+    lines = [run("a", False, (0.5, 0.001), (0.001, 0.5)) for _ in range(20)]
+    lines += [run("b", n == 0, (0.5, 0.5), (0.5, 0.001 if n == 0 else 0.5)) for n in range(20)]
+    lines += [run("c", True, (0.5, 0.001), (0.5, 0.5))]
+    rows = findings_table(lines, read_experiments(config)).rows
+    assert [row[1:] for row in rows] == [
+        ("a", "", "not seen: 0 of 20 (0 %, 0 to 16 %)"), ("b", "", "1 of 20 (5 %, 0.9 to 24 %)"),
+        ("a", "1", "more"), ("a", "2", "fewer"),
+        ("b", "1", "no difference seen"), ("b", "2", "no difference seen"),
+    ]  # fmt: skip
 
 
 def test_intervals_of_wilson_are_those_of_its_quadratic():
