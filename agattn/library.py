@@ -772,9 +772,9 @@ def train(
             is missing for gradient flow.
 
     >>> import agattn as ag
-    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 1), seeds=3)
-    >>> [(run["outcome"], run["stratum"], run["boundary"]) for run in found]
-    [('converged', [1, 1, 1], True), ('converged', [1, 1, 1], True), ('converged', [1, 1, 1], True)]
+    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
+    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
+    [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
     """
     from agattn.training.experiment import Experiment, read_seeds
     from agattn.training.teachers import Data, Teacher

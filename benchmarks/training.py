@@ -104,7 +104,7 @@ def timed(run: Callable[[], Ends]) -> tuple[Ends, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20, help="of each case (default 20)")
+    parser.add_argument("--seeds", type=int, default=10, help="of each case (default 10)")
     parser.add_argument("--cases", type=int, default=len(CASES), help="only the first ones")
     parser.add_argument("--time", type=float, help="until when, instead of that of each case")
     parser.add_argument("--no-diffrax", action="store_true", help="leave out the rival")

@@ -52,8 +52,14 @@ def test_models_against_rivals():
 
 @pytest.mark.slow
 def test_dimensions():
-    pytest.importorskip("jax")  # in the extra benchmarks, too large for all tests
     assert "proved" in benchmark("dimension.py", "--quick")
+
+
+def test_training():
+    said = benchmark("training.py", "--seeds", "2", "--time", "100", "--no-diffrax")
+    rows = [line.split() for line in said.splitlines() if line.startswith("LSODA")]
+    assert [row[1] for row in rows] == ["numpy", "numpy", "JAX", "numpy", "JAX"]
+    assert all(int(row[5]) == 2 and float(row[6]) < 1e-8 and float(row[7]) < 1e-8 for row in rows)
 
 
 def test_symmetries():

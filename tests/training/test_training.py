@@ -36,7 +36,6 @@ CASES = [
 
 @pytest.mark.parametrize(("architecture", "teacher", "data"), CASES[-2:], ids=lambda x: str(x)[:20])
 def test_compiled_losses_are_the_same(architecture, teacher, data):
-    pytest.importorskip("jax")  # in the extra jax, too large for all tests
     loss, compiled = (teacher.loss(architecture, data, 1, compiled) for compiled in (False, True))
     theta = np.random.default_rng(0).standard_normal((1, architecture.parameters))
     for x, y in zip(

@@ -254,7 +254,7 @@ def outer_exchange(lam: Partition, mu: Partition, i: int) -> FloatArray:
 
 @cache
 def cyclic_functional(mu: Partition, n: int) -> FloatArray:
-    """A functional on S^μ whose translates by 𝔖_n, n = |μ| or |μ| − 1, span the dual; of few small ones."""
+    """A functional on S^μ whose translates by 𝔖_n span the dual; n is the size of μ or one less."""
     module = specht_module(mu)
     numbers = np.arange(1, len(module) + 1, dtype=np.float64)
     functional: FloatArray
