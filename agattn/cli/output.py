@@ -98,6 +98,14 @@ def check_destination(path: Path, suffixes: Sequence[str] = (), *, folder: bool 
         raise InputError(f"cannot write {path}: there is no permission")
 
 
+def check_report(folder: Path, title: str) -> None:
+    """Refuse a folder that cannot be written, or has a report with another title: before the work."""
+    from agattn.reports.document import refuse_another_report
+
+    check_destination(folder, folder=True)
+    refuse_another_report(folder, title)
+
+
 def check_drawing(path: Path | None = None, suffixes: Sequence[str] = DRAWINGS) -> None:
     """Refuse to draw without the library for it, or into a file that :func:`check_destination` refuses."""
     if path is not None:

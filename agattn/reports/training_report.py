@@ -59,12 +59,9 @@ def heads_table(lines: Sequence[Line]) -> Table:
     """A row for each experiment and layer: how often A has rank one, and σ₂/σ₁, at the start and the end."""
     rows = []
     for name, runs in analysis.by_experiment(lines).items():
-        for layer, found in enumerate(analysis.second_singular_values(runs), 1):
-            both = [
-                analysis.frequency(values, lambda x: x <= analysis.RANK_ONE)
-                for values in zip(*found, strict=True)
-            ]
-            medians = [f"{analysis.quartiles(values)[1]:.2g}" for values in zip(*found, strict=True)]
+        found = zip(analysis.rank_one_heads(runs), analysis.second_singular_values(runs), strict=True)
+        for layer, (both, ratios) in enumerate(found, 1):
+            medians = [f"{analysis.quartiles(values)[1]:.2g}" for values in zip(*ratios, strict=True)]
             rows.append((name, str(layer), *map(str, both), " → ".join(medians)))
     title = f"Heads with σ₂/σ₁ of A at most {analysis.RANK_ONE:g}"
     return Table(title, ("experiment", "layer", "at the start", "in the end", "median of σ₂/σ₁"), tuple(rows))
@@ -86,11 +83,7 @@ def findings_table(lines: Sequence[Line], experiments: Sequence[Experiment]) -> 
             found = analysis.frequency(known, lambda run: run["singular"])
             answer = str(found) if found.successes else f"not seen: {found}"
             ends.append(("Do they end at singular points?", name, "", answer))
-        for layer, values in enumerate(analysis.second_singular_values(runs), 1):
-            first, last = (
-                analysis.frequency(ratios, lambda x: x <= analysis.RANK_ONE)
-                for ratios in zip(*values, strict=True)
-            )
+        for layer, (first, last) in enumerate(analysis.rank_one_heads(runs), 1):
             answer = "no difference seen"
             if first.interval[1] < last.interval[0]:
                 answer = "more"

@@ -117,6 +117,17 @@ def second_singular_values(lines: Sequence[Line]) -> list[list[tuple[float, floa
     return [[(ratios[0], ratios[-1]) for ratios in layer] for layer in zip(*known, strict=True)]
 
 
+def rank_one_heads(lines: Sequence[Line]) -> list[tuple[Frequency, Frequency]]:
+    """For each layer, how often its head of least σ₂/σ₁ has rank one: at the start, and in the end."""
+    return [
+        (
+            frequency(layer, lambda ratios: ratios[0] <= RANK_ONE),
+            frequency(layer, lambda ratios: ratios[1] <= RANK_ONE),
+        )
+        for layer in second_singular_values(lines)
+    ]
+
+
 def energies(lines: Sequence[Line], temperature: float, size: int) -> tuple[int, float, float]:
     """How many runs of Langevin dynamics have learned, and the mean of L/T over them with its standard error.
 

@@ -10,7 +10,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
-from agattn.cli.output import check_destination
+from agattn.cli.output import check_report
 
 if TYPE_CHECKING:
     from agattn.studies.jobs import Line
@@ -53,10 +53,7 @@ def command(
         click.echo(f"{number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
-        from agattn.reports.document import refuse_another_report
-
-        check_destination(report, folder=True)
-        refuse_another_report(report, "Study of")
+        check_report(report, "Study of")
     lines: list[Line] = []
 
     def write(line: Line) -> list[str]:

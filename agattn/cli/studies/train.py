@@ -11,7 +11,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.jobs import Work, carry_out, example_option, job_options, number_of_jobs, read_asked
-from agattn.cli.output import check_destination
+from agattn.cli.output import check_report
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,11 +55,9 @@ def command(config: Path, work: Work, seeds: str | None, dry_run: bool, report: 
         click.echo(f"{runs} runs in {number_of_jobs(len(jobs))}, {known} of them cached")
         return 0
     if report is not None:
-        from agattn.reports.document import refuse_another_report
         from agattn.reports.training_report import TITLE
 
-        check_destination(report, folder=True)
-        refuse_another_report(report, TITLE)
+        check_report(report, TITLE)
     lines: list[dict[str, Any]] = []
     names = iter([job.name for job in jobs])
     failures: list[str] = []
