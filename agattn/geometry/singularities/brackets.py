@@ -51,7 +51,7 @@ from agattn.geometry.singularities.families import (
     with_all_symmetries,
 )
 from agattn.geometry.singularities.learning_coefficients import Factorization, product_at_zero
-from agattn.geometry.singularities.newton import germ
+from agattn.geometry.singularities.newton import Reading, reading
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000
@@ -155,14 +155,16 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         at, family = wider, widest_family(wider, n - rank, 0, seed)
     orbit = at.orbit_dimension(seed=seed)
     if family.dimension < n - rank and (functions := _on_slice(at, seed)) is not None:
-        found = germ(functions)
+        read = reading(functions)
+        found = read.germ
         free = Fraction(found.free, 2)
         split = f"{found.free} coordinates are free, and the ideal of the others"
         if free + found.lower > lower:
             lower = free + found.lower
-            reasons.append(f"at least {lower}: {split} contains monomials with λ = {found.lower}")
+            contains = "has in its integral closure" if read.is_closed else "contains"
+            reasons.append(f"at least {lower}: {split} {contains} monomials with λ = {found.lower}")
         if found.upper == found.lower:
-            reasons.append(f"at most {lower}: {split} is one of monomials, with m = {found.multiplicity}")
+            reasons.append(f"at most {lower}: {split} {_of_monomials(read)}")
             return known(found.multiplicity, family.dimension)
         family = widest_family(at, floor(n - 2 * lower), orders, seed)
         weighted = None if found.upper is None else free + found.upper
@@ -184,6 +186,17 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         m = 1
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
     return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
+
+
+def _of_monomials(read: Reading) -> str:
+    """What an ideal has to do with monomials of the same λ, in words."""
+    half, m = read.germ.upper, read.germ.multiplicity
+    if read.is_monomial:
+        return f"{'has the integral closure of' if read.is_closed else 'is'} one of monomials, with m = {m}"
+    said = f"has weights with half their sum {half}"
+    if m is None:
+        return f"{said}; m is not known"
+    return f"{said}, and m = {m} as for the monomials in it and for all its terms"
 
 
 def _two_matrices(at: Weights) -> Factorization | None:

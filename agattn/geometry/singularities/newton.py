@@ -14,7 +14,12 @@ program: its value says where the diagonal meets the boundary of the Newton poly
 *Monomials.* Monomials that lie in I bound λ from below, as a smaller ideal has a smaller λ; and an ideal of
 monomials has λ equal to half the value of the program, and m the codimension of the least face of the
 polyhedron in which the diagonal meets it. Generators that are products of coordinates and units count as
-monomials, whatever the coordinates.
+monomials, whatever the coordinates. I lies between the monomials in it and the monomials of all its terms:
+where these two have one λ, m(I) lies between their m.
+
+*Integral monomials.* Let cz + w be in I, z a monomial, c ≠ 0, and let all terms of zw be divisible by products
+of two monomials of I. Then z² − z(cz + w)/c + zw/c = 0, so |z| is at most a multiple of the norm of the
+generators near 0, and z can be added to them: that changes neither λ nor m.
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y, z, w = PolynomialRing(["x", "y", "z", "w"]).gens
@@ -28,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import flint
@@ -138,6 +144,32 @@ def germ(generators: Sequence[Polynomial]) -> Germ:
     >>> germ([x**2 + y**2, x * z])
     Germ(free=0, lower=Fraction(1, 2), upper=Fraction(3, 4), multiplicity=None)
     """
+    return reading(generators).germ
+
+
+class Reading(NamedTuple):
+    """A germ, and how it is known.
+
+    Attributes:
+        germ: what is known of λ and m.
+        is_monomial: whether monomials in some coordinates generate what free coordinates leave.
+        is_closed: whether monomials that are integral over it were added before.
+    """
+
+    germ: Germ
+    is_monomial: bool = False
+    is_closed: bool = False
+
+
+def reading(generators: Sequence[Polynomial]) -> Reading:
+    """The same as :func:`germ`, and how it is known.
+
+    >>> from agattn.algebra.polynomial import PolynomialRing
+    >>> u, v, x, y = PolynomialRing(["u", "v", "x", "y"]).gens
+    >>> found = reading([u * x, u * y + v * x, v * y])  # the coefficients of a product of two linear forms
+    >>> found.germ.upper, found.germ.multiplicity, found.is_monomial, found.is_closed
+    (Fraction(1, 1), 2, True, True)
+    """
     free, rest = 0, _span(generators)
     while True:
         found = _coordinate(rest)
@@ -147,23 +179,29 @@ def germ(generators: Sequence[Polynomial]) -> Germ:
                 break
         rest, free = _eliminated(rest, *found), free + 1
         if sum(map(len, rest)) > MOST_TERMS:
-            return Germ(free, Fraction(0), None, None)
+            return Reading(Germ(free, Fraction(0), None, None))
         rest = _span(rest)
     linear = [_linear_part(f) for f in rest]
     if any(map(any, linear)):
         if flint.fmpq_mat(linear).rank() == len(rest):  # all are coordinates, by the implicit functions
-            return Germ(free + len(rest), Fraction(0), Fraction(0), 1)
-        return Germ(free, Fraction(0), None, None)
+            return Reading(Germ(free + len(rest), Fraction(0), Fraction(0), 1), is_monomial=True)
+        return Reading(Germ(free, Fraction(0), None, None))
     rest = _simplified(rest)
     if not rest:
-        return Germ(free, Fraction(0), Fraction(0), 1)
-    crossing = _normal_crossing(rest)
+        return Reading(Germ(free, Fraction(0), Fraction(0), 1), is_monomial=True)
+    is_closed = False
+    if (crossing := _normal_crossing(rest)) is None:
+        before, rest = rest, _with_integral_monomials(rest)
+        is_closed, crossing = rest is not before, _normal_crossing(rest)
     if crossing is not None:
         found_at = polyhedron(crossing)
-        return Germ(free, found_at.value / 2, found_at.value / 2, found_at.codimension)
-    monomials = [e for f in rest if len(f) == 1 for e in f.terms]
-    every = undivided({e for f in rest for e in f.terms})
-    return Germ(free, polyhedron(monomials).value / 2, polyhedron(every).value / 2, None)
+        half = found_at.value / 2
+        return Reading(Germ(free, half, half, found_at.codimension), True, is_closed)
+    inside = polyhedron(_monomials(rest))
+    around = polyhedron(undivided({e for f in rest for e in f.terms}))
+    known = (inside.value, inside.codimension) == (around.value, around.codimension)
+    m = around.codimension if known else None
+    return Reading(Germ(free, inside.value / 2, around.value / 2, m), False, is_closed)
 
 
 def _span(generators: Iterable[Polynomial]) -> list[Polynomial]:
@@ -238,7 +276,7 @@ def _simplified(generators: list[Polynomial]) -> list[Polynomial]:
     """Generators of the same ideal without units, and without terms that monomials in it divide."""
     for _ in range(_ROUNDS):
         smaller = [_without_units(f) for f in generators]
-        monomials = undivided({e for f in smaller if len(f) == 1 for e in f.terms})
+        monomials = _monomials(smaller)
         reduced = [
             f.ring.from_terms({e: c for e, c in f.terms.items() if not any(divides(m, e) for m in monomials)})
             for f in smaller
@@ -251,6 +289,33 @@ def _simplified(generators: list[Polynomial]) -> list[Polynomial]:
             break
         generators = after
     return generators
+
+
+def _monomials(generators: Sequence[Polynomial]) -> list[Exponents]:
+    """The exponents of the generators that are monomials, but for those that others divide."""
+    return undivided({e for f in generators if len(f) == 1 for e in f.terms})
+
+
+def _with_integral_monomials(generators: list[Polynomial]) -> list[Polynomial]:
+    """Generators, simplified, of an ideal with the same integral closure; the module says why."""
+    for _ in range(_ROUNDS):
+        monomials = _monomials(generators)
+        squares = undivided({_times(a, b) for a, b in combinations_with_replacement(monomials, 2)})
+        integral = [
+            f.ring.from_terms({z: 1})
+            for f in generators
+            if 1 < len(f) <= _FACTORED
+            for z in f.terms
+            if all(any(divides(m, _times(z, e)) for m in squares) for e in f.terms if e != z)
+        ]
+        if not integral:
+            break
+        generators = _simplified([*generators, *integral])
+    return generators
+
+
+def _times(one: Exponents, other: Exponents) -> Exponents:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
 def _without_units(f: Polynomial) -> Polynomial:

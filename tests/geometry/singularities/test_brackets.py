@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import ceil
 from typing import Any, ClassVar
 
@@ -19,10 +19,10 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.singularities.brackets import Bracket, bracket
+from agattn.geometry.singularities.brackets import Bracket, _of_monomials, bracket
 from agattn.geometry.singularities.families import Weights, widest_family
 from agattn.geometry.singularities.learning_coefficients import Factorization, points, product_at_zero
-from agattn.geometry.singularities.newton import germ, polyhedron
+from agattn.geometry.singularities.newton import germ, polyhedron, reading
 from agattn.geometry.singularities.normal_form import normal_form
 
 ONE = [[1, 0], [0, 1]]
@@ -98,19 +98,34 @@ def diagonal(rows: int, columns: int, rank: int) -> list[list[int]]:
     return [[int(i == j < rank) for j in range(columns)] for i in range(rows)]
 
 
-@pytest.mark.parametrize(("sizes", "decided"), [((2, 1, 1), 9), ((2, 1, 2), 19), ((3, 1, 1), 9)])
+@pytest.mark.parametrize(
+    ("sizes", "decided"),
+    [((2, 1, 1), 9), ((3, 1, 1), 9), ((2, 1, 2), 19), ((2, 2, 2), 28), ((3, 1, 2), 20), ((3, 2, 2), 33)],
+)
 def test_one_layer_at_all_kinds_of_weights(sizes: tuple[int, int, int], decided: int) -> None:
+    """Where λ is decided, m is, and both are those of the theorem on one layer."""
     layer = SingleLayer(*sizes)
     count = 0
     for point in points(layer):
         form = normal_form(layer, point.orbit, point.rank_k, point.rank_q)  # type: ignore[arg-type]
         origin = (0,) * len(form.ring)
         weights = {
-            name: [[x.terms.get(origin, 0) for x in row] for row in M.tolist()]
+            f"{name}_1": [[x.terms.get(origin, 0) for x in row] for row in M.tolist()]
             for name, M in (("K", form.K), ("Q", form.Q), ("V", form.V))
         }
-        count += check(bracket(layer, weights), point.coefficient.value, point.coefficient.multiplicity)
-    assert count >= decided  # the others are φ = 0, or a product of inner width 2 at zero
+        found = bracket(layer.as_network(), weights)
+        count += check(found, point.coefficient.value, point.coefficient.multiplicity)
+        assert (found.multiplicity is None) == (found.value is None), found
+        assert not any("None" in reason for reason in found.reasons)
+    assert count == decided  # the others are φ = 0, or a product of inner width 2 at zero
+
+
+def test_an_ideal_that_is_not_monomial_is_not_called_so() -> None:
+    """At zero the ideal of (2,1,1) has binomial generators; its integral closure is that of monomials."""
+    zero = {"K_1": [[0, 0]], "Q_1": [[0, 0]], "V_1": [[0, 0]]}
+    found = bracket(SingleLayer(2, 1, 1).as_network(), zero)
+    assert (found.value, found.multiplicity, found.evidence) == (1, 3, Evidence.PROVED)
+    assert found.reasons[-1].endswith("has the integral closure of one of monomials, with m = 3")
 
 
 # (columns, inner, rows), ranks of W_2 and W_1, whether λ is decided.
@@ -343,6 +358,31 @@ def test_germs() -> None:
     assert germ([x + y * z, x * w]) == (1, Fraction(1, 2), Fraction(1, 2), 3)  # y·z·w is left
     assert germ([x * (1 + w) - y * z, x * y + y**2 * z]) == (1, Fraction(1, 4), Fraction(1, 4), 1)  # y²·z
     assert germ([]) == (0, 0, 0, 1)
+
+
+def test_monomials_on_both_sides_decide_m_where_they_agree() -> None:
+    ring = PolynomialRing(["a", "b", "c", "d", "e", "f"])
+    a, b, c, d, e, f = ring.gens
+    agree = reading([a * b, c * d, a * c * e + b**3 * f])
+    assert agree == ((0, 1, 1, 3), False, False)
+    assert _of_monomials(agree).endswith("and m = 3 as for the monomials in it and for all its terms")
+    differ = reading([a * b, c * d, a * d + b * c + b * d**2])
+    assert differ == ((0, 1, 1, None), False, False)
+    assert _of_monomials(differ) == "has weights with half their sum 1; m is not known"
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
+def test_products_of_forms_have_the_integral_closure_of_their_monomials(n: int, k: int, power: int) -> None:
+    """The coefficients of a product of linear forms, one of them to a power: fact 3 has λ and m."""
+    ring = PolynomialRing([f"{x}_{i}" for x in "uv" for i in range(n)])
+    u, v = ring.gens[:n], ring.gens[n:]
+    terms = {(i, j): u[i] ** power * v[j] for i, j in product(range(n), repeat=2)}
+    forms = [sum((terms[i, j] for i, j in terms if sorted((i, j)) == [x, y]), ring.zero())
+             for x in range(n) for y in range(x, n)]  # fmt: skip
+    less = Fraction(n, 2 * power)
+    expected = (0, less, less, 2 if power == 1 else 1)
+    assert germ([f * (1 + k * u[0]) for f in forms]) == expected
 
 
 # --- the verb ---
