@@ -532,7 +532,8 @@ class NetworkFiber(Record):
 
         name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
         parametrization: Key[str, "The component in words."]
-        dimension: Key[Count, "A proved lower bound on its dimension, in all weights."]
+        dimension: Key[Count, "A lower bound on its dimension, in all weights."]
+        dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
         through: Key[bool, "Whether it is a family through the given weights."]
         free: Key[list[str], "Arrays that may be anything."]
         directions: Key[list[Directions], "What may be added to its point, jointly."]
@@ -561,15 +562,19 @@ class NetworkFiber(Record):
         Literal["symmetries", "rank-one head", "zero", "one token"],
         "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
     ]
+    case_evidence: Key[Literal["proved", "modular"], "How that is known."]
     components: Key[list[Component], "Those that are known.", Meta(min_length=1)]
     dimension: Key[Count, "A lower bound on the dimension at the weights, in all of them."]
+    dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
     upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
     parameters: Key[Positive, "The number of weights."]
     orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
     differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
     symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
     generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
-    evidence: Key[Literal["proved", "modular"], "How the lower bound on the dimension is known."]
+    evidence: Key[
+        Literal["proved", "modular"], "How it is known that the function is the same along all directions."
+    ]
     error_probability: Key[Probability, "Of modular evidence; else 0."]
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."]
 
@@ -857,7 +862,8 @@ class Rlct(Record):
         multiplicity: Key[Positive | None, "The multiplicity m of λ, or null where it is not known."]
         rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
         fiber_dimension: Key[Count, "A lower bound on the local dimension of the fiber."]
-        evidence: Key[Literal["proved", "modular"], "How the bounds are known."]
+        fiber_dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
+        evidence: Key[Literal["proved", "modular"], "How the bounds on λ, and m, are known."]
         error_probability: Key[Probability, "Of modular evidence; else 0."]
         reasons: Key[Strings, "Where the bounds come from."]
 
@@ -919,15 +925,21 @@ class Singularities(Record):
             "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
         ]
         zero: Key[bool, "Whether their function is 0."]
-        differential_rank: Key[Count, "The rank of the differential, proved to be no smaller."]
+        zero_evidence: Key[Literal["proved", "modular"], "How that is known."]
+        differential_rank: Key[
+            Count, "The rank of the differential at the first witness, proved to be no smaller."
+        ]
         rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
         critical: Key[bool, "Whether it is smaller than the dimension."]
-        fiber_dimension: Key[Count, "The local dimension of the fiber, proved to be no smaller."]
-        fiber_dimension_at_most: Key[
+        critical_evidence: Key[Literal["proved", "modular"], "How that is known."]
+        fiber_dimension: Key[
             Count,
-            "It is no larger: proved, or known as `rank_evidence` where less than parameters minus rank.",
+            "The local dimension of the fiber there, over the complex numbers, proved to be no less.",
         ]
+        fiber_dimension_at_most: Key[Count, "It is no larger."]
+        fiber_dimension_at_most_evidence: Key[Literal["proved", "modular"], "How that is known."]
         tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
+        tangent_lower_evidence: Key[Literal["proved", "modular"], "How that is known."]
         tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
         singular: Key[
             Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
@@ -939,8 +951,11 @@ class Singularities(Record):
             "wide networks; a differential of the largest rank; a closure that is an affine space; or "
             "equations of the closure with enough independent differentials.",
         ]
-        evidence: Known
-        witness: Key[list[dict[str, list[list[str]]]], "Preimages at which tangent vectors were taken."]
+        evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
+        witness: Key[
+            list[dict[str, list[list[str]]]],
+            "Preimages at which tangent vectors were taken; the first are weights of this kind.",
+        ]
 
     class Limits(Record):
         dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]

@@ -90,10 +90,12 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
     tables(found)[0].print(console, rule=True)
     legend = (
-        f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: the "
-        "dimension of the fiber beyond that of a general one. dim T ≥: independent tangent vectors of the "
+        f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: its "
+        "dimension over ℂ, beyond that of a general one. dim T ≥: independent tangent vectors of the "
         "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: the "
-        "functions near these weights are a manifold of full dimension; other branches may pass through f."
+        "functions near these weights, or near others with this function, are a manifold of full dimension; "
+        "other branches may pass through f. evidence: of what is said of f; a number with a star rests on "
+        "ranks modulo a prime all the same."
     )
     if any(point.tangent_upper is not None for point in found.kinds):
         legend += " Equations of low degree bound dim T from above, and prove points smooth."

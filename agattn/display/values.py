@@ -17,7 +17,7 @@ from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLaye
 from agattn.claims.network_dimension import by_paper
 from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
-from agattn.evidence import Verdict, plain
+from agattn.evidence import Evidence, Verdict, plain, weakest
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
@@ -318,7 +318,8 @@ def _fiber(fiber: Fiber) -> list[Table]:
 def _network_fiber(fiber: NetworkFiber) -> list[Table]:
     caption = (
         f"Fiber of {fiber.weights.architecture} ({fiber.case}): dimension {fiber.bounds} of "
-        f"{fiber.parameters} at the weights ({fiber.evidence}), {fiber.orbit_dimension} by the symmetries"
+        f"{fiber.parameters} at the weights ({fiber.dimension_evidence}), "
+        f"{fiber.orbit_dimension} by the symmetries"
     )
     rows = tuple(
         (c.name, c.dimension, _YES[c.through], ", ".join(map(str, c.directions)), ", ".join(c.free),
@@ -557,10 +558,10 @@ def _kinds(found: Singularities) -> list[Table]:
     generic = found.network.parameters - found.dimension.dimension
     rows = tuple(
         (
-            f"{point.name}{' (f = 0)' * point.is_zero}",
-            point.differential_rank,
-            _range(*(n - generic for n in point.fiber)),
-            _between(point),
+            f"{point.name} ({_marked('f = 0', point.zero_evidence, point)})" if point.is_zero else point.name,
+            _marked(point.differential_rank, point.rank_evidence, point),
+            _marked(_range(*(n - generic for n in point.fiber)), point.fiber_evidence, point),
+            _marked(_between(point), point.tangent_evidence, point),
             f"{point.singular}{f' ({point.argument})' * (point.singular == 'singular')}",
             Word(str(point.evidence)),
         )
@@ -571,10 +572,19 @@ def _kinds(found: Singularities) -> list[Table]:
     return [Table(str(found), headings, rows)]
 
 
+def _marked(shown: Cell, evidence: Evidence, point: PointFacts) -> Cell:
+    """A number of a kind, with a star where its evidence is weaker than that in the kind's row."""
+    return shown if weakest([evidence, point.evidence]) is point.evidence else f"{shown}*"
+
+
 def _between(point: PointFacts) -> Cell:
     """The dimension of a tangent space, or its bounds."""
     low, high = point.tangent_lower, point.tangent_upper
-    return low if high in (None, low) else f"{low} to {high}"
+    return low if high in (None, low) else _interval(low, high)
+
+
+def _interval(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _range(low: int, high: int) -> str:
@@ -590,7 +600,8 @@ def _point(point: PointFacts) -> list[Table]:
             f"rank {point.differential_rank} of {point.dimension}",
             Word(str(point.rank_evidence)),
         ),
-        ("tangent space", f"dimension {point.tangent_lower} or more", ""),
+        ("fiber", f"dimension {_interval(*point.fiber)}", Word(str(point.fiber_evidence))),
+        ("tangent space", f"dimension {point.tangent_lower} or more", Word(str(point.tangent_evidence))),
         ("point", Word(point.singular), Word(str(point.evidence))),
         *(
             (name, matrix(array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]), "")

@@ -36,7 +36,8 @@ def test_the_report_of_the_twisted_cubic():
     said = markdown(document)
     assert "has 4 members" in said and "s = 0 (f = 0) | 0 | +0 to 2 | 4 | singular (cone)" in said
     assert "to degree 3: 3 quadrics**" in said and "| 2 | 3 | 7 | 3 | proved |" in said
-    assert re.search(r"λ = 1, m = 1 \(proved\)", said) and "Whether M is closed" in said
+    assert re.search(r"λ = 1, m = 1 \(proved\)", said) and "Whether M is closed" not in said
+    assert "M is closed (proved), over ℝ and over ℂ: φ is homogeneous of degree 3 in s" in said
     page = Balanced()
     page.feed(html(document))
     assert page.open == [] and page.loaded == []

@@ -134,10 +134,11 @@ def _of_network(
     if as_json:
         print_json(found.as_json() | {"equivalent": compared and compared.as_json()})
         return
-    click.echo(f"{network}, {found.parameters} weights: {found.case} ({found.evidence})")
+    click.echo(f"{network}, {found.parameters} weights: {found.case} ({found.case_evidence})")
     for c in found.components:
         here = "" if c.through else ", not through the weights"
-        click.echo(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{here}")
+        known = "" if c.dimension_evidence.value == "proved" else f" ({c.dimension_evidence})"
+        click.echo(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
     above = f"{found.parameters} weights less the rank {found.differential_rank} of the differential"
     bounds = "" if found.is_exact else f"from {found.dimension} to "
     names = ", ".join(f"{name} {size}" for name, size in found.symmetries)

@@ -71,9 +71,10 @@ class Bracket(Shown):
         multiplicity: m where it is known.
         rank: a proved lower bound on the rank of dφ at the weights, which almost surely is it.
         fiber: a lower bound on the local dimension of the fiber.
-        evidence: of the interval.
+        evidence: of the interval, and of m.
         error: for modular evidence, a bound on the probability that the upper bound fails.
         reasons: where the bounds come from.
+        fiber_evidence: how the bound on the fiber is known, also where λ rests on other things.
     """
 
     architecture: Architecture
@@ -85,6 +86,7 @@ class Bracket(Shown):
     evidence: Evidence
     error: float
     reasons: tuple[str, ...]
+    fiber_evidence: Evidence
 
     @property
     def value(self) -> Fraction | None:
@@ -96,8 +98,9 @@ class Bracket(Shown):
         from agattn import records
 
         return records.document(
-            records.Rlct.Bracket, self, fiber_dimension=self.fiber, error_probability=self.error
-        )
+            records.Rlct.Bracket, self, fiber_dimension=self.fiber,
+            fiber_dimension_evidence=self.fiber_evidence, error_probability=self.error,
+        )  # fmt: skip
 
     def __str__(self) -> str:
         if self.value is None:
@@ -131,9 +134,10 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
 
-    def known(m: int | None, fiber: int) -> Bracket:
+    def known(m: int | None, fiber: int, fiber_evidence: Evidence) -> Bracket:
         """λ is ``lower``, as the last reason says."""
-        return Bracket(architecture, lower, lower, m, rank, fiber, Evidence.PROVED, 0.0, tuple(reasons))
+        said = Evidence.PROVED, 0.0, tuple(reasons), fiber_evidence
+        return Bracket(architecture, lower, lower, m, rank, fiber, *said)
 
     if (product := _two_matrices(at)) is not None:
         p, q, h = product.product
@@ -143,13 +147,14 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             f"equal to {lower}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
             "matrix at zero and free coordinates (Aoyagi and Watanabe)"
         )
-        return known(least.multiplicity, widest_family(at, n - rank, 0, seed).dimension)
+        family = widest_family(at, n - rank, 0, seed)
+        return known(least.multiplicity, family.dimension, family.evidence)
     if rank == bound.value:
         reasons.append(
             f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
         )
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-        return known(1, n - rank)
+        return known(1, n - rank, Evidence.PROVED)
     family = widest_family(at, n - rank, 0, seed)
     if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
         at, family = wider, widest_family(wider, n - rank, 0, seed)
@@ -165,7 +170,7 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
             reasons.append(f"at least {lower}: {split} {contains} monomials with λ = {found.lower}")
         if found.upper == found.lower:
             reasons.append(f"at most {lower}: {split} {_of_monomials(read)}")
-            return known(found.multiplicity, family.dimension)
+            return known(found.multiplicity, family.dimension, family.evidence)
         family = widest_family(at, floor(n - 2 * lower), orders, seed)
         weighted = None if found.upper is None else free + found.upper
     else:
@@ -185,7 +190,8 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     if 2 * upper == rank:
         m = 1
         reasons.append("the bounds meet: the fiber is smooth, and m = 1")
-    return Bracket(architecture, lower, upper, m, rank, family.dimension, evidence, error, tuple(reasons))
+    said = evidence, error, tuple(reasons), family.evidence
+    return Bracket(architecture, lower, upper, m, rank, family.dimension, *said)
 
 
 def _of_monomials(read: Reading) -> str:

@@ -74,6 +74,24 @@ class Kind:
         """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
         return virtual(self.architecture, self.weights)
 
+    @cached_property
+    def factorizations(self) -> tuple[int, ...]:
+        """Which of the preimages have the A_i and V_i of the weights meant: the first, and other K_i and Q_i.
+
+        >>> from agattn import DeepNetwork
+        >>> in_a_plane = kinds(DeepNetwork((2, 2, 1), (2, 2), t=2))[-2]
+        >>> in_a_plane.name, len(in_a_plane.preimages), in_a_plane.factorizations
+        ('M_1 = K skew, M_2 = A in its plane', 2, (0,))
+        """
+        if not isinstance(network := self.architecture, DeepNetwork):
+            return (0,)
+
+        def matrices(weights: Mapping[str, Array]) -> list[list[list[object]]]:
+            return [matrix.tolist() for of in _matrices(network, weights) for layer in of for matrix in layer]
+
+        meant = matrices(self.weights)
+        return tuple(n for n, weights in enumerate(self.preimages) if matrices(weights) == meant)
+
     @property
     def ranks(self) -> dict[str, tuple[int, ...]]:
         """The ranks of all A_i and V_i, head by head, and of the M_i and L where there are such.

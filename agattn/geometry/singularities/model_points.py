@@ -20,7 +20,8 @@ the signs of matrices, rows and columns are tried.
   of this dimension; other branches of M̄ may pass through f.
 - *undecided*: none of these.
 
-The page on models has the proofs. Whether M is closed is not known in general.
+The page on models has the proofs. Whether M is closed is known where
+:mod:`~agattn.geometry.singularities.closed_images` proves it.
 
 >>> from agattn.architectures import Network, Perceptron
 >>> found = model_singularities(Network([Perceptron([2, 1], degree=3)], dim=3))
@@ -35,7 +36,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from math import comb, prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,6 +52,7 @@ from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.singularities.closed_images import Blocks, closed_image
 from agattn.geometry.singularities.families import (
     Vector,
     Weights,
@@ -61,14 +62,18 @@ from agattn.geometry.singularities.families import (
 )
 from agattn.geometry.singularities.kinds import Kind
 from agattn.geometry.singularities.network_points import (
+    AFFINE,
     MOST_KINDS,
     MOST_PARAMETERS,
     Conclusion,
     PointFacts,
     Singularities,
+    coordinates,
+    critical_evidence,
+    within,
 )
 from agattn.geometry.singularities.tangents import Tangents
-from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.geometry.variety.coefficient_map import CoefficientMap
 
 if TYPE_CHECKING:
     from agattn.records import Argument
@@ -85,8 +90,8 @@ _SPECIAL, _ROUNDS = 3, 2
 _PATIENCE = 3
 #: Equations are looked for in degrees with no more monomials.
 _MOST_MONOMIALS = 1_500
-#: Coordinates are counted if their polynomials have no more terms.
-_MOST_TERMS = 100_000
+#: Coordinates with more terms are not differentiated one by one.
+_MOST_DIFFERENTIATED = 5_000
 _FORCE = "Use --force to start all the same"
 
 
@@ -256,17 +261,12 @@ def model_singularities(
     if (n := architecture.parameters) > MOST_PARAMETERS and not force:
         raise TooLargeError(f"{architecture} has {n} parameters; the limit is {MOST_PARAMETERS}. {_FORCE}")
     known = dimension(architecture, seed, force=True)
-    source = _coordinates(architecture)
-    count = None if source is None else len(source.coordinates)
-    if count is not None and count < known.upper_bound:
-        evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
-        known = replace(
-            known, upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
-        )
+    source = coordinates(architecture)
+    known, is_affine = within(known, source)
     further = with_all_symmetries(Weights(architecture, _zeros(architecture)), seed).further
     progress("equations")
-    equations = () if source is None or known.lower_bound == count else _equations(source, seed, force)
-    asked = _Model(architecture, known, known.lower_bound == count, further, source, equations)
+    equations = () if source is None or is_affine else _equations(source, seed, force)
+    asked = _Model(architecture, known, is_affine, further, source, equations)
     found = [model_kinds(architecture, pairs, seed + attempt) for attempt in range(_ATTEMPTS)]
     if len(found[0]) > MOST_KINDS and not force:
         raise TooLargeError(
@@ -277,17 +277,36 @@ def model_singularities(
         progress(kinds[0].name)
         tangents = Tangents(architecture, known.upper_bound, seed)
         points.append(asked.facts(asked.most_general(kinds, tangents), tangents, seed))
-    closedness = "Whether M is closed is not known."
-    if asked.is_affine:
-        closedness = "M̄ is an affine space, smooth everywhere. Whether M is all of it is not known."
-    return Singularities(architecture, known, tuple(points), None, closedness, None)
+    blocks = None if source is None else closed_image(source.polynomials, seed)
+    said = f"{AFFINE} " * is_affine + _closedness(blocks, source, is_affine)
+    return Singularities(architecture, known, tuple(points), None if blocks is None else True, said, None)
 
 
-def _coordinates(architecture: Architecture) -> CoefficientMap | None:
-    """The coordinates, where they are easily found: M lies in an affine space with as many dimensions."""
-    with suppress(TooLargeError):
-        return coefficient_map(architecture, limit=_MOST_TERMS)
-    return None
+def _closedness(blocks: Blocks | None, source: CoefficientMap | None, is_affine: bool) -> str:
+    """Whether M is closed, in a sentence."""
+    if blocks is None or source is None:
+        return f"Whether M is {'all of it' if is_affine else 'closed'} is not known."
+    parts = [_block(source, places) for places in blocks.places]
+    each = " and ".join(f"of degree {n} in {part}" for n, part in zip(blocks.degrees, parts, strict=True))
+    zero = " or ".join(f"{part} = 0" for part in parts)
+    multidegree = " and ".join(f"{n} in {part}" for n, part in zip(blocks.contains, parts, strict=True))
+    return (
+        f"M is closed (proved), over ℝ and over ℂ: φ is homogeneous {each}, and 0 only where {zero}, as its "
+        f"coordinates generate all monomials of degree {multidegree}."
+    )
+
+
+def _block(source: CoefficientMap, places: Sequence[int]) -> str:
+    """Some parameters in words: the names of arrays, where they are whole, and of single entries."""
+    named, rest = [], list(places)
+    first = 0
+    for name, shape in source.architecture.shapes.items():
+        whole = range(first, first := first + prod(shape))
+        if set(whole) <= set(rest):
+            named.append(name)
+            rest = [i for i in rest if i not in whole]
+    named += [str(source.ring.gens[i]) for i in rest]
+    return named[0] if len(named) == 1 else f"({', '.join(named)})"
 
 
 def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation, ...]:
@@ -331,6 +350,14 @@ class _Model(NamedTuple):
         rows = [[of.get((k,), 0) for k in range(1, len(values) + 1)] for of in gradients]
         return len(values) - rational_rank(rows)
 
+    def rank_over_the_rationals(self, kind: Kind) -> int | None:
+        """The rank of the differential, by the derivatives of all coordinates if they have few terms."""
+        if self.source is None or sum(map(len, self.source.polynomials)) > _MOST_DIFFERENTIATED:
+            return None
+        flat = Weights(self.architecture, kind.weights).vector
+        gens = self.source.ring.gens
+        return rational_rank([[f.derivative(x)(*flat) for f in self.source.polynomials] for x in gens])
+
     def most_general(self, kinds: Sequence[Kind], tangents: Tangents) -> Kind:
         """Of some weights of one kind those with the largest rank of dφ, and if they can with f ≠ 0."""
 
@@ -344,21 +371,25 @@ class _Model(NamedTuple):
         """What is known at weights of one kind."""
         at = Weights(self.architecture, kind.weights, self.further)
         n, differential = len(at.vector), tangents.rank_at(at)
-        is_zero, evidence, _ = same_function(at, None, seed)
+        is_zero, zero_evidence, _ = same_function(at, None, seed)
         directions, fiber = _family(at, n - differential, seed)
-        fiber_at_most = n - differential
+        fiber, fiber_at_most = max(fiber, n - self.at_most), n - differential
         if differential == self.at_most:
             fiber = fiber_at_most  # the rank is constant nearby
         exact = fiber == fiber_at_most or tangents.kernel_found(at, directions) == n - differential
+        exact = exact or self.rank_over_the_rationals(kind) == differential
+        rank_evidence = Evidence.PROVED if exact else Evidence.MODULAR
+        evidence = fiber_evidence = Evidence.PROVED
         argument: Argument = "tangent vectors"
         if self.is_affine:
             found, preimages = self.at_most, [at]
         elif is_zero and is_cone(self.architecture):
             count = 0 if self.source is None else len(self.source.coordinates)
             found, preimages, argument = tangents.span_of_functions(count), [at], "cone"
+            evidence = zero_evidence
         else:
             preimages, found = _explored(at, directions, tangents, seed)
-            evidence, before = Evidence.PROVED, found
+            before = found
             if found <= self.at_most:
                 preimages, found = _with_signs(preimages, tangents, found, seed)
                 if found > before == differential == self.at_most:
@@ -366,10 +397,11 @@ class _Model(NamedTuple):
             if found <= self.at_most and fiber < n - differential:
                 second, immersed = tangents.second_order(at, preimages, differential)
                 if immersed:
-                    fiber = fiber_at_most = at.orbit_dimension(seed=seed)
+                    fiber = fiber_at_most = max(at.orbit_dimension(seed=seed), n - self.at_most)
+                    fiber_evidence = rank_evidence
                 if second > found:
-                    found, argument = second, "second order"
-                    evidence = Evidence.PROVED if exact else Evidence.MODULAR
+                    found, argument, evidence = second, "second order", rank_evidence
+        tangent_evidence = evidence
         conclusion: Conclusion = "undecided"
         upper = self.tangent_upper(kind)
         assert upper is None or found <= upper or evidence is not Evidence.PROVED, (
@@ -387,8 +419,10 @@ class _Model(NamedTuple):
             argument = "none"
         return PointFacts(
             kind, is_zero, differential, (fiber, fiber_at_most), self.known.dimension, found, conclusion,
-            argument, evidence, Evidence.PROVED if exact else Evidence.MODULAR,
-            tuple(point.exact() for point in preimages), upper,
+            argument, evidence, rank_evidence, tuple(point.exact() for point in preimages), upper,
+            tangent_evidence, zero_evidence,
+            critical_evidence(differential, self.known.dimension, self.at_most, rank_evidence),
+            fiber_evidence,
         )  # fmt: skip
 
 

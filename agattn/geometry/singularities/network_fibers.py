@@ -127,10 +127,11 @@ class NetworkComponent:
         weights: a point of it.
         directions: what may be added to that point.
         free: names of arrays that may be anything.
-        dimension: a proved lower bound on its dimension, in all weights: K, Q and V, not A.
+        dimension: a lower bound on its dimension, in all weights: K, Q and V, not A.
         through: whether it is a family through the given weights.
         constant_rank: whether its dimension is known because the differential has the largest rank there, and
             is not spanned by the symmetries and the directions.
+        dimension_evidence: of the dimension.
     """
 
     name: str
@@ -141,6 +142,7 @@ class NetworkComponent:
     dimension: int
     through: bool
     constant_rank: bool = False
+    dimension_evidence: Evidence = Evidence.PROVED
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -183,6 +185,7 @@ class NetworkFiber(Shown):
         evidence: how it is known that the function stays the same along the families.
         error: for modular evidence, a bound on the probability that it does not.
         symmetries: the dimension of that orbit by the names of the symmetries, each beyond those before it.
+        case_evidence: of the case, which may be that the function is 0.
     """
 
     case: Literal["symmetries", "rank-one head", "zero", "one token"]
@@ -193,6 +196,7 @@ class NetworkFiber(Shown):
     evidence: Evidence
     error: float = 0.0
     symmetries: tuple[tuple[str, int], ...] = ()
+    case_evidence: Evidence = Evidence.PROVED
 
     @property
     def weights(self) -> Weights:
@@ -202,7 +206,16 @@ class NetworkFiber(Shown):
     @property
     def dimension(self) -> int:
         """A lower bound on the local dimension of the fiber at the given weights, in all of them."""
-        return max(c.dimension for c in self.components if c.through)
+        return self._widest.dimension
+
+    @property
+    def dimension_evidence(self) -> Evidence:
+        """How this bound is known."""
+        return self._widest.dimension_evidence
+
+    @property
+    def _widest(self) -> NetworkComponent:
+        return max((c for c in self.components if c.through), key=lambda c: c.dimension)
 
     @property
     def upper_bound(self) -> int:
@@ -237,7 +250,7 @@ class NetworkFiber(Shown):
     def __str__(self) -> str:
         parts = "; ".join(map(str, self.components))
         return (
-            f"{self.case}: {self.bounds} of {self.parameters} dimensions ({self.evidence}), "
+            f"{self.case}: {self.bounds} of {self.parameters} dimensions ({self.dimension_evidence}), "
             f"{self.orbit_dimension} by the symmetries; {parts}"
         )
 
@@ -385,7 +398,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     if layers is None:
         at = with_all_symmetries(at, seed)
     orbit = at.orbit_dimension(seed=seed)
-    zero, zero_evidence, zero_error = same_function(at, None, seed)
+    zero, zero_evidence, _ = same_function(at, None, seed)
     start: tuple[Directions, ...] = ()
     others: list[NetworkComponent] = []
     if layers is not None and zero:
@@ -406,17 +419,19 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
                 dimension, evidence, error = family.dimension, family.evidence, family.error
         text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
         if constant := dimension < n - rank == n - bound.value:
-            dimension, evidence, error = n - rank, Evidence.PROVED, 0.0
+            dimension = n - rank
             text += f", and more: the rank {rank} of the differential is constant near the weights"
-        given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant)
+        known = Evidence.PROVED if constant else evidence
+        given_one = NetworkComponent("given", text, at, start, (), dimension, True, constant, known)
         others = [given_one, *others]
-    elif zero and (layers is None or not vanishes(layers.M, layers.L, architecture.t)):
-        evidence, error = zero_evidence, zero_error
+    if layers is not None and zero and vanishes(layers.M, layers.L, architecture.t):
+        zero_evidence = Evidence.PROVED
     others.sort(key=lambda c: not c.through)
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, at.orbit_by_name(seed))
+    names = at.orbit_by_name(seed)
+    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, names, zero_evidence)
 
 
 _SAID = {

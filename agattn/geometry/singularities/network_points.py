@@ -1,18 +1,19 @@
 r"""Singular and critical points of the neuromanifold of a network, kind by kind, with the reason for each.
 
 At weights w of φ: w ↦ f the rank of the differential is found exactly, and the fiber is bounded from both
-sides: from below by symmetries and by families of weights with one function, from above by the differential,
-or by its second derivative. The Zariski tangent space of the closure M̄ at f contains the image of the
-differential at *every* preimage of f, and the second derivatives along arcs whose first one vanishes:
-with v in the kernel, φ(w + εv + ε²u) = f + ε²(½ d²φ(v, v) + dφ(u)) + …, so that d²φ(v, v') is tangent for any
-two vectors of the kernel, modulo the image. All vectors are taken at common inputs and cotangents, and their
-rank modulo a prime is a proved lower bound.
+sides: from below by symmetries, by families of weights with one function, and by the number of weights less
+dim M̄; from above by the differential, or by its second derivative. The Zariski tangent space of the closure
+M̄ at f contains the image of the differential at *every* preimage of f, and the second derivatives along arcs
+whose first one vanishes: with v in the kernel, φ(w + εv + ε²u) = f + ε²(½ d²φ(v, v) + dφ(u)) + …, so that
+d²φ(v, v') is tangent for any two vectors of the kernel, modulo the image. All vectors are taken at common
+inputs and cotangents, and their rank modulo a prime is a proved lower bound.
 
 - *singular*: more independent tangent vectors than dim M̄, which has a proved upper bound.
 - *smooth branch*: at some preimage the differential has rank dim M̄. Then it has this rank nearby, and the
   functions of all weights near this preimage form a manifold of dimension dim M̄. Other branches of M̄ may
   pass through f; if one of another tangent space is found, f is singular.
 - *smooth*, or *singular* by purity: by the theorems of the page on deep singularities (:func:`by_theorem`).
+- *smooth*, everywhere: M̄ is an affine space, of as many dimensions as there are coordinates.
 - *undecided*: none of these.
 
 >>> from agattn import DeepNetwork
@@ -24,10 +25,11 @@ kinds of points: 21 singular, 4 smooth, 2 smooth on their branch
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -41,13 +43,14 @@ from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.identifiability.virtual_weights import partial_products
 from agattn.geometry.singularities.brackets import largest_rank
-from agattn.geometry.singularities.families import Vector, Weights, widest_family
+from agattn.geometry.singularities.families import Vector, Weights, same_function, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, virtual
 from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
 from agattn.geometry.singularities.network_fibers import pairing
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.singularities.virtual_points import is_wide, settled
+from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 
 if TYPE_CHECKING:
     from agattn.records import Argument
@@ -59,6 +62,10 @@ MOST_LAYERS, MOST_KINDS = 5, 500
 _FORCE = "Use --force to start all the same"
 #: How often numbers are drawn anew while the generic weights are critical.
 _ATTEMPTS = 5
+#: Coordinates are counted if their polynomials have no more terms.
+_MOST_TERMS = 100_000
+#: What is said of a closure that is all of the space.
+AFFINE = "M̄ is an affine space, smooth everywhere."
 
 Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
 
@@ -67,21 +74,28 @@ Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
 class PointFacts(Shown):
     """What is known at weights of one kind.
 
+    Each number has its own evidence, as one may be proved and the next not.
+
     Attributes:
-        kind: the weights.
+        kind: the weights; the first of its preimages are those that rank and fiber are about.
         is_zero: whether f = 0.
-        differential_rank: the rank of dφ at the weights; where several factorizations KᵀQ were tried, the
-            largest.
-        fiber: bounds on the local dimension of the fiber at the weights, in K, Q and V; the lower one is
-            proved, the upper one where ``rank_evidence`` is proved or it is the parameters minus the rank.
+        differential_rank: the rank of dφ at the weights; where several factorizations KᵀQ of the same A were
+            tried, the largest.
+        fiber: bounds on the local dimension of the fiber over ℂ at the weights, in K, Q and V; the lower one
+            is proved.
         dimension: of M̄.
         tangent_lower: a lower bound on the dimension of the Zariski tangent space of M̄ at f.
         singular: what follows.
         argument: from what.
         evidence: of the conclusion; of the tangent vectors if it is undecided.
         rank_evidence: of the rank being no larger: it is proved to be no smaller.
-        preimages: the weights at which images of the differential were taken, as arrays by name.
+        preimages: the weights at which images of the differential were taken, as arrays by name; the first
+            are those of the rank.
         tangent_upper: a proved upper bound on the dimension of T_f M̄, by equations; ``None`` without any.
+        tangent_evidence: of ``tangent_lower``.
+        zero_evidence: of ``is_zero``.
+        critical_evidence: of ``is_critical``.
+        fiber_evidence: of the upper bound on the fiber.
     """
 
     kind: Kind
@@ -95,7 +109,11 @@ class PointFacts(Shown):
     evidence: Evidence
     rank_evidence: Evidence
     preimages: tuple[dict[str, Array], ...]
-    tangent_upper: int | None = None
+    tangent_upper: int | None
+    tangent_evidence: Evidence
+    zero_evidence: Evidence
+    critical_evidence: Evidence
+    fiber_evidence: Evidence
 
     @property
     def name(self) -> str:
@@ -124,7 +142,8 @@ class PointFacts(Shown):
         return records.document(
             records.Singularities.Kind, self,
             ranks=self.kind.ranks, zero=self.is_zero, critical=self.is_critical, fiber_dimension=low,
-            fiber_dimension_at_most=high, witness=matrices,
+            fiber_dimension_at_most=high, fiber_dimension_at_most_evidence=self.fiber_evidence,
+            tangent_lower_evidence=self.tangent_evidence, witness=matrices,
         )  # fmt: skip
 
 
@@ -225,11 +244,49 @@ def singularities(
         generic = Weights(network, found[0].preimages[0])
         if Tangents(network, at_most, seed).rank_at(generic) == known.dimension:
             break
+    known, is_affine = _filled(network, known, seed)
+    at_most = min(at_most, known.upper_bound)
     points = []
     for kind in found:
         progress(kind.name)
-        points.append(facts(kind, known.dimension, at_most, seed))
-    return Singularities(network, known, tuple(points), *_closure(network, seed))
+        points.append(facts(kind, known.dimension, at_most, seed, is_affine))
+    closed, closedness, outside = _closure(network, seed)
+    if is_affine:
+        closedness = f"{AFFINE} {closedness}"
+    return Singularities(network, known, tuple(points), closed, closedness, outside)
+
+
+def coordinates(architecture: Architecture) -> CoefficientMap | None:
+    """The coordinates, where they are easily found: M lies in an affine space with as many dimensions."""
+    with suppress(TooLargeError):
+        return coefficient_map(architecture, limit=_MOST_TERMS)
+    return None
+
+
+def within(known: Dimension, source: CoefficientMap | None) -> tuple[Dimension, bool]:
+    """What is known of dim M̄, with the number of coordinates, and whether M̄ is proved to be all of the space.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> network = SingleLayer(2, 1, 1, t=1).as_network()            # binary cubics V x · xᵀAx
+    >>> within(dimension(network), coordinates(network))[1]
+    True
+    """
+    if source is None:
+        return known, False
+    count = len(source.coordinates)
+    if count < known.upper_bound:
+        evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
+        known = replace(
+            known, upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
+        )
+    return known, known.lower_bound == count
+
+
+def _filled(network: DeepNetwork, known: Dimension, seed: int) -> tuple[Dimension, bool]:
+    """The same of a network, whose coordinates are written down only where random functions span few."""
+    if Tangents(network, known.upper_bound, seed).span_of_functions() > known.upper_bound + 1:
+        return known, False  # an affine space of the dimension of M̄ has too few of them
+    return within(known, coordinates(network))
 
 
 def _closure(network: DeepNetwork, seed: int) -> tuple[bool | None, str, LimitSet | HeadsLimit | None]:
@@ -255,7 +312,7 @@ def _closure(network: DeepNetwork, seed: int) -> tuple[bool | None, str, LimitSe
     )
 
 
-def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
+def facts(kind: Kind, dim: int, at_most: int, seed: int = 0, is_affine: bool = False) -> PointFacts:
     """What is known at weights of one kind.
 
     Args:
@@ -263,48 +320,55 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
         dim: the dimension of M̄.
         at_most: a proved upper bound of it.
         seed: of all random choices.
+        is_affine: whether M̄ is proved to be an affine space of this dimension.
     """
     network = kind.architecture
     tangents = Tangents(network, at_most, seed)
-    points = [Weights(network, weights) for weights in kind.preimages]
-    ranks = [tangents.rank_at(point) for point in points]
-    differential = max(ranks)
-    at = points[ranks.index(differential)]
-    n, orbit, invisible = len(at.vector), at.orbit_dimension(), _invisible(at)
-    fiber, kernel = at.orbit_dimension(invisible), tangents.kernel_found(at, invisible)
-    is_zero, evidence = _is_zero(at, tangents)
-    more: tuple[Vector, ...] = ()
-    if kernel < n - differential and differential < at_most and not is_zero:
-        family = widest_family(at, n - differential, 0, seed)
-        if family.evidence is Evidence.PROVED:
-            fiber, more = max(fiber, family.dimension), family.directions
-            kernel = max(kernel, tangents.kernel_found(at, [*invisible, *family.directions]))
-    fiber_at_most = n - differential
-    exact = kernel == n - differential or differential == at_most
+    ranks = [tangents.rank_at(Weights(network, weights)) for weights in kind.preimages]
+    order = sorted(kind.factorizations, key=lambda n: -ranks[n])
+    order += [n for n in range(len(ranks)) if n not in order]
+    kind = Kind(kind.name, network, tuple(kind.preimages[n] for n in order))
+    points, ranks = [Weights(network, weights) for weights in kind.preimages], [ranks[n] for n in order]
+    at, differential, largest = points[0], ranks[0], max(ranks)
+    is_zero, zero_evidence = _is_zero(at, tangents, seed)
+    places = _Places(points, ranks, tangents, is_zero, seed)
+    here, top = places[0], places[ranks.index(largest)]
+    both = [top] if top is here else [top, here]
+    fiber, fiber_at_most, fiber_evidence = here.fiber, len(at.vector) - differential, Evidence.PROVED
     argument: Argument
-    if is_zero and not (isinstance(network, DeepNetwork) and network.skip):
+    evidence = Evidence.PROVED
+    if is_affine:
+        found, preimages, argument = at_most, points[:1], "affine space"
+    elif is_zero and not (isinstance(network, DeepNetwork) and network.skip):
         found, preimages, argument = tangents.span_of_functions(), points[:1], "cone"
+        evidence = zero_evidence
     else:
-        moving = [(point, _invisible(point)) for point in points] + [(at, more)]
+        moving: list[tuple[Weights, Sequence[Vector]]] = [(point, _invisible(point)) for point in points]
+        moving += [(place.at, place.more) for place in both]
         preimages, found = tangents.preimages(points, moving)
-        argument, evidence = "tangent vectors", Evidence.PROVED
-        if not invisible and not more and sum(r == dim for r in ranks) > 1:
+        argument = "tangent vectors"
+        if not top.invisible and not top.more and sum(r == dim for r in ranks) > 1:
             argument = "several branches"
-        if found <= at_most and fiber < n - differential:
-            second, immersed = tangents.second_order(at, preimages, differential)
-            if immersed:
-                fiber = fiber_at_most = orbit
+        for place in both:
+            if found > at_most or place.fiber == len(at.vector) - place.rank:
+                continue
+            second, immersed = tangents.second_order(place.at, preimages, place.rank)
+            if immersed and place is here:
+                fiber = fiber_at_most = max(place.orbit, len(at.vector) - at_most)
+                fiber_evidence = place.evidence
             if second > found:
-                found, argument = second, "second order"
-                evidence = Evidence.PROVED if exact else Evidence.MODULAR
+                found, argument, evidence = second, "second order", place.evidence
+    tangent_evidence = evidence
     conclusion: Conclusion = "undecided"
-    if found > at_most:
+    if is_affine:
+        conclusion = "smooth"
+    elif found > at_most:
         conclusion = "singular"
-    elif differential == at_most:
+    elif largest == at_most:
         conclusion, argument, evidence = "smooth branch", "immersion", Evidence.PROVED
     else:
         argument = "none"
-    theorem = None if is_zero else by_theorem(at, exact and differential < dim)
+    theorem = None if is_zero or is_affine else by_theorem(at, places.show_critical(dim))
     if theorem is not None and (conclusion != "singular" or evidence is not Evidence.PROVED):
         (conclusion, argument), evidence = theorem, Evidence.PROVED
     assert theorem is None or theorem[0] == conclusion, (
@@ -312,8 +376,95 @@ def facts(kind: Kind, dim: int, at_most: int, seed: int = 0) -> PointFacts:
     )
     return PointFacts(
         kind, is_zero, differential, (fiber, fiber_at_most), dim, found, conclusion, argument, evidence,
-        Evidence.PROVED if exact else Evidence.MODULAR, tuple(point.exact() for point in preimages),
+        here.evidence, tuple(point.exact() for point in preimages), None, tangent_evidence, zero_evidence,
+        critical_evidence(differential, dim, at_most, here.evidence), fiber_evidence,
     )  # fmt: skip
+
+
+def critical_evidence(rank: int, dim: int, at_most: int, rank_evidence: Evidence) -> Evidence:
+    """How it is known whether a rank, proved to be no smaller, is below dim M̄, which is at least ``dim``."""
+    if rank < dim:
+        return rank_evidence
+    return Evidence.PROVED if rank == at_most else Evidence.MODULAR
+
+
+class _Place(NamedTuple):
+    """What is known at weights, with directions in which φ is constant there.
+
+    Attributes:
+        at: the weights.
+        rank: of the differential: proved to be no smaller.
+        fiber: a proved lower bound on the local dimension of the fiber, over ℂ.
+        orbit: the dimension of the orbit of the symmetries.
+        invisible, more: directions, by the structure of networks and by a search.
+        evidence: of the rank being no larger.
+    """
+
+    at: Weights
+    rank: int
+    fiber: int
+    orbit: int
+    invisible: list[Vector]
+    more: tuple[Vector, ...]
+    evidence: Evidence
+
+
+class _Places:
+    """The places at some weights with one function, each looked at when it is asked for."""
+
+    def __init__(
+        self, points: list[Weights], ranks: list[int], tangents: Tangents, is_zero: bool, seed: int
+    ) -> None:
+        self.points, self.ranks, self.tangents = points, ranks, tangents
+        self.is_zero, self.seed = is_zero, seed
+        self._found: dict[int, _Place] = {}
+
+    def __getitem__(self, number: int) -> _Place:
+        if number not in self._found:
+            self._found[number] = self._look(self.points[number], self.ranks[number])
+        return self._found[number]
+
+    def _look(self, at: Weights, rank: int) -> _Place:
+        tangents, most, invisible = self.tangents, len(at.vector) - rank, _invisible(at)
+        fiber, kernel = at.orbit_dimension(invisible), tangents.kernel_found(at, invisible)
+        more: tuple[Vector, ...] = ()
+        if kernel < most and rank < tangents.at_most and not self.is_zero:
+            family = widest_family(at, most, 0, self.seed)
+            if family.evidence is Evidence.PROVED:
+                fiber, more = max(fiber, family.dimension), family.directions
+                kernel = max(kernel, tangents.kernel_found(at, [*invisible, *family.directions]))
+        fiber = max(fiber, len(at.vector) - tangents.at_most)
+        evidence = Evidence.PROVED if most in (kernel, fiber) else Evidence.MODULAR
+        return _Place(at, rank, fiber, at.orbit_dimension(), invisible, more, evidence)
+
+    def show_critical(self, dim: int) -> bool:
+        """Whether some of the weights that move (M, L) in all directions are proved to be critical.
+
+        Where all A_i can have full rank they do if L_{l−1} has rank d_0, and K_i or Q_i has rank d_{i−1}.
+        """
+        network = self.tangents.architecture
+        if not isinstance(network, DeepNetwork) or not _is_onto(network):
+            return False
+        critical = [n for n, rank in enumerate(self.ranks) if rank < dim and _moves_all(self.points[n])]
+        return any(self[n].evidence is Evidence.PROVED for n in critical)
+
+
+def _moves_all(at: Weights) -> bool:
+    """Whether K_i, Q_i and V_i move the virtual weights (M, L) of a wide network in all directions."""
+    weights, network = at.exact(), at.architecture
+    assert isinstance(network, DeepNetwork)
+    layers = range(1, network.layers + 1)
+    before = partial_products([weights[f"V_{i}"][0] for i in layers])[network.layers - 1]
+    return rational_rank(before) == network.dims[0] and all(
+        max(rational_rank(weights[f"{letter}_{i}"][0]) for letter in "KQ") == network.dims[i - 1]
+        for i in layers
+    )
+
+
+def _is_onto(network: DeepNetwork) -> bool:
+    """Whether Theorem 3 is about a network, and its A_i may be any matrices."""
+    full = all(a >= d for a, d in zip(network.ranks, network.dims, strict=False))
+    return full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2
 
 
 def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | None:
@@ -321,9 +472,9 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
 
     Args:
         at: integer weights.
-        is_critical: whether they, and all others with the same (M, L), are proved to be. Where all (M, L) are
-            virtual weights, d_0 ≥ 3 and t ≥ 2, M̄ is singular there (Theorem 3); used if a_i ≥ d_{i−1}, so
-            that some weights move (M, L) in all directions. All else is in
+        is_critical: whether some weights with this function, which move (M, L) in all directions, are proved
+            to be. Where all (M, L) are virtual weights, d_0 ≥ 3 and t ≥ 2, M̄ is singular there (Theorem 3);
+            used if a_i ≥ d_{i−1}, so that there are such weights. All else is in
             :func:`~agattn.geometry.singularities.virtual_points.settled`.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
@@ -337,18 +488,17 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
         return None
     if (found := settled(network, *given)) is not None:
         return "singular" if found[0] else "smooth", found[1]
-    full = all(a >= d for a, d in zip(network.ranks, network.dims, strict=False))
-    if is_critical and full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2:
-        return "singular", "purity"
-    return None
+    return ("singular", "purity") if is_critical and _is_onto(network) else None
 
 
-def _is_zero(at: Weights, tangents: Tangents) -> tuple[bool, Evidence]:
-    """Whether f = 0: no if it has another value modulo a prime; yes by what the virtual weights say."""
+def _is_zero(at: Weights, tangents: Tangents, seed: int) -> tuple[bool, Evidence]:
+    """Whether f = 0: no, by a value modulo a prime; yes, by the virtual weights or all coefficients."""
     if tangents.values(at.residues(tangents.p)[0][None]).any():
         return False, Evidence.PROVED
     given = virtual(at.architecture, at.exact())
-    return True, Evidence.PROVED if given and vanishes(*given, at.architecture.t) else Evidence.MODULAR
+    if given is not None and vanishes(*given, at.architecture.t):
+        return True, Evidence.PROVED
+    return same_function(at, None, seed)[:2]
 
 
 def _invisible(at: Weights) -> list[Vector]:

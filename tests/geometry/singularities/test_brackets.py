@@ -290,6 +290,20 @@ def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytes
     assert (found.value, found.evidence) == (Fraction(9, 2), Evidence.MODULAR)
 
 
+def test_the_fiber_has_evidence_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """λ is proved by monomials; that φ is constant on a family is known modulo primes."""
+    from agattn.geometry.singularities import families
+
+    zero = {"K_1": [[0, 0]], "Q_1": [[0, 0]], "V_1": [[0, 0]]}
+    network = SingleLayer(2, 1, 1).as_network()
+    assert bracket(network, zero).fiber_evidence is Evidence.PROVED
+    monkeypatch.setattr(families, "MOST_MONOMIALS", 0)
+    found = bracket(network, zero)
+    assert (found.value, found.evidence, found.fiber) == (1, Evidence.PROVED, 4)
+    assert found.fiber_evidence is Evidence.MODULAR
+    assert found.as_json()["fiber_dimension_evidence"] == "modular"
+
+
 # --- Newton polyhedra ---
 
 

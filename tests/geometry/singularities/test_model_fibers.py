@@ -12,6 +12,7 @@ import agattn as ag
 from agattn.architectures import Architecture
 from agattn.errors import InputError
 from agattn.evidence import Evidence
+from agattn.geometry.singularities import families
 from agattn.geometry.singularities.network_fibers import network_fiber
 
 GRASSMANN = ag.PolynomialMap(
@@ -86,6 +87,20 @@ def test_where_symbols_are_too_many_equality_is_modular() -> None:
     other = {**weights, "W_1_1": np.concatenate([[[1, 2, 3, 4, 5, 6]], weights["W_1_1"][1:]])}
     same = network_fiber(model, weights).compare(other)
     assert same.equal and same.evidence is Evidence.MODULAR and 0 < same.error < 1e-20
+
+
+def test_a_dimension_by_constant_rank_is_proved_and_what_a_search_found_is_not(monkeypatch: Any) -> None:
+    """Beyond the limit on monomials directions are constant modulo primes; the dimension is not theirs."""
+    monkeypatch.setattr(families, "MOST_MONOMIALS", 0)
+    squares = ag.Network([ag.Perceptron([3, 1], degree=2)], dim=2)
+    found = network_fiber(squares, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
+    assert found.is_exact and found.components[0].constant_rank
+    assert (found.dimension_evidence, found.evidence) == (Evidence.PROVED, Evidence.MODULAR)
+    assert 0 < found.error < 1e-20 and "6 of 9 dimensions (proved)" in str(found)
+    document = found.as_json()
+    assert (document["dimension_evidence"], document["evidence"]) == ("proved", "modular")
+    zero = network_fiber(squares, {"W_1_1": [[1, 2], [1, 2], [0, 0]], "W_1_2": [[1, -1, 1]]})
+    assert (zero.case, zero.case_evidence) == ("zero", Evidence.MODULAR)
 
 
 def test_what_does_not_fit() -> None:

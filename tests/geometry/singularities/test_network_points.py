@@ -8,11 +8,15 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
+from agattn.display.table import Word
+from agattn.display.values import tables
 from agattn.errors import TooLargeError
+from agattn.evidence import Evidence
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.singularities.kinds import kinds
 from agattn.geometry.singularities.network_points import by_theorem, facts, singularities
 from agattn.geometry.singularities.tangents import Tangents
+from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.verification.strata_table import strata_table
 
 WIDE = DeepNetwork((3, 3, 2), (3, 3), t=3)
@@ -117,7 +121,108 @@ def test_the_rank_is_that_of_an_independent_differential(data):
     dimension = singularities_dimension(network)
     found = facts(kind, dimension, dimension)
     M, L = kind.virtual
-    assert found.differential_rank == differential_rank(M, L, 2, 8)
+    through_values = min(flint.fmpz_mat(kind.weights["V_1"][0].tolist()).rank(), 2)
+    largest = differential_rank(M, L, 2, 8)
+    if through_values == 2:  # K, Q and V move (M, L) in all directions
+        assert found.differential_rank == largest
+    assert found.differential_rank <= largest
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        DeepNetwork((3, 3, 1), (3, 3), t=1),
+        DeepNetwork((2, 2, 1), (2, 2), t=2),
+        DeepNetwork((3, 2), (2,), t=2),
+    ],
+    ids=str,
+)
+def test_ranks_and_fibers_are_those_of_weights_of_the_kind(network):
+    """Other weights with the function may have another rank; the first witness has the one that is said."""
+    dim, n = singularities_dimension(network), network.parameters
+    for kind in kinds(network):
+        found = facts(kind, dim, dim)
+        first = found.preimages[0]
+        assert Weights(network, first).differential_rank(seed=7) == found.differential_rank, kind.name
+        assert found.as_json()["witness"][0]["V_1"] == [
+            [str(x) for x in row] for row in kind.weights["V_1"][0].tolist()
+        ]
+        products = [(w["K_1"][0].T @ w["Q_1"][0]).tolist() for w in (first, kind.weights)]
+        assert products[0] == products[1] and found.kind.ranks == kind.ranks
+        low, high = found.fiber
+        assert n - dim <= low <= high <= n - found.differential_rank, kind.name
+
+
+def test_a_skew_matrix_before_one_in_its_plane_has_rank_zero_at_one_token():
+    """F_K(X) = 0 at one token, to second order; the exchanged order has rank 6."""
+    (found,) = named(DeepNetwork((3, 3, 1), (3, 3), t=1), "M_1 = K skew, M_2 = A in its plane")
+    assert found.differential_rank == 0 and found.is_zero and found.is_critical
+
+
+def test_every_number_has_its_own_evidence():
+    """Purity proves the point singular; the eighth tangent vector rests on a rank modulo a prime."""
+    low, generic = named(DeepNetwork((2, 2, 1), (2, 2), t=2), "rk V_1 = 1", "generic")
+    assert (low.singular, low.argument, low.evidence.value) == ("singular", "purity", "proved")
+    assert (low.tangent_lower, low.tangent_evidence.value) == (8, "modular")
+    document = low.as_json()
+    assert document["tangent_lower_evidence"] == "modular" and document["evidence"] == "proved"
+    assert document["zero_evidence"] == "proved"
+    keys = (
+        "rank_evidence",
+        "critical_evidence",
+        "tangent_lower_evidence",
+        "fiber_dimension_at_most_evidence",
+    )
+    assert {generic.as_json()[key] for key in keys} == {"proved"}
+    (factors,) = named(DeepNetwork((2, 2, 1), (2, 2), t=2), "M_2 = k qᵀ, L = h kᵀ")
+    assert factors.rank_evidence is factors.fiber_evidence is factors.critical_evidence is Evidence.MODULAR
+    assert factors.fiber[1] < 22 - factors.differential_rank  # by second derivatives, so as the rank is
+
+
+def test_numbers_with_less_evidence_than_their_row_have_a_star():
+    found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
+    cells = {str(row[0]): [str(cell) for cell in row] for row in tables(found)[0].rows}
+    assert cells["rk V_1 = 1"][3] == "8*" and cells["generic"][1:4] == ["8", "+0", "8"]
+    assert cells["M_2 = k qᵀ, L = h kᵀ"][1:4] == ["7*", "+0*", "8*"]
+    assert cells["M_1 and M_2 skew"][1] == "5"  # its row says modular
+    (row,) = [row for row in tables(found["rk V_1 = 1"])[0].rows if row[0] == "tangent space"]
+    assert row[2] == Word("modular")
+
+
+@pytest.mark.parametrize(
+    ("network", "filled"),
+    [
+        (DeepNetwork((2, 1), (1,), t=2, heads=2), True),
+        (DeepNetwork((2, 1), (1,), t=1), True),  # all binary cubics with a real factor; V x · xᵀAx
+        (DeepNetwork((1, 1, 1), (1, 1), t=2), True),
+        (DeepNetwork((1, 1), (1,), t=2, skip=True), True),
+        (DeepNetwork((3, 1), (2,), t=2, heads=2), False),
+        (DeepNetwork((2, 2), (2,), t=2, skip=True), False),
+    ],
+    ids=str,
+)
+def test_a_network_that_fills_its_space_is_smooth_everywhere(network, filled):
+    found = singularities(network)
+    count = len(coefficient_map(network).coordinates)
+    assert (found.dimension.dimension == count) == filled
+    if not filled:
+        assert "affine space" not in {point.argument for point in found.kinds}
+        return
+    assert found.closedness.startswith("M̄ is an affine space, smooth everywhere.")
+    assert found.dimension.evidence is Evidence.PROVED
+    for point in found.kinds:
+        assert (point.singular, point.argument) == ("smooth", "affine space"), point.name
+        assert point.evidence is point.tangent_evidence is Evidence.PROVED
+        assert point.tangent_lower == count
+
+
+def test_that_heads_cancel_is_proved_by_all_coefficients():
+    heads = DeepNetwork((3, 2), (2,), t=2, heads=2)
+    dim = singularities_dimension(heads)
+    [kind] = [kind for kind in kinds(heads) if kind.name == "heads that cancel"]
+    found = facts(kind, dim, dim)
+    assert found.is_zero and found.zero_evidence is Evidence.PROVED
+    assert (found.singular, found.argument, found.evidence) == ("singular", "cone", Evidence.PROVED)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Closed images of maps that are homogeneous in blocks, and zero only where a block is."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agattn as ag
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
+from agattn.geometry.singularities import closed_images
+from agattn.geometry.singularities.closed_images import closed_image
+from agattn.geometry.singularities.model_points import model_singularities
+from agattn.geometry.variety.coefficient_map import coefficient_map
+
+RING = PolynomialRing(["a", "b", "c", "x", "y", "z"])
+a, b, c, x, y, z = RING.gens
+
+
+def test_the_twisted_cubic_is_one_block():
+    found = closed_image([a**3, a**2 * b, a * b**2, b**3])
+    assert found == (((0, 1),), (3,), (3,))
+    without = closed_image([a**3, a**2 * b, b**3])  # a node or a cusp is as closed
+    assert without is not None and without.degrees == (3,)
+    assert closed_image([a**3, a**2 * b, a * b**2]) is None  # 0 at a = 0, and no image contains (0, 0, 1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), st.integers(1, 2))
+def test_products_of_two_forms_are_two_blocks(n: int, m: int, r: int, s: int):
+    """Every monomial of degree r in n variables times one of degree s in m: Segre and Veronese."""
+    first, other = (a, b, c)[:n], (x, y, z)[:m]
+    left = {math.prod(chosen, start=RING.one()) for chosen in product(first, repeat=r)}
+    right = {math.prod(chosen, start=RING.one()) for chosen in product(other, repeat=s)}
+    found = closed_image([f * g for f in left for g in right])
+    assert found is not None
+    if min(n, m) > 1:
+        assert found.places == (tuple(range(n)), tuple(range(3, 3 + m))) and found.degrees == (r, s)
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "reason"),
+    [
+        ([a**2 * x, a * x**2], "two degrees: the image is {uv ≠ 0} and 0"),
+        ([a**2, a * b], "0 at a = 0: the image is {u > 0} and 0"),
+        ([a * x + b * y], "0 at more than the blocks"),
+        ([a * x - b * y, a * y + b * x], "0 over ℂ at (1, i, 1, −i)"),
+        ([a * b - c, c], "no degree"),
+        ([a**2 + b**2], "0 over ℂ"),
+        ([], "no coordinates"),
+        ([RING.one()], "a point"),
+    ],
+)
+def test_nothing_is_claimed_elsewhere(coordinates: list[Polynomial], reason: str):
+    assert closed_image(coordinates) is None, reason
+
+
+def test_constants_move_the_image_and_unused_parameters_are_in_no_block():
+    found = closed_image([a * x + 5, a * y, b * x, b * y - 1])
+    assert found is not None and found.places == ((0, 1), (3, 4))
+
+
+def test_the_finest_division_is_found_where_there_are_several():
+    """ax and by have one degree in {a, b} and {x, y}, and in {a, y} and {b, x}; with ay only in the first."""
+    found = closed_image([a * x, b * y, a * y + b * x])
+    assert found is not None and found.places == ((0, 1), (3, 4))
+    three = closed_image([a * b * c])
+    assert three is not None and three.places == ((0,), (1,), (2,))
+
+
+def test_limits_say_nothing(monkeypatch: pytest.MonkeyPatch):
+    cubic = [a**3, a**2 * b, a * b**2, b**3]
+    for name in ("MOST_MONOMIALS", "MOST_VECTORS", "MOST_EXPONENTS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(closed_images, name, 1)
+            assert closed_image(cubic) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "blocks"),
+    [
+        (ag.Network([ag.Convolution(2, degree=2), ag.Convolution(2, degree=1)], dim=1, tokens=3), 2),
+        (ag.Network([ag.Linear(1), ag.Linear(2)], dim=2), 2),
+        (ag.Network([ag.Perceptron([1, 2], degree=3)], dim=3), 2),
+        (ag.Network([ag.Attention(1, rank=1)], dim=2, tokens=2), 3),
+        (ag.Network([ag.Linear(2), ag.Linear(3)], dim=3), 0),
+        (ag.Network([ag.Perceptron([2, 1], degree=3)], dim=3), 0),
+    ],
+    ids=str,
+)
+def test_models(model: ag.Network, blocks: int):
+    found = closed_image(coefficient_map(model).polynomials)
+    assert (0 if found is None else len(found.places)) == blocks
+
+
+def test_what_is_said_of_the_twisted_cubic_and_of_its_cousin_that_is_not_closed():
+    cubic = ag.PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
+    found = model_singularities(cubic)
+    assert found.closed is True and found.as_json()["closed"] is True
+    assert "M is closed (proved), over ℝ and over ℂ: φ is homogeneous of degree 3 in s" in found.closedness
+    half = model_singularities(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2}))
+    assert half.closed is None and half.closedness.endswith("Whether M is all of it is not known.")
