@@ -25,7 +25,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_layer
 from agattn.engines.engine import engine_name
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
@@ -145,33 +145,35 @@ def _installed(name: str) -> Installation:
     return locate(engine_named(_one_of(name, ENGINES, "engine")))
 
 
-def dimension(architecture: Architecture, *, seed: int = 0, force: bool = False) -> Dimension:
+def dimension(
+    architecture: Architecture,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Dimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
         architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
             members of :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices.
-        force: attempt architectures beyond the limits too.
+        force: take the rank of a Jacobian of any size, also where a theorem knows it.
+        progress: called with what is done next.
 
     Raises:
-        InputError: if it is no architecture, or is beyond the limits.
+        InputError: if it is no architecture, or is beyond the limits and known by no theorem.
 
     >>> import agattn as ag
     >>> ag.dimension(ag.DeepNetwork(dims=(3, 3, 3), ranks=(1, 2), t=3))
     M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
+    >>> layer = ag.dimension(ag.SingleLayer(768, 64, 64))
+    >>> layer.dimension, layer.theorem
+    (143359, 'theorem-3.2')
     """
-    from agattn.architectures.composition import check_arrays
-    from agattn.architectures.network import check_tokens
     from agattn.geometry.dimension import dimension as room
 
-    known = _architecture(architecture, "dimension")
-    known = known.as_network() or known
-    if isinstance(known, DeepNetwork) and not force:
-        check_tokens(known)
-    if isinstance(known, Network) and not force:
-        check_arrays(known)
-    return room.dimension(known, seed, force=force)
+    return room.dimension(_architecture(architecture, "dimension"), seed, force=force, progress=progress)
 
 
 def learning_coefficient(

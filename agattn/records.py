@@ -323,9 +323,18 @@ class Dimension(Record):
     lower_bound: Key[Count, "The dimension is at least this: proved."]
     upper_bound: Key[Count, "The dimension is at most this: proved."]
     upper_bound_reason: Key[str, "The argument behind the upper bound."]
+    lower_bound_reason: Key[
+        Literal["rank", "theorem"],
+        "The argument behind the lower bound: the rank of a Jacobian, or a theorem.",
+    ]
+    theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."]
+    checked: Key[list[str], "The hypotheses of that theorem, which hold."]
     paper: Key[Paper | None, "Equation 7, 14 or 16, whether or not it applies; null for models and maps."]
-    jacobian_shape: Key[list[Count], "Rows and columns of the matrix whose rank was taken.", TWO]
-    points: Key[list[Point], "The random points tried; empty for normalized networks."]
+    jacobian_shape: Key[
+        Annotated[list[Count], TWO] | None,
+        "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
+    ]
+    points: Key[list[Point], "The random points tried; empty for normalized networks and theorems."]
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
     error_probability: Key[Probability, "If modular: a bound on the chance that it fell short everywhere."]
     seconds: Key[Number, "Wall-clock time."]

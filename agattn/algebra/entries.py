@@ -1,7 +1,7 @@
 r"""Reading numbers: which entries are exact, and how far the others may be from what is written.
 
 Integers and rationals (``3``, ``"22/7"``, ``Fraction``, ``fmpq``) are exact. Every other number is a ball, a
-midpoint with a radius, and the radius is *stated*:
+midpoint with a radius, and the radius is *stated*; a number of radius 0 is exact, too:
 
 - ``"0.333 +/- 5e-4"`` states its own, and so does an ``arb``;
 - otherwise the argument ``radius`` of the caller, the same for all entries;
@@ -10,7 +10,7 @@ midpoint with a radius, and the radius is *stated*:
   a shorter decimal is exact as written.
 
 >>> read_number("-6/4"), read_number("0.25")
-((-3/2, None), (1/4, 0))
+((-3/2, None), (1/4, None))
 >>> read_number("0.5 +/- 0.25"), read_number(0.5)
 ((1/2, 1/4), (1/2, 1/18014398509481984))
 """
@@ -41,11 +41,16 @@ Ball = tuple[Any, Any]
 
 
 def read_number(x: Any, radius: Any = None) -> Ball:
-    """Return (midpoint, radius) as ``fmpq``; the radius is ``None`` for an exact integer or rational.
+    """Return (midpoint, radius) as ``fmpq``; the radius is ``None`` for an exact number.
 
     Raises:
         InputError: for anything that is not a finite real number, naming it.
     """
+    midpoint, around = _ball(x, radius)
+    return midpoint, around or None
+
+
+def _ball(x: Any, radius: Any) -> Ball:
     if isinstance(x, (bool, np.bool_, int, np.integer)):
         return flint.fmpq(int(x)), None
     if isinstance(x, (flint.fmpz, flint.fmpq)):

@@ -33,6 +33,10 @@ SMALL = 2**62
 # Sparse real matrices are made dense for ball arithmetic, up to this many entries.
 LARGEST_BALLS = 10**7
 
+#: Exact entries stay balls where the integers in their place would have more bits than this, 256 MiB, as
+#: decimals with large exponents do.
+LARGEST_INTEGERS = 2**31
+
 #: A component with more entries than this is refused rather than made dense: 8 bytes each.
 LARGEST_BLOCK = 10**8
 
@@ -180,7 +184,7 @@ def _from_rows(rows: Any, columns: int, radius: Any) -> ExactMatrix | BallMatrix
     size = (len(pairs), len(pairs[0]) if pairs else columns)
     if not size[1]:
         return ExactMatrix(size, integer_matrix(pairs))
-    if any(around is not None for row in pairs for _, around in row):
+    if any(around is not None for row in pairs for _, around in row) or _bits(pairs) > LARGEST_INTEGERS:
         return _balls(size, pairs)
     integral, scales = _integral([[x for x, _ in row] for row in pairs])
     return ExactMatrix(size, integer_matrix(integral, size[1]), scales)
@@ -194,7 +198,8 @@ def _from_sparse(matrix: SparseMatrix, radius: Any) -> ExactMatrix | BallMatrix:
             raise InputError(f"entry ({i + 1}, {j + 1}) lies outside of a {m} x {n} matrix")
         numbers.setdefault(i, {})[j] = _entry(x, i, j, radius)
     inexact = any(around is not None for row in numbers.values() for _, around in row.values())
-    if inexact and (radius is not None or not _whole_floats([matrix.entries.values()])):
+    inexact = inexact and (radius is not None or not _whole_floats([matrix.entries.values()]))
+    if inexact or _bits([list(row.values()) for row in numbers.values()]) > LARGEST_INTEGERS:
         _check_balls((m, n))
         zero = flint.fmpq(0), None
         return _balls((m, n), [[numbers.get(i, {}).get(j, zero) for j in range(n)] for i in range(m)])
@@ -221,6 +226,15 @@ def _check_balls(size: tuple[int, int]) -> None:
 def _balls(size: tuple[int, int], pairs: list[list[Any]]) -> BallMatrix:
     stated = any(around for row in pairs for _, around in row)
     return BallMatrix(size, lambda bits: arb_matrix(pairs, bits), stated, pairs)
+
+
+def _bits(rows: list[list[Any]]) -> int:
+    """About how many bits the entries have when the rows are made integral."""
+    total = 0
+    for row in rows:
+        numerators, denominators = zip(*((x.p.bit_length(), x.q.bit_length()) for x, _ in row), strict=True)
+        total += len(row) * (max(numerators) + max(denominators))
+    return total
 
 
 def _integral(rows: list[list[Any]]) -> tuple[list[list[Any]], tuple[Any, ...] | None]:

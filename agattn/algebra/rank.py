@@ -36,7 +36,7 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
-from agattn.errors import DisagreementError, InputError
+from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, Shown, weakest
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
@@ -194,10 +194,10 @@ def rank(
         InputError: if the matrix or method cannot be used.
         DisagreementError: if the rank is above the upper bound.
 
-    >>> rank([["0.1", "0.2"], ["0.3", "0.6"]]).as_json()["evidence"]
-    'numerical'
-    >>> rank([["0.1", "0.2"], ["0.3", "0.6"]], method="rational").evidence
-    <Evidence.PROVED: 'proved'>
+    >>> rank([["0.1", "0.2"], ["0.3", "0.6"]])  # one tenth, and so on
+    rank 1 (proved)
+    >>> rank([[0.1, 0.2], [0.3, 0.6]])  # floats, which are rounded
+    rank 1 (numerical)
     """
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
@@ -236,13 +236,18 @@ def proved_rank(matrix: Any) -> int:
 # --- over ℚ ---
 
 
-def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> Any:
-    if isinstance(A, BallMatrix) and (A.stated or A.pairs is None):
+def _as_exact(A: ExactMatrix | BallMatrix, method: str) -> ExactMatrix:
+    if isinstance(A, ExactMatrix):
+        return A
+    if A.stated or A.pairs is None:
         raise InputError(
             f"the method {method} needs exact entries, and some are known only up to a radius; "
             "state radius 0 to take them as written, or use ball"
         )
-    return A if isinstance(A, ExactMatrix) else read_matrix([[x for x, _ in row] for row in A.pairs or ()])
+    raise TooLargeError(
+        f"the method {method} needs integers, and those that these decimals are multiples of would fill the"
+        " memory, as their exponents are large; use ball"
+    )
 
 
 def _exactly(A: ExactMatrix, method: str, seed: int, budget: float) -> RankResult:

@@ -112,7 +112,7 @@ def _judge(
     def judge(network: DeepNetwork, findings: Findings) -> Outcome:
         found: Dimension = findings.need(DIMENSION)
         low, high, predicted = found.lower_bound, found.upper_bound, predict(network)
-        witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}"
+        witness = f"at least {low}: {found.lower_bound_argument}; at most {high}: {found.upper_bound_reason}"
         computed: Any = found.dimension
         if low < high:
             computed = {"observed": found.dimension, "at_least": low, "at_most": high}
@@ -200,8 +200,8 @@ CLAIMS = (
         "agattn.multi-head-dimension",
         "With several heads, or values of restricted rank, the dimension is at most the least of the known "
         "bounds of each layer, added up, less the symmetries between layers: e_i r_i, if r_i of the e_i "
-        "coordinates of layer i are linearly independent",
-        r"\dim\mathcal{M} \leq \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i r_i",
+        "coordinates of layer i are linearly independent; and at most the number N of all coefficients",
+        r"\dim\mathcal{M} \leq \min\Bigl(N, \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i r_i\Bigr)",
         "agattn",
         (HEADS, NO_SKIP),
         (DIMENSION,),

@@ -159,10 +159,9 @@ def _rank(rank: RankResult) -> list[Table]:
 
 @tables.register
 def _dimension(found: Dimension) -> list[Table]:
-    shape = " × ".join(map(str, found.jacobian_shape))
     bounds: list[tuple[Cell, ...]] = [
         ("dimension", found.dimension, Word(str(found.evidence)), "the bounds below, where they meet"),
-        ("at least", found.lower_bound, Word("proved"), f"a nonzero minor of a Jacobian of shape {shape}"),
+        ("at least", found.lower_bound, Word("proved"), found.lower_bound_argument),
         ("at most", found.upper_bound, Word("proved"), found.upper_bound_reason),
     ]
     paper = by_paper(found)

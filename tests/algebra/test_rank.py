@@ -29,7 +29,7 @@ from agattn.algebra.exact_rank import (
 from agattn.algebra.matrices import SparseMatrix, from_triples, read_matrix
 from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
 from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
-from agattn.errors import DisagreementError, InputError
+from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 
 
@@ -141,6 +141,18 @@ def test_hilbert_matrix_is_regular(n: int) -> None:
     by_balls = rank(hilbert(n), "ball")
     assert (by_balls.rank, by_balls.evidence) == (n, Evidence.PROVED)
     assert not by_balls.minor.value.contains(0)  # type: ignore[union-attr]
+
+
+def test_decimals_whose_integers_would_fill_the_memory_stay_balls(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [["1e-3000", "1"], ["2e-3000", "2"]]
+    assert str(rank(rows)) == "rank 1 (proved)"
+    for matrix in (rows, SparseMatrix((2, 2), {(i, j): rows[i][j] for i in (0, 1) for j in (0, 1)})):
+        monkeypatch.setattr("agattn.algebra.matrices.LARGEST_INTEGERS", 30_000)
+        found = rank(matrix)
+        assert (found.method, found.rank, found.lower_evidence) == ("ball", 1, Evidence.PROVED)
+        assert found.upper_evidence is Evidence.NUMERICAL
+        with pytest.raises(TooLargeError, match="exponents"):
+            rank(matrix, "rational")
 
 
 def test_numpy_gets_the_hilbert_matrix_wrong() -> None:

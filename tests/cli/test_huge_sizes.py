@@ -17,11 +17,17 @@ SIZES = (10**9, 10**6, 10**4)
 #: What is tried of each command, with each size at n, after the exit status that it must have.
 LINES = {
     "dimension": [
-        "2 dimension -d n -o n",
-        "2 dimension --dims n,n --ranks n",
+        "0 dimension -d n -o n",
+        "0 dimension -d n -o n -t 1",
+        "0 dimension --dims n,n --ranks n",
+        "0 dimension --dims n,n,n --ranks n,1 -t n",
+        "2 dimension --dims n,n --ranks n --heads 2",
+        "2 dimension --dims n,n,n --ranks n,n --normalization softmax",
         "2 dimension --dims 2,2 --ranks 2 --heads n",
-        "2 dimension --dims 2,2 --ranks 2 -t n",
-        "2 dimension --dims 2,2 --ranks 2 -t n --normalization softmax",
+        "0 dimension --dims 2,2 --ranks 2 -t n",
+        "2 dimension --dims 2,2 --ranks 2 --heads 2 -t n",
+        "0 dimension --dims 2,2 --ranks 2 -t n --normalization softmax",
+        "2 dimension --dims 2,2,2 --ranks 2,2 -t n --normalization softmax",
     ],
     "verify": [
         "2 verify -d n -o n",
@@ -85,7 +91,9 @@ LINES = {
     "layers": [
         "0 dimension --dims 1*20 --ranks 1*20",
         "0 dimension --dims 1*1000 --ranks 1*1000",
-        "2 dimension --dims 1*20000 --ranks 1*20000",
+        "0 dimension --dims 1*20000 --ranks 1*20000",
+        "0 dimension --dims 2*20000 --ranks 2*20000",
+        "2 dimension --dims 2*20000 --ranks 2*20000 --heads 2",
         "0 verify --dims 2*20 --ranks 2*20 -t 3 --engine native --claim lemma-3.5",
         "3 verify --dims 2*1000 --ranks 2*1000 -t 3 --engine native --claim lemma-3.6 --claim equation-12",
         "2 emit virtual-fiber --dims 2*20 --ranks 2*20 -t 3",

@@ -23,6 +23,29 @@ def test_dimension_in_words():
 
 
 @pytest.mark.parametrize(
+    ("arguments", "value", "theorem"),
+    [
+        ("-d 768 -o 64 -a 64", 143_359, "theorem-3.2"),
+        ("--dims 768,64 --ranks 64 -t 100000 --normalization softmax", 143_360, "theorem-3.9"),
+        ("--dims 768,64,64,768 --ranks 64,64,32 -t 3", 195_581, "agattn.network-dimension"),
+    ],
+)
+def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
+    result = document("dimension", *arguments.split())
+    assert (result["dimension"], result["evidence"], result["theorem"]) == (value, "proved", theorem)
+    assert (result["lower_bound_reason"], result["jacobian_shape"]) == ("theorem", None)
+    assert result["checked"] and result["seconds"] < 1 and result["paper"]["defect"] == 0
+    status, out, _ = call("dimension", *arguments.split())
+    assert status == 0
+    assert f"at least {value}: {theorem}, as its hypotheses hold: one " in out
+
+
+def test_a_rank_is_no_theorem():
+    result = document("dimension", "-d", "3", "-o", "2", "-a", "2")
+    assert (result["lower_bound_reason"], result["theorem"], result["checked"]) == ("rank", None, [])
+
+
+@pytest.mark.parametrize(
     ("arguments", "named"),
     [
         ("--dims 3,3 --ranks 2,2", "2 ranks for 1 layer"),
@@ -34,7 +57,7 @@ def test_dimension_in_words():
         ("--dims 3,3 --ranks 2 --normalization softmax --temperature 0", "temperature is 0.0"),
         ("--dims 3,3 --ranks 2 --normalization softmax --temperature -1", "temperature is -1.0"),
         ("--dims 3,2 --ranks 2 --skip", "equal widths"),
-        ("--dims 500,500 --ranks 2", "--force"),
+        ("--dims 500,500 --ranks 2 --heads 2", "--force"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, named):

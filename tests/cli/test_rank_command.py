@@ -75,6 +75,35 @@ def test_text_files(tmp_path: Path, name: str, text: str, expected: int) -> None
     assert json.loads(out)["rank"] == expected
 
 
+EXACT, ROUNDED = ("rational", "proved"), ("ball", "numerical")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "known"),
+    [
+        ("a.json", "[[0.1, 0.2], [0.3, 0.6]]", EXACT), ("a.json", '[["0.1", 2e-1], [0.3, "3/5"]]', EXACT),
+        ("a.csv", "0.1,0.2\n0.3,0.6\n", EXACT), ("a.mtx", REAL, EXACT),
+        ("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 0.1\n2 1 0.3\n", EXACT),
+        ("a.csv", "1.000000000000000,2.000000000000000\n1.000000000000000,2.000000000000000\n", ROUNDED),
+        ("a.csv", "0.1 +/- 1e-30,0.2\n0.3,0.6\n", ROUNDED), ("a.npy", [[0.1, 0.2], [0.3, 0.6]], ROUNDED),
+    ],
+)  # fmt: skip
+def test_decimals_in_text_are_rational_and_floats_are_not(
+    tmp_path: Path, name: str, content: Any, known: tuple[str, str]
+) -> None:
+    path = tmp_path / name
+    write(path, content)
+    found = document("rank", path)
+    assert (found["rank"], found["method"], found["evidence"]) == (1, *known)
+
+
+def test_floats_that_are_said_to_be_exact_are_rational(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, [[0.5, 0.25], [1.0, 0.5]])
+    assert document("rank", path)["evidence"] == "numerical"
+    assert document("rank", path, "--radius", "0")["evidence"] == "proved"
+
+
 def test_json_numbers_are_not_rounded(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("[[0.1, 1], [1, 10]]")

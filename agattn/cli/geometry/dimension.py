@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agattn.cli.options import json_flag, layer_or_network, one_blas_thread, seed
-from agattn.cli.output import print_json
+from agattn.cli.output import print_json, progress
 
 
 @click.command(
@@ -14,23 +14,25 @@ from agattn.cli.output import print_json
 )
 @layer_or_network
 @seed
-@click.option("--force", is_flag=True, help="Attempt networks beyond the size limits.")
+@click.option("--force", is_flag=True, help="Take the rank of a Jacobian of any size.")
 @json_flag
 def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """Compute the dimension of a neuromanifold, with a proof from both sides where they meet.
 
-    A layer is treated as the network of one layer that it is.
+    A layer is treated as the network of one layer that it is. Where the rank of a Jacobian would take long, a
+    theorem decides if one is known; it is named with its hypotheses, which were checked.
     """
     one_blas_thread()
     from agattn import library
     from agattn.claims.network_dimension import by_paper, document
 
-    result = library.dimension(architecture, seed=seed, force=force)
+    with progress(f"{architecture.name[:60]}: dimension") as update:
+        result = library.dimension(architecture, seed=seed, force=force, progress=update)
     if as_json:
         print_json(document(result))
         return
     click.echo(result)
-    click.echo(f"  at least {result.lower_bound}: rank of a Jacobian of shape {result.jacobian_shape}")
+    click.echo(f"  at least {result.lower_bound}: {result.lower_bound_argument}")
     click.echo(f"  at most  {result.upper_bound}: {result.upper_bound_reason}")
     if result.evidence.value == "modular":
         ranks = ", ".join(f"{r.rank} modulo {r.prime}" for r in result.ranks)

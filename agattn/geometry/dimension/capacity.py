@@ -30,7 +30,7 @@ Bound(value=14, reason='sums of 5 powers of degree 4 in 3 variables (Alexander a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import comb, prod
 
@@ -45,13 +45,11 @@ from agattn.architectures import (
     draw_parameters,
 )
 from agattn.architectures.composition import Wire
-from agattn.geometry.dimension.formulas import Bound, network_bound
+from agattn.geometry.dimension.formulas import Bound, all_of, monomials, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
 
 #: Degree, number of powers and of variables where sums of powers fill one dimension less than expected.
 _DEFECTIVE = {(3, 4, 5), (4, 4, 9), (5, 4, 14), (5, 3, 7)}
-#: A space is not measured for more degrees than this, nor for more variables if the degree is higher too.
-_MOST_DEGREES = 1000
 
 
 def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
@@ -61,8 +59,8 @@ def capacity_bound(network: Architecture, seed: int = 0) -> Bound:
         outputs, variables = prod(network.output_shape), prod(network.inputs or (1,))
         if network.inputs is None:
             bounds.append(Bound(outputs, "the coordinates of the output"))
-        elif (space := _space(variables, network.input_degrees)) is not None:
-            bounds.append(_all_of(outputs, space, variables))
+        elif (space := monomials(variables, network.input_degrees)) is not None:
+            bounds.append(all_of(outputs, space, variables))
         return min(bounds, key=lambda bound: bound.value)
     if not isinstance(network, Network):
         return symmetry_bound(network, seed)
@@ -163,19 +161,8 @@ def _monomials(network: Network) -> Bound | None:
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
     if ordered:
         outputs *= tokens
-    space = _space(variables, degrees)
-    return None if space is None else _all_of(outputs, space, variables)
-
-
-def _space(variables: int, degrees: Sequence[int]) -> int | None:
-    """The number of monomials of these degrees, unless counting them takes long."""
-    if len(degrees) > _MOST_DEGREES or min(variables, degrees[-1]) > _MOST_DEGREES:
-        return None
-    return sum(comb(variables + k - 1, k) for k in degrees)
-
-
-def _all_of(outputs: int, space: int, variables: int) -> Bound:
-    return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
+    space = monomials(variables, degrees)
+    return None if space is None else all_of(outputs, space, variables)
 
 
 def _pieces(network: Network) -> Bound | None:

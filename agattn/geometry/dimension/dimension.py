@@ -9,8 +9,11 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
 in (:mod:`agattn.geometry.dimension.capacity`), whichever is less: all proved. Where that is not met either,
-small architectures are searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and
+the architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and
 the orbits of those that are proved take the place of the known ones'.
+
+*By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension
+(:mod:`agattn.geometry.dimension.theorems`). Where both are at hand they are compared.
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
 rank observed at several points and primes, ``modular`` evidence, with a bound on the probability that all of
@@ -23,6 +26,9 @@ Zippel), or that a random prime divides all its coefficients
 M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
 >>> print(dimension(DeepNetwork((5, 1), (3,), t=2, heads=2)))
 M(5,1; 3), heads 2, t = 2: dimension 49 (modular, in 49..50), expected 50
+>>> large = dimension(DeepNetwork((768, 64), (64,), t=2))
+>>> large.dimension, large.lower_bound_reason, large.theorem
+(143359, 'theorem', 'theorem-3.2')
 """
 
 from __future__ import annotations
@@ -30,11 +36,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from math import log2
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,20 +55,27 @@ from agattn.algebra.arithmetic import (
 )
 from agattn.algebra.rank import Point, RandomRows, rank
 from agattn.algebra.residues import Residues, random_residues
-from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures import Architecture, Network, draw_parameters
+from agattn.architectures.composition import check_arrays
+from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs
-from agattn.errors import TooLargeError
+from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
+from agattn.geometry.dimension.theorems import Theorem, by_theorem
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
 #: The largest rank that is certified in balls unless forced.
 MAX_BALL_RANK = 800
-#: The most parameters for which linear symmetries that are not known are searched for.
+#: Where a theorem knows the dimension, larger ranks modulo p are computed only with ``force``: seconds.
+MAX_COMPARED = 3000
+#: The most parameters for which a bound alone, or a fiber, is worth a search for unknown linear symmetries.
 MAX_SEARCHED = 80
+
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,8 +86,11 @@ class Dimension(Shown):
         architecture: of a single layer, the network it is.
         dimension: the dimension, or where it is not proved the rank observed.
         evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
+        lower_bound_reason: ``rank`` of a Jacobian, or ``theorem``.
+        theorem: the id of the theorem behind the lower bound, a place in the documentation; else ``None``.
+        checked: the hypotheses of that theorem, which hold.
         predicted: by :func:`agattn.geometry.dimension.formulas.network_dimension`; ``None`` for no network.
-        jacobian_shape: rows and columns of the matrix whose rank was taken.
+        jacobian_shape: rows and columns of the matrix whose rank was taken; ``None`` if a theorem decides.
         ranks: the rank at each point tried, with the primes (empty for normalized networks).
         precision_bits: precision of the balls (0 for lightning networks).
         error: for ``modular`` evidence, a bound on the probability that all points tried fell short.
@@ -88,16 +104,26 @@ class Dimension(Shown):
     upper_bound: int
     upper_bound_reason: str
     predicted: int | None
-    jacobian_shape: tuple[int, int]
+    jacobian_shape: tuple[int, int] | None
     ranks: tuple[Point, ...]
     precision_bits: int
     error: float
     seconds: float
+    lower_bound_reason: Literal["rank", "theorem"] = "rank"
+    theorem: str | None = None
+    checked: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> int:
         """The number of parameters."""
         return self.architecture.parameters
+
+    @property
+    def lower_bound_argument(self) -> str:
+        """The argument behind the lower bound, in words."""
+        if self.jacobian_shape is None:
+            return f"{self.theorem}, as its hypotheses hold: {', '.join(self.checked)}"
+        return f"rank of a Jacobian of shape {self.jacobian_shape}"
 
     def __str__(self) -> str:
         known = str(self.evidence)
@@ -116,34 +142,118 @@ class Dimension(Shown):
         )  # fmt: skip
 
 
-def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force: bool = False) -> Dimension:
+def dimension(
+    architecture: Architecture,
+    seed: int = 0,
+    points: int = 3,
+    force: bool = False,
+    progress: Progress = lambda _: None,
+) -> Dimension:
     """The dimension of the neuromanifold of an architecture.
 
     Args:
         architecture: any.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         points: how many points, each modulo its own prime, are tried while no upper bound is met.
-        force: attempt architectures beyond the limits too.
+        force: take the rank of a Jacobian of any size, also where a theorem knows it.
+        progress: called with what is done next.
 
     Raises:
-        TooLargeError: if the architecture is beyond :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`.
+        TooLargeError: if no theorem knows the dimension, and the architecture is beyond
+            :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`, or its tokens or arrays would fill the memory.
+        DisagreementError: if a bound contradicts another, or a theorem.
     """
     start = time.perf_counter()
     network = architecture.as_network()
     architecture = network or architecture
-    if architecture.parameters > MAX_PARAMETERS and not force:
-        raise TooLargeError(
-            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
-            " --force tries anyway"
-        )
+    theorem = by_theorem(network) if network else None
+    if network and theorem and not force and _takes_long(network, theorem):
+        found = _known(network, theorem)
+        return replace(found, seconds=time.perf_counter() - start)
+    if not force:
+        _check_size(architecture)
     counted = _counted(architecture, seed)
     if architecture.degree is None and counted.value > MAX_BALL_RANK and not force:
         raise TooLargeError(
             f"the Jacobian's rank may be {counted.value}, more than {MAX_BALL_RANK}, the most taken in"
             " balls; --force tries anyway"
         )
-    found = rank(jacobian_rows(architecture, counted), seed=seed, points=points)
-    lower, bound = found.lower_bound, _least_bound(architecture, counted, found.lower_bound, seed)
+    found = _by_rank(architecture, counted, seed, points, progress)
+    if theorem and not found.lower_bound <= theorem.dimension <= found.upper_bound:
+        raise DisagreementError(
+            f"{architecture} has the dimension {theorem.dimension} by {theorem.id}, and between"
+            f" {found.lower_bound} and {found.upper_bound} by its bounds; one of the two is wrong, please"
+            " report it"
+        )
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def _takes_long(network: DeepNetwork, theorem: Theorem) -> bool:
+    """Whether the rank of the Jacobian is refused, or takes more than some seconds."""
+    most = MAX_COMPARED if network.is_lightning else MAX_BALL_RANK
+    if theorem.dimension > most:
+        return True
+    try:
+        _check_size(network)
+    except TooLargeError:
+        return True
+    return False
+
+
+def _check_size(architecture: Architecture) -> None:
+    """Refuse what is too large for a Jacobian."""
+    if architecture.parameters > MAX_PARAMETERS:
+        raise TooLargeError(
+            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
+            " --force tries anyway"
+        )
+    if isinstance(architecture, DeepNetwork):
+        check_tokens(architecture)
+    if isinstance(architecture, Network):
+        check_arrays(architecture)
+
+
+def _known(network: DeepNetwork, theorem: Theorem) -> Dimension:
+    """The dimension by a theorem, which the bound by counting must not contradict."""
+    counted = network_bound(network)
+    if counted.value < theorem.dimension:
+        raise DisagreementError(
+            f"{network} has the dimension {theorem.dimension} by {theorem.id}, and at most {counted.value}:"
+            f" {counted.reason}; one of the two is wrong, please report it"
+        )
+    by_count = counted.value == theorem.dimension
+    return Dimension(
+        architecture=network,
+        dimension=theorem.dimension,
+        evidence=Evidence.PROVED,
+        lower_bound=theorem.dimension,
+        upper_bound=theorem.dimension,
+        upper_bound_reason=counted.reason if by_count else f"by {theorem.id}, too",
+        predicted=counted.value,
+        jacobian_shape=None,
+        ranks=(),
+        precision_bits=0,
+        error=0.0,
+        seconds=0.0,
+        lower_bound_reason="theorem",
+        theorem=theorem.id,
+        checked=theorem.checked,
+    )
+
+
+def _by_rank(
+    architecture: Architecture, counted: Bound, seed: int, points: int, progress: Progress
+) -> Dimension:
+    """The dimension by the rank of a Jacobian, and an upper bound that is looked for where it is not met."""
+    rows = jacobian_rows(architecture, counted)
+    progress("the rank of the Jacobian")
+    found = rank(rows, seed=seed, points=1)
+    lower = found.lower_bound
+    bound = _least_bound(architecture, counted, lower, seed, None, progress)
+    if lower < bound.value and architecture.degree is not None and points > 1:
+        progress("the rank at further points")
+        found = rank(replace(rows, upper_bound=bound.value, reason=bound.reason), seed=seed, points=points)
+        lower = found.lower_bound
     return Dimension(
         architecture=architecture,
         dimension=found.upper_bound,
@@ -151,12 +261,12 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         lower_bound=lower,
         upper_bound=bound.value,
         upper_bound_reason=bound.reason,
-        predicted=counted.value if network else None,
+        predicted=counted.value if architecture.as_network() else None,
         jacobian_shape=found.shape,
         ranks=found.points,
         precision_bits=found.precision_bits or 0,
-        error=found.error,
-        seconds=time.perf_counter() - start,
+        error=found.error if lower < bound.value else 0.0,
+        seconds=0.0,
     )
 
 
@@ -169,18 +279,28 @@ def _counted(architecture: Architecture, seed: int) -> Bound:
     return capacity.capacity_bound(architecture, seed)
 
 
-def _least_bound(architecture: Architecture, counted: Bound, lower: int, seed: int) -> Bound:
-    """The least of the upper bounds, which are taken one after the other until ``lower`` is met."""
+def _least_bound(
+    architecture: Architecture,
+    counted: Bound,
+    lower: int,
+    seed: int,
+    searched: int | None,
+    progress: Progress = lambda _: None,
+) -> Bound:
+    """The least of the upper bounds, which are taken one after the other until ``lower`` is met.
+
+    Symmetries that are not known are searched for in at most so many parameters, or in as many as can be.
+    """
+    search = partial(_by_all_symmetries, seed=seed, searched=searched, progress=progress)
     bound = counted
     if lower < bound.value:
         bound = min(symmetry_bound(architecture, seed), counted, key=itemgetter(0))
-    if lower < bound.value and (others := _by_all_symmetries(architecture, seed)):
+    if lower < bound.value and (others := search(architecture)):
         bound = min(bound, others, key=itemgetter(0))
     if lower < bound.value and architecture.as_network() is None:
         from agattn.geometry.dimension import capacity
 
-        further = partial(_by_all_symmetries, seed=seed)
-        if layers := capacity.layers_bound(architecture, seed, further):
+        if layers := capacity.layers_bound(architecture, seed, search):
             bound = min(bound, layers, key=itemgetter(0))
     return bound
 
@@ -197,17 +317,20 @@ def upper_bound(architecture: Architecture, lower: int = 0, seed: int = 0) -> Bo
     >>> upper_bound(Network([Perceptron([5, 1], degree=4)], dim=3)).value
     14
     """
-    return _least_bound(architecture, _counted(architecture, seed), lower, seed)
+    return _least_bound(architecture, _counted(architecture, seed), lower, seed, MAX_SEARCHED)
 
 
-def _by_all_symmetries(architecture: Architecture, seed: int) -> Bound | None:
+def _by_all_symmetries(
+    architecture: Architecture, seed: int, searched: int | None, progress: Progress
+) -> Bound | None:
     """The bound by all linear symmetries, if they can be searched for."""
-    if architecture.degree is None or architecture.parameters > MAX_SEARCHED:
+    if architecture.degree is None or (searched is not None and architecture.parameters > searched):
         return None
     with suppress(TooLargeError):
         from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-        orbits = linear_symmetries(architecture, seed).orbit_dimension
+        progress("all linear symmetries")
+        orbits = linear_symmetries(architecture, seed, progress=progress).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
         )
@@ -254,6 +377,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
 
         return floats, balls
 
+    @cache
     def size() -> float:
         """Of c·∂φ/∂θ: a derivative multiplies a coefficient by at most the degree."""
         total: Size = bounds_on_outputs(architecture).sum()

@@ -20,8 +20,13 @@ more, and
 
 .. math:: \dim \le \sum_i n_i - \sum_{0<i<l} e_i r_i .
 
+**All coefficients.** The dimension is at most that of the space in which the functions lie. By induction over
+the layers φ(X) = G(XXᵀ)X with a matrix G of polynomials, d_l × d_0: the rows of φ are maps of degree 3^l to
+ℝᵗ that commute with the orthogonal group of the tokens; see :func:`equivariant_maps`.
+
 All these are upper bounds, proved by the arguments just given. That they are attained is proved for each
-network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general only where HMK prove it:
+network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general for lightning networks with one
+head in each layer (:mod:`agattn.geometry.dimension.theorems`):
 
 >>> from agattn.architectures import DeepNetwork
 >>> network_dimension(DeepNetwork((3, 3, 3), (1, 2), t=3))
@@ -31,15 +36,23 @@ network by a rank (:mod:`agattn.geometry.dimension.dimension`), and in general o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 from math import comb
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
+from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
+
+# A space of polynomials is not measured if its degree and the number of its variables are both larger.
+_MOST_DEGREES = 1000
+# The most modules whose dimensions are added up, and their largest degree.
+_MOST_MODULES, _LARGEST_MODULE = 500, 250
 
 
 class Bound(NamedTuple):
@@ -47,6 +60,49 @@ class Bound(NamedTuple):
 
     value: int
     reason: str
+
+
+def monomials(variables: int, degrees: Sequence[int]) -> int | None:
+    """The number of monomials of these degrees, unless counting them takes long.
+
+    >>> monomials(2, range(4)), monomials(10**6, [10**6])
+    (10, None)
+    """
+    if len(degrees) > _MOST_DEGREES or min(variables, degrees[-1]) > _MOST_DEGREES:
+        return None
+    return sum(comb(variables + k - 1, k) for k in degrees)
+
+
+def all_of(outputs: int, space: int, variables: int) -> Bound:
+    """The bound by all monomials, for so many outputs."""
+    return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
+
+
+@cache
+def equivariant_maps(d: int, t: int, degree: int) -> int | None:
+    r"""The dimension of the polynomial maps f: ℝ^{d×t} → ℝᵗ of odd degree with f(XR) = f(X)R for R ∈ O(t).
+
+    They are the maps X ↦ g(XXᵀ)X with a row g of d polynomials of degree (degree − 1)/2. If t ≥ d, different
+    g give different maps, as a general XXᵀ is any symmetric matrix and a general X is surjective. For any t
+    (Cauchy) the polynomials of degree k on ℝ^{d×t} are the sum of S_λ(ℝᵈ) ⊗ S_λ(ℝᵗ) over the partitions λ of
+    k with at most min(d, t) parts. ℝᵗ occurs in S_λ(ℝᵗ) as often as S_λ(ℝᵗ) ⊗ ℝᵗ has an invariant of O(t).
+    That product is the sum of the S_μ(ℝᵗ) with one box more than λ, and S_μ(ℝᵗ) has an invariant, and only
+    one, if and only if all parts of μ are even (Cartan and Helgason). So every λ with exactly one odd part
+    counts once, and no other.
+
+    ``None`` where counting takes long. Where there are many λ at t < d: how many g there are, no less.
+
+    >>> [equivariant_maps(d, t, k) for d, t, k in [(3, 2, 3), (2, 1, 9), (3, 3, 9), (3, 2, 9)]]
+    [18, 10, 378, 315]
+    """
+    if t == 1:
+        return monomials(d, [degree])
+    if t < d and degree <= _LARGEST_MODULE:
+        found = list(islice(partitions(degree, t), _MOST_MODULES + 1))
+        if len(found) <= _MOST_MODULES:
+            return sum(schur_dimension(x, d) for x in found if sum(part % 2 for part in x) == 1)
+    forms = monomials(comb(d + 1, 2), [(degree - 1) // 2])
+    return None if forms is None else d * forms
 
 
 def single_layer_bounds(
@@ -117,15 +173,15 @@ def reduced_widths(network: DeepNetwork) -> tuple[int, ...]:
     """
     if network.skip:
         return network.dims
-    widths = list(network.dims)
+    widths, inner = list(network.dims), range(1, network.layers)
     heads, beta = network.heads_by_layer, network.value_rank or max(widths)
     while True:
-        before = list(widths)
-        for i in range(1, network.layers):
+        before, symmetric = list(widths), symmetric_layers(network, widths)
+        for i in (*inner, *reversed(inner)):  # what a layer has to choose from, then what is seen of it
             image = heads[i - 1] * min(widths[i - 1], beta)
             if network.is_lightning:
-                d, symmetric = widths[i - 1], symmetric_layers(network, widths)[i - 1]
-                image = min(image, comb(d + 2, 3) if symmetric else d * comb(d + 1, 2))
+                d = widths[i - 1]
+                image = min(image, comb(d + 2, 3) if symmetric[i - 1] else d * comb(d + 1, 2))
             seen = heads[i] * (2 * network.ranks[i] + min(widths[i + 1], beta))
             widths[i] = min(widths[i], image, seen)
         if widths == before:
@@ -168,17 +224,30 @@ def network_bound(network: DeepNetwork) -> Bound:
     if network.skip:
         return Bound(total, "the dimensions of the layers, added up")
     total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
-    return Bound(
+    counted = Bound(
         total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
     )
+    return min(counted, _all_coefficients(network) or counted, key=itemgetter(0))
+
+
+def _all_coefficients(network: DeepNetwork) -> Bound | None:
+    """All maps of the degree of a lightning network; with one head in each layer they are never fewer."""
+    if not network.is_lightning or set(network.heads_by_layer) == {1}:
+        return None
+    d, t, d_out, degree = network.dims[0], network.t, network.dims[-1], 3**network.layers
+    if (space := equivariant_maps(d, t, degree)) is None:
+        return None
+    if t == 1:
+        return all_of(d_out, space, d)
+    return Bound(d_out * space, f"{d_out} times the {space} maps X ↦ g(XXᵀ)X of degree {degree}")
 
 
 def network_dimension(network: DeepNetwork) -> int:
     """The value that the dimension is expected to have: the bound of :func:`network_bound`.
 
-    It agrees with HMK's equations 7, 14 and 16 where they apply, and with the dimension of every network with
-    one head that was computed. With several heads or restricted values there are exceptions, such as this
-    layer, of dimension 49.
+    It agrees with HMK's equations 7, 14 and 16 where they apply. With one head in each layer and no
+    normalization and skip connections it is the dimension. With several heads or restricted values there are
+    exceptions, such as this layer, of dimension 49.
 
     >>> network_dimension(DeepNetwork((5, 1), (3,), t=2, heads=2))
     50

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import DeepNetwork, Evidence
+from agattn import DeepNetwork, Evidence, PolynomialMap
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
@@ -36,6 +36,12 @@ KNOWN = [
     ((3, 3, 3), (2, 2), 2, {"skip": True}, 32),
     ((3, 3, 3, 3), (2, 2, 2), 2, {"skip": True}, 48),
     ((3, 3, 3), (2, 2), 1, {"skip": True}, 28),
+    # So many heads that every coefficient of the output is free.
+    ((2, 4, 1), (3, 2), 1, {"heads": 2}, 10),
+    ((2, 6, 2), (2, 2), 1, {"heads": 5}, 20),
+    ((2, 6, 1), (2, 2), 2, {"heads": 4}, 30),
+    ((2, 4, 1), (2, 2), 3, {"heads": 6}, 30),
+    ((3, 10, 1), (3, 3), 1, {"heads": 6}, 55),
     ((5, 4, 1), (2, 1), 3, {"normalization": "softmax"}, 30),
     ((6, 4, 1), (1, 1), 2, {"normalization": "softmax"}, 28),
 ]
@@ -171,9 +177,31 @@ def test_a_rank_above_the_bound_is_never_hidden():
 
 def test_limits():
     with pytest.raises(TooLargeError, match="parameters"):
-        dimension(DeepNetwork((200, 200), (2,)))
+        dimension(DeepNetwork((200, 200), (2,), heads=2))
     with pytest.raises(TooLargeError, match="balls"):
-        dimension(DeepNetwork((40, 40), (20,), normalization="softmax"))
+        dimension(DeepNetwork((40, 40, 40), (20, 20), normalization="softmax"))
+
+
+def test_symmetries_are_searched_for_wherever_the_bounds_do_not_meet():
+    """One scaling of 90 parameters, which no part of the map declares; more points are not needed then."""
+    steps = []
+    tensor = PolynomialMap(lambda a, b: a @ b, {"a": (40, 1), "b": (1, 50)})
+    found = dimension(tensor, progress=steps.append)
+    assert (found.dimension, found.evidence) == (89, Evidence.PROVED)
+    assert (found.lower_bound, found.upper_bound, found.error) == (89, 89, 0.0)
+    assert "linear symmetries" in found.upper_bound_reason
+    assert len(found.ranks) == 1
+    assert "all linear symmetries" in steps and steps[0] == "the rank of the Jacobian"
+
+
+def test_nothing_is_searched_for_where_the_bounds_meet(monkeypatch):
+    def searched(*_, **__):
+        raise AssertionError("a search")
+
+    monkeypatch.setattr("agattn.geometry.dimension.lie_algebra.linear_symmetries", searched)
+    assert dimension(DeepNetwork((8, 8), (4,), 2, heads=2)).evidence is Evidence.PROVED
+    with pytest.raises(AssertionError, match="a search"):
+        dimension(PolynomialMap(lambda a, b: a @ b, {"a": (40, 1), "b": (1, 50)}))
 
 
 @pytest.mark.slow

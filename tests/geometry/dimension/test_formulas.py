@@ -1,16 +1,20 @@
 """Formulas and bounds against values computed independently, and against each other."""
 
-from math import comb
+import itertools
+from math import comb, prod
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import DeepNetwork, SingleLayer
+from agattn.algebra.residues import RowSpace, random_prime
 from agattn.claims.network_dimension import COROLLARY_3_8, SECTION_3_3, equation_14
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import (
     _independent_coordinates,
+    equivariant_maps,
     network_bound,
     network_dimension,
     reduced_widths,
@@ -64,6 +68,41 @@ def test_counting_is_at_least_as_good_as_the_symmetries(dims, ranks, t):
 )
 def test_several_heads(arguments, best):
     assert min(single_layer_bounds(*arguments)).value == best
+
+
+@pytest.mark.parametrize(
+    ("d", "t", "degree"),
+    [(2, 1, 9), (2, 2, 3), (2, 2, 9), (2, 3, 5), (3, 1, 5), (3, 2, 5), (3, 2, 7), (4, 2, 5), (4, 3, 5)],
+)  # fmt: skip
+def test_equivariant_maps_are_counted(d, t, degree):
+    """Against the rank of the values of all X ↦ s(XXᵀ) x_b, s a monomial, at random X modulo a prime."""
+    generator = np.random.default_rng(0)
+    p = random_prime(generator)
+    squares = list(itertools.combinations_with_replacement(range(d), 2))
+    forms = list(itertools.combinations_with_replacement(range(len(squares)), (degree - 1) // 2))
+    inputs = [generator.integers(0, p, (d, t)).astype(object) for _ in range(d * len(forms) // t + 5)]
+    columns = []
+    for X in inputs:
+        S = [(X[i] * X[k]).sum() % p for i, k in squares]
+        values = [prod(S[n] for n in form) % p for form in forms]
+        columns.append(np.concatenate([value * X % p for value in values]))
+    matrix = np.concatenate(columns, axis=1).astype(np.float64)
+    assert RowSpace(matrix.shape[1], p).add(matrix) == equivariant_maps(d, t, degree)
+
+
+def test_many_modules_and_large_degrees_are_bounded_or_left_out():
+    assert equivariant_maps(8, 6, 81) >= equivariant_maps(8, 3, 81)
+    assert equivariant_maps(8, 6, 81) == 8 * comb(36 + 39, 40)
+    assert equivariant_maps(10**6, 10**6, 3**20) is None
+    assert equivariant_maps(10**6, 1, 3) == comb(10**6 + 2, 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 2), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3))
+def test_no_network_has_more_dimensions_than_coefficients(d, d_out, a, heads, t):
+    network = DeepNetwork((d, 2, d_out), (a, 2), t, heads=heads)
+    found = dimension(network)
+    assert found.lower_bound <= network_bound(network).value <= d_out * equivariant_maps(d, t, 9)
 
 
 def test_symmetric_layers():

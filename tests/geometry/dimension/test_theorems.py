@@ -1,0 +1,114 @@
+"""Dimensions by theorem: against exact ranks, at sizes where no rank is taken, and in the documentation."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agattn import DeepNetwork, Evidence, SingleLayer
+from agattn.claims.network_dimension import COROLLARY_3_8, equation_14
+from agattn.errors import DisagreementError, TooLargeError
+from agattn.geometry.dimension import dimension as room
+from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.theorems import Theorem, by_theorem
+
+DOCS = Path(__file__).parents[3] / "docs"
+IDS = {"theorem-3.2", "theorem-3.9", "agattn.network-dimension"}
+
+sizes, few = st.integers(1, 5), st.lists(st.integers(1, 4), min_size=4, max_size=4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(sizes, min_size=2, max_size=5), few, st.integers(1, 4))
+def test_networks_have_the_rank_that_the_theorem_says(dims, ranks, t):
+    network = DeepNetwork(dims, ranks[: len(dims) - 1], t)
+    found, theorem = dimension(network, force=True), by_theorem(network)
+    assert found.lower_bound_reason == "rank" and found.theorem is None and found.checked == ()
+    assert found.lower_bound == found.upper_bound == theorem.dimension
+    assert theorem.id == ("theorem-3.2" if len(dims) == 2 and t >= 2 else "agattn.network-dimension")
+
+
+@settings(max_examples=40, deadline=None)
+@given(sizes, sizes, sizes, st.integers(2, 3), st.sampled_from([None, 1, 2]), st.booleans(), st.booleans())
+def test_layers_have_the_rank_that_the_theorem_says(d, d_out, a, t, value_rank, skip, softmax):
+    normalization = "softmax" if softmax else "none"
+    network = DeepNetwork(
+        (d, d if skip else d_out), (a,), t, skip=skip, value_rank=value_rank, normalization=normalization
+    )
+    found, theorem = dimension(network, force=True), by_theorem(network)
+    assert found.lower_bound == theorem.dimension
+    assert theorem.id == ("theorem-3.9" if softmax else "theorem-3.2")
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        DeepNetwork((3, 2), (2,), 2, heads=2), DeepNetwork((3, 2), (2,), 1, normalization="softmax"),
+        DeepNetwork((3, 3, 3), (2, 2), 3, skip=True), DeepNetwork((3, 3, 3), (2, 2), normalization="softmax"),
+        DeepNetwork((3, 3, 3), (2, 2), 3, value_rank=2), DeepNetwork((3, 2), (2,), 1, value_rank=1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_nothing_is_said_outside_of_the_hypotheses(network):
+    assert by_theorem(network) is None
+
+
+LARGE = [
+    (SingleLayer(768, 64, 64), 143_359, "theorem-3.2"),
+    (SingleLayer(768, 64, 64, t=10**9), 143_359, "theorem-3.2"),
+    (SingleLayer(300, 1, 1), 898, "theorem-3.2"),
+    (DeepNetwork((768, 64), (64,), 1024, normalization="softmax"), 143_360, "theorem-3.9"),
+    (DeepNetwork((768, 64), (64,), 2, value_rank=8), 64 * 1472 + 8 * 824 - 1, "theorem-3.2"),
+    (SingleLayer(768, 64, 64, t=1), 128 * 1409 // 2 + 768 * 64 - 1, "agattn.network-dimension"),
+    (DeepNetwork((768, 64, 64, 768), (64, 64, 32), 3), None, "agattn.network-dimension"),
+    (DeepNetwork((4096,) * 33, (128,) * 32, 3), None, "agattn.network-dimension"),
+]
+
+
+@pytest.mark.parametrize(("architecture", "value", "theorem"), LARGE, ids=lambda x: str(x)[:40])
+def test_sizes_where_no_rank_is_taken(architecture, value, theorem, monkeypatch):
+    if architecture.parameters < room.MAX_PARAMETERS:
+        monkeypatch.setattr(room, "MAX_COMPARED", 100)
+    network = architecture.as_network()
+    value = equation_14(network) if value is None else value
+    found = dimension(architecture)
+    assert (found.dimension, found.lower_bound, found.upper_bound, found.predicted) == (value,) * 4
+    assert (found.evidence, found.lower_bound_reason, found.theorem) == (Evidence.PROVED, "theorem", theorem)
+    assert found.jacobian_shape is None and found.ranks == () and found.checked
+    assert found.seconds < 1
+    if not COROLLARY_3_8.failing_hypotheses(network) and network.is_lightning:
+        assert found.dimension == equation_14(network)
+
+
+def test_a_cheap_rank_is_still_taken_and_a_long_one_if_it_is_forced(monkeypatch):
+    layer = SingleLayer(4, 3, 2)
+    assert dimension(layer).lower_bound_reason == "rank"
+    monkeypatch.setattr(room, "MAX_COMPARED", 10)
+    assert dimension(layer).theorem == "theorem-3.2"
+    assert dimension(layer, force=True).lower_bound_reason == "rank"
+    assert dimension(layer).dimension == dimension(layer, force=True).dimension == 23
+
+
+@pytest.mark.parametrize(("force", "value"), [(False, 24), (True, 22), (True, 24)])
+def test_a_theorem_that_a_bound_contradicts_is_an_error(monkeypatch, force, value):
+    monkeypatch.setattr(room, "by_theorem", lambda network: Theorem("theorem-3.2", value, ("one head",)))
+    monkeypatch.setattr(room, "MAX_COMPARED", 10)
+    with pytest.raises(DisagreementError, match=f"{value} by theorem-3.2"):
+        dimension(SingleLayer(4, 3, 2), force=force)
+
+
+def test_sizes_without_a_theorem_are_refused():
+    for network in (DeepNetwork((200, 200), (2,), heads=2), DeepNetwork((2, 2), (2,), 10**6, heads=2)):
+        with pytest.raises(TooLargeError, match="force"):
+            dimension(network)
+
+
+def test_every_id_is_one_place_in_the_documentation():
+    places = [re.findall(r"^\((\S+)\)=$", page.read_text(), re.MULTILINE) for page in DOCS.rglob("*.md")]
+    named = [name for page in places for name in page]
+    assert {name for name in named if named.count(name) == 1} >= IDS
+    for architecture, _, theorem in LARGE:
+        assert theorem in IDS
+        assert by_theorem(architecture.as_network()).id in IDS
