@@ -70,7 +70,7 @@ class Dimension(Shown):
     """What is known about the dimension of a neuromanifold.
 
     Attributes:
-        architecture: of a single layer, the network it is.
+        architecture: as it was given.
         dimension: the dimension, or where it is not proved the rank observed.
         evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
         predicted: by :func:`agattn.geometry.dimension.formulas.network_dimension`; ``None`` for no network.
@@ -99,12 +99,17 @@ class Dimension(Shown):
         """The number of parameters."""
         return self.architecture.parameters
 
+    @property
+    def computed_of(self) -> Architecture:
+        """What the Jacobian is of: the architecture, or of a single layer the network that the layer is."""
+        return self.architecture.as_network() or self.architecture
+
     def __str__(self) -> str:
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
         expected = "" if self.predicted is None else f", expected {self.predicted}"
-        return f"{self.architecture}: dimension {self.dimension} ({known}){expected}"
+        return f"{self.computed_of}: dimension {self.dimension} ({known}){expected}"
 
     def as_json(self) -> dict[str, object]:
         """The dimension and how it is known, JSON-ready."""
@@ -129,7 +134,7 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
         TooLargeError: if the architecture is beyond :data:`MAX_PARAMETERS` or :data:`MAX_BALL_RANK`.
     """
     start = time.perf_counter()
-    network = architecture.as_network()
+    network, given = architecture.as_network(), architecture
     architecture = network or architecture
     if architecture.parameters > MAX_PARAMETERS and not force:
         raise TooLargeError(
@@ -145,7 +150,7 @@ def dimension(architecture: Architecture, seed: int = 0, points: int = 3, force:
     found = rank(jacobian_rows(architecture, counted), seed=seed, points=points)
     lower, bound = found.lower_bound, _least_bound(architecture, counted, found.lower_bound, seed)
     return Dimension(
-        architecture=architecture,
+        architecture=given,
         dimension=found.upper_bound,
         evidence=Evidence.PROVED if lower == bound.value else found.upper_evidence,
         lower_bound=lower,
