@@ -725,6 +725,9 @@ OTHERS = frozenset({
 })  # fmt: skip
 """The claims of agattn that no certificate about one layer proves; λ and networks have others."""
 
+UNKNOWN = "a claim that is not known here"
+"""Stands for a claim that a later agattn may know, which no certificate proves here."""
+
 
 # Learning coefficients --------------------------------------------------------------------------------------
 
@@ -885,10 +888,23 @@ def stated(name: str, reason: str, valid: bool | None = True) -> dict[str, Any]:
     return {"id": name, "valid": valid, "reason": reason}
 
 
-def concluded(layer: str, claims: list[dict[str, Any]], flaw: str) -> dict[str, Any]:
+def concluded(
+    layer: str, claims: list[dict[str, Any]], flaw: str, others: Iterable[str] = ()
+) -> dict[str, Any]:
     """The verdict on a certificate, and on each of its claims, of which one must be certified."""
     flaw = flaw or ("" if any(claim["valid"] for claim in claims) else "nothing is certified")
-    return {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": claims}
+    result = {"valid": not flaw, "flaw": flaw, "layer": layer, "claims": claims}
+    return {**result, "uncertified": [*others]} if others else result
+
+
+def uncertified(found: dict[str, Any]) -> list[str]:
+    """The claims that a certificate names beside those in it; the name is one that stands in this file."""
+    records = [fields(record, "id reason") for record in array(found.get("uncertified", []))]
+    for record in records:
+        text(record["id"])
+        text(record["reason"])
+    names = [record["id"] for record in records]
+    return [name if name in CLAIMS or name in OTHERS else UNKNOWN for name in names]
 
 
 def _learned(found: dict[str, Any]) -> dict[str, Any]:
@@ -1066,7 +1082,8 @@ def _not_closed(found: dict[str, Any]) -> dict[str, Any]:
         reason = f"confirmed: {limit} is not closed: y is a limit of sums of {limit.h} heads, and none."
     except Flaw as error:
         reason = flaw = str(error)
-    return concluded(layer, [stated("agattn.heads-not-closed", reason, not flaw)], flaw)
+    claims = [stated("agattn.heads-not-closed", reason, not flaw)]
+    return concluded(layer, claims, flaw, uncertified(found))
 
 
 # Zeros and limits of deep networks --------------------------------------------------------------------------
@@ -1441,7 +1458,7 @@ def _deep(found: dict[str, Any]) -> dict[str, Any]:
     except Flaw as error:
         flaw = str(error)
         results = [stated(name, flaw, False) for name in names]
-    return concluded(str(network), results, flaw)
+    return concluded(str(network), results, flaw, uncertified(found))
 
 
 WORDS = {True: "valid", False: "NOT VALID", None: "not checked"}
@@ -1461,6 +1478,8 @@ def described(result: Mapping[str, Any]) -> str:
         legend = ". What is taken from a page of docs/ is not checked here."
     elif len(left) == len(CLAIMS):  # it is about points, or about networks
         legend = "." if names & OTHERS else "; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
+    if others := result.get("uncertified"):
+        legend += f"\nNot certified: {', '.join(dict.fromkeys(others))}."
     return "\n".join([*said, "", f"About {result['layer']}{legend}", "The certificate is valid."])
 
 
@@ -1508,7 +1527,7 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
     except Flaw as error:
         flaw = str(error)
         results = [stated(record["id"], flaw, False) for record in records if "verdict" in record]
-    return concluded(layer, results, flaw)
+    return concluded(layer, results, flaw, uncertified(found))
 
 
 def _record(record: Any) -> dict[str, Any]:
@@ -1558,10 +1577,10 @@ def _where(facts: Facts, fails: list[Ranks]) -> str:
 
 #: For each format what gives the verdict, and the keys beside "format" and "about": required and optional.
 FORMATS: Mapping[str, tuple[Callable[[dict[str, Any]], dict[str, Any]], str, str]] = {
-    FORMAT: (_checked, "d d_out a dimension strata claims", ""),
+    FORMAT: (_checked, "d d_out a dimension strata claims", "uncertified"),
     LEARNING: (_learned, "d d_out a head points", ""),
-    HEADS: (_not_closed, "d d_out a h y heads obstruction", ""),
-    DEEP: (_deep, "dims ranks", "zeros limit boundary critical singular"),
+    HEADS: (_not_closed, "d d_out a h y heads obstruction", "uncertified"),
+    DEEP: (_deep, "dims ranks", "zeros limit boundary critical singular uncertified"),
 }
 
 

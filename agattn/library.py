@@ -25,7 +25,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_layer
+from agattn.architectures import (
+    Architecture,
+    DeepNetwork,
+    SingleLayer,
+    as_attention,
+    as_layer,
+)
 from agattn.engines.engine import engine_name
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
@@ -70,6 +76,7 @@ _IN_PYTHON = {
     "--point FILE": "point=...",
     "--point": "point=...",
     "--slice": "slice=...",
+    "leave out --certificate": "see ag.verify",
     "--max-degree": "max_degree",
     "--prime": "prime",
     "--memory": "memory",
@@ -173,7 +180,8 @@ def dimension(
     """
     from agattn.geometry.dimension import dimension as room
 
-    return room.dimension(_architecture(architecture, "dimension"), seed, force=force, progress=progress)
+    known = as_attention(_architecture(architecture, "dimension"))
+    return room.dimension(known, seed, force=force, progress=progress)
 
 
 def learning_coefficient(
@@ -510,10 +518,10 @@ def singularities(
     """
     from agattn.geometry.singularities import model_points, network_points
 
-    given = _architecture(network, "singularities")
-    if (known := given.as_network()) is None:
-        return model_points.model_singularities(given, pairs, seed, force, progress)
-    return network_points.singularities(known, pairs, seed, force, progress)
+    known = as_attention(_architecture(network, "singularities"))
+    if isinstance(known, (SingleLayer, DeepNetwork)):
+        return network_points.singularities(known, pairs, seed, force, progress)
+    return model_points.model_singularities(known, pairs, seed, force, progress)
 
 
 def ideal(
@@ -567,12 +575,12 @@ def ideal(
     if one is not None and native:
         from agattn.geometry.ideal.ideal import compute_ideal
 
-        return compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
+        return compute_ideal(known, max_degree, workers=workers, seed=seed, force=force)
     from agattn.engines.elimination import eliminate
     from agattn.engines.run import Limits
 
     return eliminate(
-        one or known, max_degree, _installed(engine),
+        known, max_degree, _installed(engine),
         characteristic=characteristic, limits=Limits(timeout, memory), force=force,
     )  # fmt: skip
 
@@ -649,7 +657,7 @@ def fiber(
     if not isinstance(one := known, SingleLayer):
         from agattn.geometry.singularities.network_fibers import network_fiber
 
-        return network_fiber(known.as_network() or known, weights, seed)
+        return network_fiber(known, weights, seed)
     if not one.has_orbits:
         raise InputError("t is 1, where only V and A + Aᵀ matter; fibers are those of t ≥ 2")
     return fibers.fiber(_weights(one, weights), tolerance)
@@ -818,7 +826,8 @@ def verify(
     """Every claim of the paper, and of this project, put to the test: the verdicts, by claim.
 
     Args:
-        architecture: a layer or a network.
+        architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
+            members of :class:`agattn.architectures.protocol.Architecture`.
         claims: ids, or beginnings or numbers of some, such as ``"theorem-3.4"``; none for all.
         engine: ``"auto"``, ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"all"``.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
@@ -838,6 +847,10 @@ def verify(
     >>> report = ag.verify(ag.SingleLayer(3, 2, a=2), ["3.4.singular", "corollary-3.3"], engine="native")
     >>> {claim: str(verdict.status) for claim, verdict in report.items()}
     {'theorem-3.4.singular': 'refuted', 'corollary-3.3': 'confirmed'}
+    >>> for verdict in ag.verify(ag.Network([ag.Perceptron([5, 1], degree=4)], dim=3)).values():
+    ...     print(f"{verdict.claim}: {verdict.status}, {verdict.short}")
+    agattn.model-dimension: confirmed, 14
+    agattn.model-symmetries: confirmed, 14
     >>> ag.verify(ag.SingleLayer(2, 1), "theorm-3.2")
     Traceback (most recent call last):
         ...
@@ -847,7 +860,7 @@ def verify(
     from agattn.verification.verify import CHOICES, Settings
     from agattn.verification.verify import verify as judge
 
-    known = _architecture(architecture, "verify")
+    known = as_attention(_architecture(architecture, "verify"))
     settings = Settings(
         _one_of(engine, CHOICES, "engine"), characteristic, Limits(timeout, memory), eliminate, seed, force,
         None if keep is None else Path(keep),
@@ -855,8 +868,10 @@ def verify(
     return judge(known, (claims,) if isinstance(claims, str) else claims, settings, progress)
 
 
-def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = ()) -> Certificate:
+def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certificate:
     """Integers that prove verdicts to anyone: a JSON document that :func:`check` verifies.
+
+    Claims that have no certificate are named in it, and do not keep the others from theirs.
 
     Args:
         layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or
@@ -864,7 +879,8 @@ def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = 
         claims: their ids; none for all.
 
     Raises:
-        InputError: for t = 1, if there is no such claim, or where nothing can be certified.
+        InputError: for t = 1, for another model, if there is no such claim, or where no claim can be
+            certified.
 
     >>> import agattn as ag
     >>> ag.certificate(ag.SingleLayer(2, 1), "theorem-3.4")
@@ -873,13 +889,10 @@ def certificate(layer: SingleLayer | DeepNetwork, claims: str | Sequence[str] = 
     Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros, deep-not-closed, deep-boundary, deep-critical,
     deep-singular
     """
-    from agattn.verification.certificate import Certificate, make_certificate, make_heads_certificate
+    from agattn.verification.certificate import certify
 
-    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1:
-        return Certificate(make_heads_certificate(layer))
-    deep = isinstance(layer, DeepNetwork)
-    one = layer if deep else _layer(layer, "certificate", "certificates", "see ag.verify")
-    return Certificate(make_certificate(one, (claims,) if isinstance(claims, str) else claims))
+    known = _architecture(layer, "certificate")
+    return certify(known, (claims,) if isinstance(claims, str) else claims)
 
 
 def check(document: Any) -> Checked:

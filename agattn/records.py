@@ -260,13 +260,16 @@ class Check(Record):
     flaw: Key[str, "What is wrong; empty if nothing is."]
     layer: Key[str, "The architectures the file is about; empty where it does not say so consistently."]
     claims: Key[list[Claim], "Every claim in the file."]
+    uncertified: Key[
+        list[str] | UnsetType, "Other claims of which the file says that it does not certify them."
+    ] = UNSET
 
 
 class Classify(Record):
-    """All heads of a file, as ``-O FILE.json`` writes them."""
+    """All heads of a file, as ``--json`` prints them and ``-O FILE.json`` writes them."""
 
     class Head(Record):
-        """One head: a line of ``--json``."""
+        """One head: a line of what ``-O FILE.jsonl`` writes."""
 
         layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
         head: Key[Count, "The head, counted from 0."]
@@ -315,7 +318,7 @@ class Dimension(Record):
         prime: Key[Count, "The prime p modulo which it was taken."]
         rows: Key[Count, "The number of random inputs, each with one cotangent."]
 
-    architecture: Key[Architecture, "The network (of a layer too), the model or the map."]
+    architecture: Studied
     dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
     predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
     parameters: Key[Count, "The number of entries of all parameters."]
@@ -357,6 +360,7 @@ class Doctor(Struct):
 class Emit(Struct):
     task: Key[str, "The name of the task."]
     engine: Key[Engine, "The engine that the script is for."]
+    architecture: Studied
     script: Key[str, "The script itself."]
 
 
@@ -566,7 +570,7 @@ class NetworkFiber(Record):
             list[Step] | None, "Known symmetries whose product connects them; null if none are found."
         ]
 
-    architecture: Key[Architecture, "The network or the model."]
+    architecture: Studied
     case: Key[
         Literal["symmetries", "rank-one head", "zero", "one token"],
         "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
@@ -762,7 +766,7 @@ class Ideal(Record):
         expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
         missing_degree: Key[int | UnsetType | None, "Of equations that are missing, natively."] = UNSET
 
-    architecture: Key[Architecture, "The layer; in a study also as the network of one layer that it is."]
+    architecture: Key[Architecture, "The layer, or the network of one layer that was given."]
     ambient: Key[Positive, "N, the number of coordinates."]
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
@@ -971,7 +975,7 @@ class Singularities(Record):
         at_most: Key[Count, "It is no larger than this, proved."]
         witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
 
-    architecture: Key[Architecture, "The network or the model."]
+    architecture: Studied
     dimension: Key[Count, "The dimension of its neuromanifold."]
     dimension_evidence: Known
     closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
@@ -1204,7 +1208,7 @@ class Report(Record):
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
     architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
     claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
-    model: Key[Found | UnsetType, "With --model, where no claim speaks about the model."] = UNSET
+    model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
 

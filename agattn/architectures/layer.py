@@ -218,3 +218,20 @@ def as_layer(architecture: Architecture) -> SingleLayer | None:
         return None
     (d, d_out), (a,) = network.dims, network.ranks
     return SingleLayer(d, d_out, a, network.t)
+
+
+def as_attention(architecture: Architecture) -> Architecture:
+    """The layer or the network of attention that a model is; any other architecture as it was given.
+
+    >>> from agattn.architectures import Attention, Linear, Network
+    >>> as_attention(Network([Attention(2, rank=1)], dim=3, tokens=2))
+    SingleLayer(d=3, d_out=2, a=1, t=2)
+    >>> as_attention(DeepNetwork(dims=(3, 2), ranks=(1,), t=2)).kind
+    'network'
+    >>> print(as_attention(Network([Linear(2)], dim=3)))
+    3×1 → linear 2
+    """
+    network = architecture.as_network()
+    if network is None or isinstance(architecture, (SingleLayer, DeepNetwork)):
+        return architecture
+    return as_layer(network) or network

@@ -60,10 +60,10 @@ class Symmetry:
 class Architecture(Protocol):
     """A family of polynomial or normalized maps with parameters; ``str`` says what it is in a line."""
 
-    #: What one of this kind is called, such as ``"layer"``.
-    kind: ClassVar[str]
+    #: What an architecture of this kind is called, such as ``"layer"``; a model, if it is of no other kind.
+    kind: ClassVar[str] = "model"
     #: The options of the command line that give one.
-    options: ClassVar[str]
+    options: ClassVar[str] = "--model"
 
     @property
     def name(self) -> str:
@@ -113,7 +113,11 @@ class Architecture(Protocol):
         """The same maps as a network of attention layers; ``None`` if there is none."""
 
     def as_json(self) -> Mapping[str, object]:
-        """Everything that defines the architecture."""
+        """What the documents of all commands say under ``architecture``: all that defines the architecture.
+
+        A document says this of the architecture that was asked about, also where a result was computed of
+        another that is the same: {"d", "d_out", "a", "t"} of a layer, {"dims", "ranks", ...} of a network.
+        """
 
 
 def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:

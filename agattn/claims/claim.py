@@ -72,7 +72,8 @@ class Outcome:
     """What judging came to, before it is known whether the hypotheses hold.
 
     ``holds`` says whether the computed value is what the claim predicts, or is ``None`` if what was computed
-    decides nothing, though it is worth showing; the rest is as in :class:`~agattn.evidence.Verdict`.
+    decides nothing, though it is worth showing; ``predicted`` is what the claim says where only the findings
+    tell; the rest is as in :class:`~agattn.evidence.Verdict`.
     """
 
     holds: bool | None
@@ -81,6 +82,7 @@ class Outcome:
     shown: str = ""
     fails_at: tuple[Any, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
+    predicted: Any = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Claim(Generic[A]):
         source: where it is stated.
         hypotheses: when it applies.
         tasks: what must be found out, at least one; the judge says which of them it cannot do without.
-        predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`.
+        predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. What an
+            outcome has as ``predicted`` comes first.
         judge: compares findings with the claim.
         certificate: what a certificate of it holds beside the verdict, of ``"degree"`` and ``"spaces"``
             (tangent spaces of all strata); ``None`` if the checker knows no proof of it.
@@ -156,7 +159,7 @@ class Claim(Generic[A]):
         """
         failing = self.failing_hypotheses(architecture)
         mine = Findings(findings.found, findings.missing)
-        outcome, used = Outcome(None, None, ""), []
+        outcome, used = Outcome(None, None, ""), list[Finding]()
         if self.needed(architecture):
             try:
                 outcome, used = self.judge(architecture, mine), mine.used
@@ -172,7 +175,7 @@ class Claim(Generic[A]):
             claim=self.id,
             status=status,
             hypotheses_hold=not failing,
-            predicted=None if failing else self.predict(architecture),
+            predicted=None if failing else self._predicted(architecture, outcome),
             computed=outcome.computed,
             evidence=weakest(finding.evidence for finding in used) if used else None,
             witness=" ".join(filter(None, (assumed, outcome.witness))),
@@ -184,6 +187,9 @@ class Claim(Generic[A]):
             shown=outcome.shown,
             fails_at=outcome.fails_at if status is Status.REFUTED else (),
         )
+
+    def _predicted(self, architecture: A, outcome: Outcome) -> Any:
+        return self.predict(architecture) if outcome.predicted is None else outcome.predicted
 
 
 def _once(lists: Iterable[Iterable[Any]]) -> list[Any]:

@@ -122,6 +122,7 @@ CLAIMS = (
         (ZEROS,),
         _predict_zeros,
         _judge_zeros,
+        certificate=(),
         beyond=False,
     ),
     Claim(
@@ -134,6 +135,7 @@ CLAIMS = (
         (LIMITS,),
         lambda network: "not closed",
         _judge_not_closed,
+        certificate=(),
         beyond=False,
     ),
     Claim(
@@ -145,6 +147,7 @@ CLAIMS = (
         (LIMITS,),
         _predict_boundary,
         _judge_boundary,
+        certificate=(),
         beyond=False,
     ),
 )

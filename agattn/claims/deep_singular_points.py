@@ -109,6 +109,7 @@ CLAIMS = (
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
         _judge_critical,
+        certificate=(),
         beyond=False,
     ),
     Claim(
@@ -122,6 +123,7 @@ CLAIMS = (
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",
         _judge_singular,
+        certificate=(),
         beyond=False,
     ),
 )  # fmt: skip

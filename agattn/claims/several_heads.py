@@ -71,5 +71,6 @@ CLAIMS = (
         (CLOSEDNESS,),
         lambda network: "not closed",
         _judge,
+        certificate=(),
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
 from agattn.errors import InputError, check_file
 
@@ -69,16 +69,10 @@ def _one_layer(given: Architecture) -> Architecture:
     return given
 
 
-def _attention(given: Architecture) -> Architecture:
-    if given.as_network() is None:
-        raise InputError(f"{_command()} is about layers and networks of attention; {given} is none")
-    return given
-
-
 def _polynomial(given: Architecture) -> Architecture:
     if given.degree is None:
         raise InputError(f"{_command()} is about polynomial models; {given} is normalized")
-    return given.as_network() or given
+    return given
 
 
 def _command() -> str:
@@ -120,8 +114,6 @@ network_or_checkpoint = partial(layer_or_network, described=_LIGHTNING | _HEADS,
 
 #: Adds ``-d -o -a -t`` and ``--model`` alone.
 single_layer = partial(layer_or_network, described=_LAYER | _MODEL, of_model=_one_layer)
-#: Adds all, for what is known of layers and networks of attention alone.
-attention_alone = partial(layer_or_network, of_model=_attention)
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
@@ -149,14 +141,10 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
 
 
 def _model(name: str) -> Architecture:
-    """What a file describes; where it is one lightning head, the layer."""
+    """What a file describes; where that is attention alone, the layer or the network."""
     from agattn.architectures.model_file import read_model
 
-    made = read_model(name)
-    network = made.as_network() if isinstance(made, Network) else None
-    if network is None:
-        return made
-    return as_layer(network) or network
+    return as_attention(read_model(name))
 
 
 def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:

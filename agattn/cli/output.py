@@ -28,10 +28,10 @@ DRAWINGS = (".png", ".svg", ".pdf")
 FIGURES = (*DRAWINGS, ".html")
 
 
-def print_json(document: Mapping[str, object], indent: int | None = 2) -> None:
+def print_json(document: Mapping[str, object]) -> None:
     """Print one JSON document on stdout; where that is not UTF-8, in ASCII, as JSON is one or the other."""
     is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    click.echo(json.dumps(document, indent=indent, ensure_ascii=not is_utf8))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=not is_utf8))
 
 
 def as_text(document: Mapping[str, object]) -> str:

@@ -110,7 +110,8 @@ class Table:
         space, line = ((0, 1, 0, 0), box.SIMPLE_HEAD) if rule else ((0, 1), None)
         table = RichTable(box=line, padding=space, pad_edge=rule, show_edge=False)
         needed = 0
-        for heading, cells in zip(self.headings, zip(*self.rows, strict=True), strict=True):
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.headings)
+        for heading, cells in zip(self.headings, columns, strict=True):
             right, wide = any(isinstance(cell, int) for cell in cells), isinstance(heading, Wide)
             table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=not wide)
             shown = [str(heading), *map(_cell_rich, cells)]

@@ -171,7 +171,7 @@ def _dimension(found: Dimension) -> list[Table]:
         bounds.append(("general formula", found.predicted, "", "the count of parameters less symmetries"))
         bounds.append((f"HMK, {paper.equation}", paper.value, "", hypotheses))
     headings = ("what", "value", "evidence", Wide("why"))
-    shown = [Table(f"Dimension of {found.architecture}", headings, tuple(bounds))]
+    shown = [Table(f"Dimension of {found.computed_of}", headings, tuple(bounds))]
     if found.ranks:
         points = tuple((r.rank, r.prime, r.rows, r.columns) for r in found.ranks)
         shown.append(

@@ -8,7 +8,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import Architecture, as_layer
 from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
@@ -40,6 +40,8 @@ def eliminate(
         InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
+    layer, given = as_layer(architecture), architecture
+    architecture = layer or architecture
     problems = (
         build("implicit-ideal", architecture, characteristic, force=force),
         build("hilbert-function", architecture, characteristic, force=force, max_degree=max_degree),
@@ -52,10 +54,10 @@ def eliminate(
     runs = [run(problem, installation, limits) for problem in problems]
     ideal, values = (done.answer for done in runs)
     make: Callable[..., Ideal | ModelIdeal] = Ideal.eliminated
-    about: Any = architecture
-    if not isinstance(architecture, SingleLayer):
+    about: Any = layer
+    if layer is None:
         make, about = ModelIdeal.eliminated, coefficient_map(architecture, inf)
-    return make(
+    found = make(
         about,
         ideal.integers["dimension"],
         ideal.integers["degree"],
@@ -65,6 +67,7 @@ def eliminate(
         method=installation.engine.name,
         evidence=weakest(done.evidence for done in runs),
     )
+    return replace(found, given=given) if isinstance(found, Ideal) and given is not layer else found
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer
 from agattn.architectures.model_file import from_table
-from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
+from agattn.claims import CLAIMS, LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
 from agattn.engines.engine import engine_name
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
 from agattn.errors import InputError, TooLargeError, nearest
@@ -46,7 +46,7 @@ _SHOWN = 80
 
 _KINDS: dict[str, type[Any]] = {"layers": SingleLayer, "networks": DeepNetwork, "models": Network}
 _SHOWN_KINDS = {"layers": "[layers]", "networks": "[[networks]]", "models": "[[models]]"}
-_CLAIMED = ("layers", "networks")
+_CLAIMED = {"layers": LAYER_CLAIMS, "networks": NETWORK_CLAIMS, "models": MODEL_CLAIMS}
 _SETTINGS = tuple(dict.fromkeys(chain(*ASKS.values())))
 _OWN = ("ask", "max_degree")  # what a block may have for itself
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
@@ -243,10 +243,10 @@ def _blocks(table: Table, kind: str) -> list[tuple[str, Table]]:
 
 def _claims(wanted: list[str], kind: str, needed: bool) -> tuple[str, ...]:
     """Those of the claims wanted that are about architectures of a kind; none for all."""
-    of_kind, others = (LAYER_CLAIMS, NETWORK_CLAIMS) if kind == "layers" else (NETWORK_CLAIMS, LAYER_CLAIMS)
+    of_kind = _CLAIMED[kind]
     for claim in wanted:
-        if claim not in of_kind and claim not in others:
-            hint = nearest(claim, [*LAYER_CLAIMS, *NETWORK_CLAIMS], f"; there are {', '.join(of_kind)}")
+        if claim not in CLAIMS:
+            hint = nearest(claim, CLAIMS, f"; there are {', '.join(of_kind)}")
             raise InputError(f"there is no claim {claim[:_SHOWN]!r}{hint}")
     mine = tuple(dict.fromkeys(claim for claim in wanted if claim in of_kind))
     if needed and wanted and not mine:

@@ -45,7 +45,7 @@ ASKS = {
 }
 #: What each is asked about.
 ABOUT: dict[str, tuple[type[Any], ...]] = {
-    "verify": (SingleLayer, DeepNetwork),
+    "verify": (SingleLayer, DeepNetwork, Network),
     "dimension": (DeepNetwork, Network),
     "symmetries": (SingleLayer, DeepNetwork, Network),
     "ideal": (SingleLayer, DeepNetwork, Network),
@@ -118,7 +118,7 @@ class Job:
             algebra = linear_symmetries(layer, self.seed, force=force)
             return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
         if self.ask == "ideal":
-            return _equations(self, force) | {"architecture": layer.as_json()}, 0, False
+            return _equations(self, force), 0, False
         from agattn.verification.strata_table import strata_table
 
         table = strata_table(layer).as_json()
@@ -260,9 +260,8 @@ def _equations(job: Job, force: bool) -> dict[str, Any]:
     from agattn.geometry.ideal.model_ideal import compute_model_ideal
     from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
 
-    layer = as_layer(job.architecture)
-    if layer is not None:
-        return compute_ideal(layer, job.max_degree, seed=job.seed, force=force).as_json()
+    if as_layer(job.architecture) is not None:
+        return compute_ideal(job.architecture, job.max_degree, seed=job.seed, force=force).as_json()
     source = coefficient_map(job.architecture, inf if force else MOST_TERMS)
     size = dimension(job.architecture, job.seed, force=force)
     proved = size.lower_bound if size.evidence is Evidence.PROVED else None

@@ -16,7 +16,7 @@ def check_size(architecture: Architecture) -> None:
 
     Raises:
         TooLargeError: if it has more than 1000 coordinates, or where it has none more than 20,000 parameters
-            or 100 tokens.
+            or 100 tokens, or arrays that would fill the memory.
     """
     if (coordinates := architecture.ambient_dimension) is not None:
         sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
@@ -32,3 +32,8 @@ def check_size(architecture: Architecture) -> None:
             raise TooLargeError(
                 f"{architecture} has {size} {what}; the limit is {limit}. Use --force to start all the same"
             )
+    if architecture.kind == "model":
+        from agattn.architectures.composition import Network, check_arrays
+
+        if isinstance(architecture, Network):
+            check_arrays(architecture)

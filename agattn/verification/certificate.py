@@ -29,7 +29,7 @@ from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import Matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import RowSpace, random_prime
-from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.checker import CLAIMS as CERTIFIABLE
 from agattn.checker import (
     DEEP,
@@ -38,6 +38,7 @@ from agattn.checker import (
     HEADS,
     LEARNING,
     LETTERS,
+    OTHERS,
     UnreadableError,
     check,
     described,
@@ -64,6 +65,8 @@ DECIDED = (Status.CONFIRMED, Status.REFUTED)
 Entry = list[int]
 #: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
 MOST_CERTIFIED = 160
+#: The claim that a limit of several heads proves.
+HEADS_CLAIM = "agattn.heads-not-closed"
 
 
 class Certificate(Shown, dict[str, Any]):
@@ -73,13 +76,28 @@ class Certificate(Shown, dict[str, Any]):
         if self["format"] == HEADS:
             return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
         if self["format"] == DEEP:
-            certified = [name.rpartition(".")[2] for name, key in DEEP_CLAIMS.items() if key in self]
-            return f"Certificate of {self['about'].split(', t = ')[0]}, t ≥ 2: {', '.join(certified)}"
+            certified = ", ".join(name.rpartition(".")[2] for name in self.certified)
+            return f"Certificate of {self['about'].split(', t = ')[0]}, t ≥ 2: {certified}"
         claims = self["claims"]
         words = [claim["verdict"] for claim in claims if "verdict" in claim]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
         about = self["about"].split(":")[0]
         return f"Certificate of {about}, t ≥ 2: {len(claims)} claims, {len(words)} certified ({counts})"
+
+    @property
+    def uncertified(self) -> dict[str, str]:
+        """The claims that were asked for and are not certified, each with the reason."""
+        records = [*self.get("claims", ()), *self.get("uncertified", ())]
+        return {record["id"]: record["reason"] for record in records if "reason" in record}
+
+    @property
+    def certified(self) -> list[str]:
+        """The claims that are certified."""
+        if self["format"] == HEADS:
+            return [HEADS_CLAIM]
+        if self["format"] == DEEP:
+            return [name for name, key in DEEP_CLAIMS.items() if key in self]
+        return [claim["id"] for claim in self["claims"] if "verdict" in claim]
 
     def save(self, path: str | Path) -> None:
         """Write the document into a file, for ``agattn check``."""
@@ -91,6 +109,61 @@ class Checked(Shown, dict[str, Any]):
 
     def __str__(self) -> str:
         return described(self)
+
+
+def certify(
+    architecture: Architecture, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
+) -> Certificate:
+    """The certificate of those of some claims that have one; it names the others.
+
+    Args:
+        architecture: a layer, a network, or a model that is one of these.
+        claims: their ids; all of them if there are none.
+        verdicts: those that were found already, with an engine perhaps: they must agree.
+
+    Raises:
+        InputError: if none of the claims has a certificate, or as :func:`make_certificate`.
+        DisagreementError: as :func:`make_certificate`.
+
+    >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
+    >>> found = certify(network, ["agattn.deep-zeros", "corollary-3.8"])
+    >>> print(found)
+    Certificate of M(3,3,2; 3,3), t ≥ 2: deep-zeros
+    >>> found.certified, [*found.uncertified]
+    (['agattn.deep-zeros'], ['corollary-3.8'])
+    """
+    known = as_attention(architecture)
+    check_certifiable(known, claims)
+    assert isinstance(known, (SingleLayer, DeepNetwork))
+    found = Certificate(make_certificate(known, claims, verdicts))
+    if not found.certified:
+        why = "; ".join(f"{name}: {reason}" for name, reason in found.uncertified.items())
+        raise InputError(f"{known.name} cannot be certified. {why}")
+    return found
+
+
+def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) -> None:
+    """Refuse claims of which none has a certificate, whatever the verdicts are: before the work.
+
+    Raises:
+        InputError: also if there is no such claim, or for one token.
+
+    >>> from agattn import Linear, Network
+    >>> check_certifiable(Network([Linear(2)], dim=2))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: no claim about a model has a certificate; leave out --certificate
+    """
+    known = as_attention(architecture)
+    chosen = claims_about(known, tuple(claims))
+    able = [claim.id for claim in claims_about(known) if claim.certificate is not None]
+    if not able:
+        raise InputError(f"no claim about a {known.kind} has a certificate; leave out --certificate")
+    if not any(claim.id in able for claim in chosen):
+        names, have = ", ".join(claim.id for claim in chosen), "has" if len(chosen) == 1 else "have"
+        raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
+    if known.t < 2:
+        raise InputError("a certificate needs t ≥ 2: nothing else is certified")
 
 
 def make_certificate(
@@ -107,6 +180,8 @@ def make_certificate(
         InputError: if there is no such claim, if t = 1, where no claim applies, or if the layer is too large.
         DisagreementError: if a verdict given is another one, or if the checker rejects the certificate.
     """
+    if isinstance(layer, DeepNetwork) and max(layer.heads_by_layer) > 1 and layer.layers == 1:
+        return make_heads_certificate(layer, [claim.id for claim in claims_about(layer, tuple(claims))])
     if isinstance(layer, DeepNetwork):
         return make_deep_certificate(layer, claims, verdicts)
     if not layer.has_orbits:
@@ -114,6 +189,9 @@ def make_certificate(
     native = verify(layer, claims, Settings(engine="native", force=True)).verdicts
     _compare(layer, native, verdicts)
     with_spaces = any("spaces" in (CLAIMS[verdict.claim].certificate or ()) for verdict in native)
+    claimed = [_claim(layer, verdict) for verdict in native]
+    unknown = [claim for claim in claimed if claim["id"] not in CERTIFIABLE.keys() | OTHERS]
+    others = [{"id": claim["id"], "reason": claim["reason"]} for claim in unknown]
     document: dict[str, Any] = {
         "format": FORMAT,
         "about": f"{layer}, computed natively by agattn {__version__}; a stands for min(a, d)",
@@ -122,7 +200,8 @@ def make_certificate(
         "a": layer.alpha,
         "dimension": layer.expected_dimension,
         "strata": [_stratum(layer, s, with_spaces) for s in strata(layer) if not s.is_zero],
-        "claims": [_claim(layer, verdict) for verdict in native],
+        "claims": [claim for claim in claimed if claim not in unknown],
+        **({"uncertified": others} if others else {}),
     }
     return _accepted(document, str(layer), empty=all("certificate" in claim for claim in document["claims"]))
 
@@ -170,16 +249,22 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
     return _accepted(document, str(layer))
 
 
-def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
+def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> dict[str, Any]:
     """A certificate that the functions of one layer of several heads are no closed set: a limit outside.
 
+    Args:
+        network: of one layer.
+        claims: ids of claims, which the certificate names if it does not prove them.
+
     Raises:
-        InputError: if they are one, if that is not known, or if the network is another or too large.
+        InputError: if they are one, if that is not known, or if the network is another or too large; or if
+            the claim is none of those asked for.
         DisagreementError: if the checker rejects the certificate.
 
     >>> check(make_heads_certificate(DeepNetwork((3, 1), (1,), t=2, heads=2)))["claims"][0]["reason"]
     'confirmed: M(3,1,1) with 2 heads is not closed: y is a limit of sums of 2 heads, and none.'
     """
+    others = _uncertified(network, claims or [HEADS_CLAIM], [HEADS_CLAIM])
     found = closedness(network)
     if found.limit is None:
         raise InputError(f"{found}; a certificate shows a limit outside M, and there is none to show")
@@ -189,8 +274,30 @@ def make_heads_certificate(network: DeepNetwork) -> dict[str, Any]:
         "about": f"a limit of {network}, computed natively by agattn {__version__}",
         **{"d": d, "d_out": d_out, "a": min(a, d), "h": h},
         **found.limit.as_json(),
+        **others,
     }
     return _accepted(document, str(network))
+
+
+def _uncertified(
+    network: DeepNetwork, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
+) -> dict[str, list[dict[str, str]]]:
+    """What a certificate about a network says of the claims that it does not prove, with the reasons.
+
+    Raises:
+        InputError: if none of the claims is one of those certified.
+    """
+    chosen = claims_about(network, tuple(claims))
+    if not any(claim.id in certified for claim in chosen):
+        names, have = ", ".join(certified), "have" if len(certified) > 1 else "has"
+        raise InputError(f"of the claims about {network.name} only {names} {have} a certificate")
+    reasons = {v.claim: _undecided(v) for v in verdicts}
+    records = [
+        {"id": claim.id, "reason": reasons.get(claim.id, NO_PROOF)}
+        for claim in chosen
+        if claim.id not in certified
+    ]
+    return {"uncertified": records} if records else {}
 
 
 def make_deep_certificate(
@@ -211,9 +318,8 @@ def make_deep_certificate(
     >>> check(document)["claims"][-1]["reason"].partition(":")[2].partition(":")[0]
     ' the limits outside M have dimension 17 = dim M − 1'
     """
+    _uncertified(network, claims, [*DEEP_CLAIMS])
     asked = [claim.id for claim in claims_about(network, tuple(claims)) if claim.id in DEEP_CLAIMS]
-    if not asked:
-        raise InputError(f"of claims about networks only {', '.join(DEEP_CLAIMS)} have certificates")
     native = verify(network, asked, Settings("native", force=True)).verdicts
     _compare(network, native, verdicts)
     decided = [v.claim for v in native if v.status is Status.CONFIRMED]
@@ -238,7 +344,7 @@ def make_deep_certificate(
     for name in ("critical", "singular"):
         if f"agattn.deep-{name}" in decided:
             document[name] = _points(two, name == "singular", generator)
-    return _accepted(document, str(network))
+    return _accepted(document | _uncertified(network, claims, decided, native), str(network))
 
 
 def _points(network: DeepNetwork, singular: bool, generator: np.random.Generator) -> dict[str, Any]:
@@ -352,20 +458,27 @@ def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Ve
             )
 
 
+NO_PROOF = "the checker knows no proof of it by finitely many integers"
+
+
+def _undecided(verdict: Verdict) -> str:
+    return f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
+
+
 def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
     """The verdict, with the strata where the claim fails; or the reason why it is not certified."""
     holds = CLAIMS[verdict.claim].certificate
     reason = ""
     if verdict.status not in DECIDED or verdict.evidence is not Evidence.PROVED:
-        reason = f"it is {verdict.status}: {' '.join(verdict.witness.split())}"[:LETTERS]
+        reason = _undecided(verdict)
     elif holds is None:
-        reason = "the checker knows no proof of it by finitely many integers"
+        reason = NO_PROOF
+    elif verdict.status is Status.REFUTED and not verdict.fails_at:
+        reason = "it is refuted in a way that no certificate is known for"
     elif not CERTIFIABLE[verdict.claim].applies(CheckedLayer(layer.d, layer.d_out, layer.alpha)):
         reason = "a certificate has a = min(a, d), for which the hypotheses of this claim fail"
     if reason or holds is None:
         return {"id": verdict.claim, "certificate": None, "reason": reason}
-    if verdict.status is Status.REFUTED and not verdict.fails_at:
-        raise DisagreementError(f"{verdict.claim} is refuted in a way that no certificate is known for")
     fails_at = [[s.r_v, s.r_a, s.r] for s in sorted(verdict.fails_at)]
     record = {"id": verdict.claim, "verdict": verdict.status.value, "fails_at": fails_at}
     return record | ({"degree": verdict.computed} if "degree" in holds else {})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
+from agattn.claims import titled
 from agattn.cli.main import COMMANDS, MODULES
 from agattn.records import RECORDS, schema
 
@@ -123,7 +123,7 @@ def claim_page() -> str:
     True
     """
     lines = []
-    for title, claims in (("One layer", LAYER_CLAIMS), ("Networks", NETWORK_CLAIMS)):
+    for title, claims in titled():
         lines += [f"## {title}", "", "| id | statement | assumes | source |", "| --- | --- | --- | --- |"]
         for claim in claims.values():
             assumes = ", ".join(hypothesis.text for hypothesis in claim.hypotheses)

@@ -171,7 +171,7 @@ def test_determinants():
 
 
 def test_by_the_library_and_the_command_line(tmp_path):
-    document = ag.certificate(layer(2, 2, 1, 2))
+    document = ag.certificate(layer(2, 2, 1, 2), NAME)
     assert str(document) == "Certificate: a limit of M(2,2; 1), heads 2, t = 2 that is no function of it"
     file = tmp_path / "heads.json"
     words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--certificate", str(file)]

@@ -168,12 +168,13 @@ def test_why_a_claim_is_inapplicable_is_said():
 
 
 def test_all_claims_are_listed():
-    from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
+    from agattn.claims import LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
 
     lines = call("verify", "--list").out.splitlines()
     assert [line.strip() for line in lines if line[:3].isspace() is False and line[:2] == "  "] == [
         *LAYER_CLAIMS,
         *NETWORK_CLAIMS,
+        *MODEL_CLAIMS,
     ]
 
 

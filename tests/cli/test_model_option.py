@@ -110,8 +110,8 @@ def test_a_study_of_models(models):
     assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
     assert call("report", "--study", "results.jsonl", "--out", "report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
-    (models / "grid.toml").write_text(f"[[models]]\n{text}")
-    assert 'ask = "verify" is for [layers] and [[networks]]' in call("study", "grid.toml").err
+    (models / "grid.toml").write_text(f'ask = "strata"\n[[models]]\n{text}')
+    assert 'ask = "strata" is for [layers]' in call("study", "grid.toml").err
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text.replace("degree", "degre")}')
     assert "models: layer 1 (perceptron) has an unknown key 'degre'" in call("study", "grid.toml").err
 
@@ -126,7 +126,7 @@ def test_a_study_of_models(models):
         ("ideal --model sums.toml --complete", "--complete is for one lightning head, and 3×1"),
         ("ideal --model sums.toml --engine M2 --seed 1", "--seed is for native computation; macaulay2 finds"),
         ("strata --model deep.toml", "about one layer of one lightning head; M(3,3,3; 2,2), t = 3 is none"),
-        ("verify --model sums.toml", "agattn verify is about layers and networks of attention; 3×1"),
+        ("verify --model sums.toml --claim 3.4", "theorem-3.4.closed is about a layer; give -d and -o"),
         ("report --model sums.toml --out r --engine native", "--engine is for layers and networks"),
         ("report --model softmax.toml --out r", "reports of models are those of polynomial ones"),
         ("singularities --model softmax.toml", "kinds of points are those of polynomial models"),

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import call, validate
+from command_line import call, document, validate
 
 from agattn.errors import InputError
 from agattn.heads.checkpoints import Checkpoint
@@ -131,8 +131,7 @@ def test_two_models_in_one_file(tmp_path):
         Checkpoint(file)
     twice = list(Checkpoint(file, parts=["vision."]))
     assert len(twice) == LAYERS * HEADS and (2 * K[0, 0] == twice[0].K).all()
-    rows = call("classify", tmp_path, "--match", "model.", "--json").out.splitlines()
-    assert len(rows) == LAYERS * HEADS
+    assert len(document("classify", tmp_path, "--match", "model.")["heads"]) == LAYERS * HEADS
     with pytest.raises(InputError, match="no attention weights with audio in their names"):
         Checkpoint(file, parts=["audio"])
 
@@ -205,9 +204,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     others = [h for h in found["heads"] if h is not special]
     assert not any(h["singular"] or h["boundary"] for h in others)
     assert all((h["r_v"], h["r_a"], h["r"]) == (3, 3, 6) and 0 < h["distance"] < 1 for h in others)
-    lines = [json.loads(line) for line in call("classify", path, "--json").out.splitlines()]
-    assert lines == found["heads"]
-    validate("classify", lines[0])
+    assert document("classify", path) == found
     shown = call("classify", path).out
     told = "1 of them singular points; the nearest to the singular locus is layer 1, head 0"
     assert f"\n{LAYERS * HEADS} heads, {told}" in shown
@@ -215,7 +212,9 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     (row,) = [line.split() for line in shown.splitlines() if line.split()[:3] == ["1", "0", "(1,1,1)"]]
     assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(3,3,6)") == LAYERS * HEADS - 1
     assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
-    assert [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()] == lines
+    lines = [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()]
+    assert lines == found["heads"]
+    validate("classify", lines[0])
     drawn = (tmp_path / "p.svg").read_text()
     assert "stable rank" in drawn and "layer, from 0" in drawn
     assert call("classify", path, "-O", tmp_path / "h.csv").status == 0

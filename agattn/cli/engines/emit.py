@@ -43,7 +43,12 @@ def command(
     from agattn.engines.emit import emit
 
     script = emit(problem, engine, machine=machine)
-    document = {"task": problem.task, "engine": engine.name, "script": script}
+    document = {
+        "task": problem.task,
+        "engine": engine.name,
+        "architecture": problem.architecture.as_json(),
+        "script": script,
+    }
     if output is not None:
         is_json = output.suffix.lower() == ".json"
         write_file(output, as_text(document) if is_json else script)

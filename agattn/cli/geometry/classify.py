@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @options.file_option("--plot", "Draw stable ranks by layer (.png, .svg, .pdf, .html).")
 @options.tolerance_option(1e-6)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines on stdout: one for each head.")
+@options.json_flag
 def command(
     files: tuple[Path, ...], counts: dict[str, Any], destination: Path | None, plot: Path | None,
     tolerance: float, as_json: bool,
@@ -53,12 +53,9 @@ def command(
     with progress("classify") as show:
         table = classify_checkpoint(checkpoint, tolerance, show)
     rows = table.as_json()
+    document = _document(rows, checkpoint.layout, tolerance)
     if destination is not None:
-        endings = {".csv": _csv(rows), ".json": as_text({
-            "layout": checkpoint.layout, "tolerance": tolerance,
-            "evidence": "proved" if all(row["evidence"] == "proved" for row in rows) else "numerical",
-            "heads": rows,
-        })}  # fmt: skip
+        endings = {".csv": _csv(rows), ".json": as_text(document)}
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
@@ -69,10 +66,16 @@ def command(
         save(page_of_stable_ranks(rows) if plot.suffix == ".html" else draw_stable_ranks(rows), plot)
         click.echo(f"wrote {plot}", err=True)
     if as_json:
-        for row in rows:
-            print_json(row, indent=None)
+        print_json(document)
     elif destination is None and plot is None:
         _print_table(table, checkpoint.layout, tolerance)
+
+
+def _document(rows: Sequence[Mapping[str, Any]], layout: str, tolerance: float) -> dict[str, object]:
+    """All heads as one JSON document; as weakly known as the weakest of them."""
+    proved = all(row["evidence"] == "proved" for row in rows)
+    evidence = "proved" if proved else "numerical"
+    return {"layout": layout, "tolerance": tolerance, "evidence": evidence, "heads": rows}
 
 
 def _print_table(table: HeadTable, layout: str, tolerance: float) -> None:

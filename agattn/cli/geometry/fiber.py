@@ -121,7 +121,7 @@ def command(
 
 
 def _of_network(
-    network: Architecture, files: tuple[Path, ...], other: Path | None, seed: int, as_json: bool
+    architecture: Architecture, files: tuple[Path, ...], other: Path | None, seed: int, as_json: bool
 ) -> None:
     """What is known of the fiber through the weights of a network or a model in files."""
     one_blas_thread()
@@ -129,12 +129,14 @@ def _of_network(
     from agattn.heads.weight_files import WeightFile
 
     with progress("fiber"):
-        found = network_fiber(network, WeightFile(files), seed)
+        found = network_fiber(architecture, WeightFile(files), seed)
     compared = None if other is None else found.compare(WeightFile([other]), seed)
     if as_json:
         print_json(found.as_json() | {"equivalent": compared and compared.as_json()})
         return
-    click.echo(f"{network}, {found.parameters} weights: {found.case} ({found.case_evidence})")
+    click.echo(
+        f"{found.weights.architecture}, {found.parameters} weights: {found.case} ({found.case_evidence})"
+    )
     for c in found.components:
         here = "" if c.through else ", not through the weights"
         known = "" if c.dimension_evidence.value == "proved" else f" ({c.dimension_evidence})"

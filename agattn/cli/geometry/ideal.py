@@ -70,7 +70,6 @@ def command(
     """
     options.one_blas_thread()
     layer, chosen = as_layer(architecture), engine_name or method
-    architecture = layer or architecture
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         options.leave_out(reason, "workers", "complete", "invariants")
@@ -91,7 +90,7 @@ def command(
     from agattn import library
 
     found, compared, text = None, None, ""
-    with progress(f"{architecture}: equations to degree {max_degree}") as step:
+    with progress(f"{layer or architecture}: equations to degree {max_degree}") as step:
         ideal: Any = library.ideal(
             architecture, max_degree, workers=workers, seed=seed, force=force, step=step
         )
@@ -131,8 +130,8 @@ def command(
 def _show(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(document)
-    elif isinstance(architecture, SingleLayer):
-        _show_layer(architecture, document)
+    elif (layer := as_layer(architecture)) is not None:
+        _show_layer(layer, document)
     else:
         _show_model(architecture, document)
 

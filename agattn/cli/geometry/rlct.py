@@ -74,7 +74,7 @@ def command(
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve", "certificate")
         leave_out("is for heads, one by one", "tolerance", "kv_heads")
-        document = _of_network(architecture.as_network() or architecture, files, say)
+        document = _of_network(architecture, files, say)
     elif architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
         if certificate is not None:
@@ -105,11 +105,12 @@ def command(
         print_json(document)
 
 
-def _of_network(network: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
-    """The bracket at the weights of a network in files."""
+def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
+    """The bracket at the weights of a network or a model in files."""
     from agattn.geometry.singularities.brackets import bracket
     from agattn.heads.weight_files import WeightFile
 
+    network = given.as_network() or given
     if not files:
         *names, last = network.shapes
         raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
@@ -119,7 +120,7 @@ def _of_network(network: Architecture, files: tuple[Path, ...], say: bool) -> di
         click.echo(f"{network}, {network.parameters} parameters\n{found}")
         for reason in found.reasons:
             click.echo(f"  {reason}")
-    return {"architecture": network.as_json(), "bracket": found.as_json()}
+    return {"architecture": given.as_json(), "bracket": found.as_json()}
 
 
 def _print_table(found: LearningCoefficients) -> None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from agattn.claims import LAYER_CLAIMS, NETWORK_CLAIMS
+        from agattn.claims import titled
 
-        for title, claims in (("One layer", LAYER_CLAIMS), ("Networks", NETWORK_CLAIMS)):
+        for title, claims in titled():
             click.echo(f"{title}:")
             for claim in claims.values():
                 assumes = f" (assumes {', '.join(h.text for h in claim.hypotheses)})" * bool(claim.hypotheses)
@@ -28,9 +28,9 @@ def _list_claims(context: click.Context, _: click.Parameter, wanted: bool) -> No
 
 @click.command(
     epilog="Examples: agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
-    "agattn verify -d 3 -o 2 -a 2 --claim 3.4"
+    "agattn verify -d 3 -o 2 -a 2 --claim 3.4; agattn verify --model model.toml"
 )
-@options.attention_alone
+@options.layer_or_network
 @click.option(
     "--claim", "claims", multiple=True, metavar="ID",
     help="Only this claim, or all that it begins, such as theorem-3.4; may be repeated.",
@@ -52,21 +52,16 @@ def command(
     memory: int, eliminate: bool, force: bool, seed: int, report: Path | None, certificate: Path | None,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Check the paper's claims, and this project's, for one layer or one network."""
+    """Check the paper's claims, and this project's, for one layer, one network or one model."""
     options.one_blas_thread()
     from agattn import library
-    from agattn.errors import InputError
 
     characteristic = None if field_name is None else options.characteristic(field_name)
-    document: dict[str, Any] = {}
     if certificate is not None:
-        check_destination(certificate)
-        if max(getattr(architecture, "heads_by_layer", (1,))) > 1:
-            from agattn.verification.certificate import make_heads_certificate
+        from agattn.verification.certificate import check_certifiable
 
-            document = make_heads_certificate(architecture)
-        elif architecture.t < 2:
-            raise InputError("--certificate needs t ≥ 2: nothing else is certified")
+        check_destination(certificate)
+        check_certifiable(architecture, claims)
     if report is not None:
         check_destination(report, folder=True)
     with progress(str(architecture)) as update:
@@ -79,11 +74,7 @@ def command(
         write_json(report / "report.json", result.as_json())
         write_file(report / "report.md", _text(result), tell=False)
     if certificate is not None:
-        from agattn.verification.certificate import dump, make_certificate
-
-        ids = [verdict.claim for verdict in result.verdicts]
-        document = document or make_certificate(architecture, ids, result.verdicts)
-        write_file(certificate, dump(document) + "\n")
+        _certify(result, certificate)
     if as_json:
         print_json(result.as_json())
     else:
@@ -91,6 +82,17 @@ def command(
 
         show(result, output.console())
     return result.exit_status
+
+
+def _certify(report: Report, file: Path) -> None:
+    """Write the certificate of those of the claims that have one, and say which these are."""
+    from agattn.verification.certificate import certify, dump
+
+    found = certify(report.layer, [*report], report.verdicts)
+    write_file(file, dump(found) + "\n")
+    click.echo(f"certified: {', '.join(found.certified)}", err=True)
+    if found.uncertified:
+        click.echo(f"not certified: {', '.join(found.uncertified)}", err=True)
 
 
 def _text(report: Report) -> str:

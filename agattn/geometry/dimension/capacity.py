@@ -126,6 +126,8 @@ def _orbit(network: Network, wire: Wire, seed: int) -> int:
     for layer in network.layers[: number - 1]:
         shape = Network((layer,), *shape).output_shape
     alone = Network((network.layers[number - 1],), *shape)
+    if alone.degree is None:
+        return 0  # a softmax has no values modulo p
     weights = draw_parameters(alone, lambda shape: random_residues(generator, shape, p))
     X = random_residues(generator, (first.size, *shape), p)
     values = alone.evaluate(ModularArithmetic(p), weights, X)

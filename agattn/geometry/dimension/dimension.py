@@ -83,7 +83,7 @@ class Dimension(Shown):
     """What is known about the dimension of a neuromanifold.
 
     Attributes:
-        architecture: of a single layer, the network it is.
+        architecture: as it was given.
         dimension: the dimension, or where it is not proved the rank observed.
         evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
         lower_bound_reason: ``rank`` of a Jacobian, or ``theorem``.
@@ -125,12 +125,17 @@ class Dimension(Shown):
             return f"{self.theorem}, as its hypotheses hold: {', '.join(self.checked)}"
         return f"rank of a Jacobian of shape {self.jacobian_shape}"
 
+    @property
+    def computed_of(self) -> Architecture:
+        """What the Jacobian is of: the architecture, or of a single layer the network that the layer is."""
+        return self.architecture.as_network() or self.architecture
+
     def __str__(self) -> str:
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
         expected = "" if self.predicted is None else f", expected {self.predicted}"
-        return f"{self.architecture}: dimension {self.dimension} ({known}){expected}"
+        return f"{self.computed_of}: dimension {self.dimension} ({known}){expected}"
 
     def as_json(self) -> dict[str, object]:
         """The dimension and how it is known, JSON-ready."""
@@ -164,12 +169,12 @@ def dimension(
         DisagreementError: if a bound contradicts another, or a theorem.
     """
     start = time.perf_counter()
-    network = architecture.as_network()
+    network, given = architecture.as_network(), architecture
     architecture = network or architecture
     theorem = by_theorem(network) if network else None
     if network and theorem and not force and _takes_long(network, theorem):
         found = _known(network, theorem)
-        return replace(found, seconds=time.perf_counter() - start)
+        return replace(found, architecture=given, seconds=time.perf_counter() - start)
     if not force:
         _check_size(architecture)
     counted = _counted(architecture, seed)
@@ -185,7 +190,7 @@ def dimension(
             f" {found.lower_bound} and {found.upper_bound} by its bounds; one of the two is wrong, please"
             " report it"
         )
-    return replace(found, seconds=time.perf_counter() - start)
+    return replace(found, architecture=given, seconds=time.perf_counter() - start)
 
 
 def _takes_long(network: DeepNetwork, theorem: Theorem) -> bool:

@@ -63,7 +63,7 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
     if isinstance(ideal, Ideal):
         list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
         ring = coordinate_ring(ideal.layer)
-        known: dict[str, object] = {"architecture": ideal.layer.as_json()}
+        known: dict[str, object] = {"architecture": ideal.architecture.as_json()}
     else:
         ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
         known = {"architecture": ideal.source.architecture.as_json(), "meaning": [*ideal.legend.values()]}

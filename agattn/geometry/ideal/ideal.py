@@ -31,7 +31,7 @@ from agattn.algebra.characters import Partition, module_dimension, module_name, 
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import SingleLayer, positive_integer
+from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
 from agattn.geometry.ideal.equations import Equation, EquationModule, Point
@@ -224,6 +224,7 @@ class Ideal(IdealByDegree):
         whole: minimal generators of the whole ideal; ``None`` if only those up to a degree are known.
         tangent_dimension: of the tangent spaces at the points where they were asked for.
         characteristic: of the field: 0 for ℚ, or a prime.
+        given: the network of one layer that was asked about, if the layer was written as a network.
     """
 
     layer: SingleLayer
@@ -234,6 +235,7 @@ class Ideal(IdealByDegree):
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0
+    given: Architecture | None = None
 
     @classmethod
     def eliminated(
@@ -273,6 +275,11 @@ class Ideal(IdealByDegree):
         return self.layer.name
 
     @property
+    def architecture(self) -> Architecture:
+        """What was asked about, as it was given."""
+        return self.given or self.layer
+
+    @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The indices of the coordinates of the ambient space, counted from 1."""
         return coordinates(self.layer)
@@ -309,9 +316,7 @@ class Ideal(IdealByDegree):
         from agattn import records
 
         generators, ambient = None if self.whole is not None else list(self), self.layer.ambient_dimension
-        return records.document(
-            records.Ideal, self, architecture=self.layer, ambient=ambient, generators=generators
-        )
+        return records.document(records.Ideal, self, ambient=ambient, generators=generators)
 
 
 def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:
@@ -325,21 +330,24 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
 
 
 def compute_ideal(
-    layer: SingleLayer, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False
+    architecture: Architecture, max_degree: int, *, workers: int = 1, seed: int = 0, force: bool = False
 ) -> Ideal:
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     Args:
-        layer: for t ≥ 2 of any size.
+        architecture: a layer, or a network that is one; for t ≥ 2 of any size.
         max_degree: the last degree.
         workers: the number of processes that share the modules (t ≥ 2).
         seed: for t = 1, the seed of the random points.
         force: compute however long it takes.
 
     Raises:
-        InputError: if ``max_degree`` or ``workers`` is not a positive whole number.
+        InputError: if ``max_degree`` or ``workers`` is not a positive whole number, or the architecture is no
+            layer.
         TooLargeError: before starting, if the last degree is beyond the stated limits.
     """
+    if (layer := as_layer(architecture)) is None:
+        raise InputError(f"{architecture} is no layer of one lightning head")
     max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
     if not force:
         _check_size(layer, max_degree)
@@ -352,7 +360,8 @@ def compute_ideal(
         processes = ProcessPoolExecutor(workers)
     with processes as pool:
         pieces = tuple(_piece(layer, n, graded, pool) for n in range(1, max_degree + 1))
-    return Ideal(layer, layer.expected_dimension, degree, pieces)
+    given = None if architecture is layer else architecture
+    return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
 def _check_size(layer: SingleLayer, max_degree: int) -> None:

@@ -52,7 +52,7 @@ from agattn.algebra.echelon import (
     rational_rank,
 )
 from agattn.algebra.scalars import flint_matrix, scalars
-from agattn.architectures import Architecture, DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork, as_attention
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence, Shown
@@ -186,6 +186,7 @@ class NetworkFiber(Shown):
         error: for modular evidence, a bound on the probability that it does not.
         symmetries: the dimension of that orbit by the names of the symmetries, each beyond those before it.
         case_evidence: of the case, which may be that the function is 0.
+        given: the architecture that was asked about, if the weights are those of a network that it is.
     """
 
     case: Literal["symmetries", "rank-one head", "zero", "one token"]
@@ -197,6 +198,12 @@ class NetworkFiber(Shown):
     error: float = 0.0
     symmetries: tuple[tuple[str, int], ...] = ()
     case_evidence: Evidence = Evidence.PROVED
+    given: Architecture | None = None
+
+    @property
+    def architecture(self) -> Architecture:
+        """What was asked about; of a model that is attention alone, the layer or the network."""
+        return as_attention(self.given or self.weights.architecture)
 
     @property
     def weights(self) -> Weights:
@@ -244,7 +251,7 @@ class NetworkFiber(Shown):
         symmetries = [{"name": name, "dimension": size} for name, size in self.symmetries]
         return records.document(
             records.NetworkFiber, self, "equivalent",
-            architecture=self.weights.architecture, symmetries=symmetries, error_probability=self.error,
+            symmetries=symmetries, error_probability=self.error,
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -388,6 +395,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     >>> network_fiber(sums, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
     symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
+    asked, architecture = architecture, architecture.as_network() or architecture
     if architecture.degree is None:
         raise InputError(f"{architecture} is normalized; fibers are those of polynomials in the weights")
     if (n := architecture.parameters) > MOST_PARAMETERS:
@@ -430,8 +438,8 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
     case: Any = "zero" if zero else "symmetries"
     if layers is not None and not zero and layers.parallel is not None:
         case = "one token" if architecture.t == 1 else "rank-one head"
-    names = at.orbit_by_name(seed)
-    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, names, zero_evidence)
+    by_name = at.orbit_by_name(seed)
+    return NetworkFiber(case, tuple(others), n, orbit, rank, evidence, error, by_name, zero_evidence, asked)
 
 
 _SAID = {

@@ -35,7 +35,7 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
-from agattn.architectures import Architecture, DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.network import check_tokens
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
@@ -152,7 +152,7 @@ class Singularities(Shown):
     """The kinds of points of a network or a model.
 
     Attributes:
-        network: whose points they are.
+        network: whose points they are, as it was given.
         dimension: of its neuromanifold.
         kinds: what is known at each.
         closed: whether the neuromanifold is closed; ``None`` where no theorem says.
@@ -191,7 +191,7 @@ class Singularities(Shown):
         names = {"smooth branch": "smooth on their branch"}
         parts = [f"{counts[word]} {names.get(word, word)}" for word in get_args(Conclusion) if counts[word]]
         size = f"dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points"
-        return f"{self.network}: {size}: {', '.join(parts)}"
+        return f"{self.dimension.computed_of}: {size}: {', '.join(parts)}"
 
     def as_json(self) -> dict[str, object]:
         """Everything with the keys of the command line's contract."""
@@ -206,7 +206,7 @@ class Singularities(Shown):
 
 
 def singularities(
-    network: DeepNetwork,
+    architecture: SingleLayer | DeepNetwork,
     pairs: bool = False,
     seed: int = 0,
     force: bool = False,
@@ -215,7 +215,7 @@ def singularities(
     """The kinds of points of a network, and what is known at each.
 
     Args:
-        network: a lightning network.
+        architecture: a lightning network; a layer is taken as the network of one layer.
         pairs: take all pairs of what may be special about one matrix, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: start although the network is large.
@@ -225,6 +225,7 @@ def singularities(
         InputError: if it is a normalized network, or one whose V have a bounded rank.
         TooLargeError: if it has more parameters, layers, kinds or tokens than the limits.
     """
+    network = architecture.as_network()
     most_of = ((network.layers, "layers", MOST_LAYERS), (network.parameters, "parameters", MOST_PARAMETERS))
     for number, what, most in () if force else most_of:
         if number > most:
@@ -253,7 +254,7 @@ def singularities(
     closed, closedness, outside = _closure(network, seed)
     if is_affine:
         closedness = f"{AFFINE} {closedness}"
-    return Singularities(network, known, tuple(points), closed, closedness, outside)
+    return Singularities(architecture, known, tuple(points), closed, closedness, outside)
 
 
 def coordinates(architecture: Architecture) -> CoefficientMap | None:

@@ -1,0 +1,200 @@
+"""What is claimed about networks of any layers, polynomial maps, and architectures that a user wrote."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from command_line import call, document
+
+import agattn as ag
+from agattn.claims import CLAIMS, KINDS, MODEL_CLAIMS, claims_about, models
+from agattn.claims.claim import Finding, Findings
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Status
+from agattn.geometry.dimension.formulas import Bound
+
+DIMENSION, SYMMETRIES = "agattn.model-dimension", "agattn.model-symmetries"
+#: Clebsch: sums of five fourth powers in three variables fill 14 dimensions of 15, and not 20 − 5 = 15.
+CLEBSCH = ag.Network([ag.Perceptron([5, 1], degree=4)], dim=3)
+#: Quadrics of rank at most 2 in three variables: 5 dimensions; scaling two neurons leaves 8 − 2 = 6.
+QUADRICS = ag.Network([ag.Perceptron([2, 1], degree=2)], dim=3)
+TENSORS = ag.PolynomialMap(lambda a, b: [[a[i] * b[j] for j in range(2)] for i in range(3)], {"a": 3, "b": 2})
+CUBIC = ag.PolynomialMap(
+    lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2}, name="cubic"
+)
+SOFTMAX = ag.Network([ag.Attention(2, rank=1, normalization="softmax"), ag.Linear(1)], dim=2, tokens=2)
+
+
+@pytest.mark.parametrize(
+    ("model", "dimension", "bound", "attained"),
+    [
+        (CLEBSCH, 14, 15, False),
+        (QUADRICS, 5, 6, False),
+        (TENSORS, 4, 4, True),  # a symmetry that the map does not name is found
+        (CUBIC, 2, 2, True),
+        (ag.Network([ag.Linear(2), ag.Linear(3)], dim=3), 8, 8, True),  # matrices of rank at most 2
+    ],
+)
+def test_the_dimension_and_the_bound_by_symmetries(model, dimension, bound, attained):
+    report = ag.verify(model, engine="native")
+    assert [*report] == [DIMENSION, SYMMETRIES] and report.exit_status == 0
+    first, second = report[DIMENSION], report[SYMMETRIES]
+    assert (first.status, first.known, first.predicted, first.computed) == (
+        Status.CONFIRMED, "proved", dimension, dimension,
+    )  # fmt: skip
+    assert (second.status, second.known) == (Status.CONFIRMED, "proved in part")
+    assert second.predicted == {"at_most": bound} and second.computed == dimension
+    assert ("not attained" in second.witness) is not attained
+    assert f"{DIMENSION}" in str(report)  # prints
+
+
+def test_softmax_among_other_layers():
+    report = ag.verify(SOFTMAX, engine="native")
+    found = ag.dimension(SOFTMAX)
+    assert report[DIMENSION].computed == found.dimension == report[DIMENSION].predicted
+    assert report[SYMMETRIES].status is Status.CONFIRMED
+
+
+def extent(lower, upper, bound, evidence=Evidence.MODULAR):
+    """Findings of a model whose dimension lies in an interval."""
+    dimension = SimpleNamespace(
+        dimension=lower, lower_bound=lower, upper_bound=upper, upper_bound_reason="counted", evidence=evidence
+    )
+    value = models.Extent(dimension, Bound(bound, "symmetries"))
+    return Findings({models.EXTENT: Finding(value, evidence, ("native",), (), 0.0)}, {})
+
+
+def test_a_verdict_claims_no_more_than_its_evidence():
+    verdict = MODEL_CLAIMS[DIMENSION].verdict(CUBIC, extent(3, 5, 5))
+    assert (verdict.status, verdict.known) == (Status.UNDECIDED, "modular")
+    assert (
+        verdict.computed == {"observed": 3, "at_least": 3, "at_most": 5}
+        and "proves no upper" in verdict.witness
+    )
+    known = MODEL_CLAIMS[SYMMETRIES].verdict(CUBIC, extent(3, 5, 5))
+    assert (known.status, known.known) == (Status.CONFIRMED, "modular in part")
+    assert "not attained at any point tried" in known.witness
+    for name in MODEL_CLAIMS:  # a rank above a bound, if the code were wrong
+        refuted = MODEL_CLAIMS[name].verdict(CUBIC, extent(6, 5, 5, Evidence.PROVED))
+        assert (refuted.status, refuted.known) == (Status.REFUTED, "proved")
+    missing = Findings({}, {models.EXTENT: "it is too large"})
+    assert MODEL_CLAIMS[DIMENSION].verdict(CUBIC, missing).witness == "it is too large"
+
+
+def test_a_bound_by_symmetries_proves_the_dimension(monkeypatch):
+    """Also where ``dimension`` did not search for them, as in models with more parameters."""
+    monkeypatch.setattr("agattn.geometry.dimension.dimension.MAX_SEARCHED", 1)
+    assert ag.dimension(TENSORS).upper_bound == 5
+    report = ag.verify(TENSORS, engine="native")
+    assert (report[DIMENSION].known, report[DIMENSION].predicted) == ("proved", 4)
+    assert "all linear symmetries" in report[DIMENSION].witness
+
+
+def test_symmetries_are_searched_for_only_where_known_ones_do_not_explain_the_dimension(monkeypatch):
+    monkeypatch.setattr(models, "linear_symmetries", lambda *_: pytest.fail("a search for nothing"))
+    assert models._extent(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3), 0).by_symmetries.value == 8
+
+
+def test_a_model_of_attention_is_verified_as_what_it_is():
+    head = ag.Network([ag.Attention(1, rank=2)], dim=2, tokens=2)
+    report = ag.verify(head, "corollary-3.3", engine="native")
+    assert report.layer == ag.SingleLayer(2, 1) and report["corollary-3.3"].computed == 5
+    deep = ag.Network([ag.Attention(2, rank=2), ag.Attention(1, rank=2)], dim=2, tokens=3)
+    assert ag.verify(deep, "agattn.network-dimension", engine="native").exit_status == 0
+
+
+def test_an_architecture_of_another_kind_is_a_model():
+    class Squares:
+        """x ↦ (w·x)², written without any class of this project."""
+
+        t, degree, ambient_dimension, symmetries = 1, 4, None, ()
+        input_shape, output_shape, shapes, parameters = (2, 1), (1, 1), {"w": (1, 2)}, 2
+
+        def evaluate(self, arithmetic, parameters, X):
+            value = arithmetic.matmul(parameters["w"], X)
+            return arithmetic.times(value, value)
+
+        def as_network(self):
+            return None
+
+        def as_json(self):
+            return {"function": "squares", "parameters": {"w": [1, 2]}, "inputs": [2, 1]}
+
+        kind, options, name = "model", "--model", "squares"
+
+    assert [claim.id for claim in claims_about(Squares())] == [DIMENSION, SYMMETRIES]
+    assert ag.verify(Squares(), engine="native")[DIMENSION].computed == 2
+
+
+def test_a_new_claim_about_models_is_one_object(monkeypatch):
+    """Nothing but the tuple of its file tells the program of it, through both doors."""
+    from agattn.claims import _tables
+
+    new = replace(models.CLAIMS[0], id="agattn.new")
+    monkeypatch.setattr(models, "CLAIMS", (*models.CLAIMS, new))
+    _tables.cache_clear()
+    try:
+        assert [*ag.verify(CUBIC, engine="native")] == [DIMENSION, SYMMETRIES, "agattn.new"]
+        assert "  agattn.new\n" in call("verify", "--list").out
+    finally:
+        monkeypatch.undo()
+        _tables.cache_clear()
+
+
+def test_claims_about_others_are_refused_in_one_line():
+    with pytest.raises(
+        InputError, match=r"^theorem-3\.7 is about a network; give ag.DeepNetwork\(dims, ranks\)$"
+    ):
+        ag.verify(CUBIC, "theorem-3.7")
+    with pytest.raises(InputError, match=r"^agattn\.model-dimension is about a model; give ag.Network\("):
+        ag.verify(ag.SingleLayer(2, 1), DIMENSION)
+    assert set(KINDS) == {"LAYER_CLAIMS", "NETWORK_CLAIMS", "MODEL_CLAIMS"}
+    assert all(CLAIMS[name].name for name in MODEL_CLAIMS)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.toml").write_text(
+        '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
+    )
+    (tmp_path / "maps.py").write_text(
+        "import agattn as ag\ndef squares(s):\n    return [s[0] ** 2, s[0] * s[1], s[1] ** 2]\n"
+        "conic = ag.PolynomialMap(squares, {'s': 2})\n"
+    )
+    return tmp_path
+
+
+def test_the_command(files):
+    found = document("verify", "--model", "m.toml", "--engine", "native")
+    assert {claim["id"]: claim["computed"] for claim in found["claims"]} == {DIMENSION: 14, SYMMETRIES: 14}
+    one = document("verify", "--model", "maps.py:conic", "--claim", DIMENSION)
+    assert [claim["verdict"] for claim in one["claims"]] == ["confirmed"]
+    shown = call("verify", "--model", "m.toml", "--report", "out")
+    assert shown.status == 0 and "agattn.model-symmetries: checked that no Jacobian" in shown.out
+    assert DIMENSION in (files / "out" / "report.md").read_text()
+    ended = call("verify", "--model", "m.toml", "--certificate", "c.json")
+    said = "agattn: no claim about a model has a certificate; leave out --certificate\n"
+    assert (ended.status, ended.err) == (2, said)
+    with pytest.raises(InputError, match=r"^no claim about a model has a certificate; see ag\.verify$"):
+        ag.certificate(CLEBSCH)
+
+
+def test_a_study_of_models(files):
+    (files / "grid.toml").write_text(
+        'ask = "verify"\nengine = "native"\n[[models]]\n[models.input]\ndim = 2\n'
+        '[[models.layer]]\ntype = "perceptron"\nwidths = [2, 1]\ndegree = 3\n'
+    )
+    ended = call("study", "grid.toml", "-O", "lines.jsonl", "--cache", files / "cache")
+    assert ended.status == 0, ended
+    pytest.importorskip("matplotlib")
+    written = call("report", "--study", "lines.jsonl", "--out", "study")
+    assert written.status == 0, written
+    assert DIMENSION in (files / "study" / "report.md").read_text()
+
+
+def test_a_report_without_verdicts_prints():
+    from agattn.verification.verify import Report
+
+    report = Report(CUBIC, (), (), (), False, 0.0)
+    assert str(report).startswith("cubic(s: 2)") and report._repr_html_()

@@ -1,0 +1,132 @@
+"""A claim without a certificate keeps no other claim from its certificate, and is named."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import call, document
+
+import agattn as ag
+from agattn import checker
+from agattn.checker import UNKNOWN, UnreadableError, check, described
+from agattn.claims import _tables
+from agattn.claims import dimension as claims_about_dimension
+from agattn.errors import InputError
+from agattn.evidence import Evidence, Status, Verdict
+from agattn.verification import certificate
+from agattn.verification.certificate import _claim, certify, make_certificate
+
+DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
+LAYER = ag.SingleLayer(2, 1)
+DEEP = ag.DeepNetwork((3, 3, 2), (3, 3), t=3)
+ARGUMENTS = ("--dims", "3,3,2", "--ranks", "3,3", "-t", "3", "--engine", "native")
+
+
+@pytest.fixture
+def new_claim(monkeypatch):
+    """A claim about layers that no checker knows."""
+    new = replace(claims_about_dimension.CLAIMS[0], id="agattn.proved-by-me", certificate=None)
+    monkeypatch.setattr(claims_about_dimension, "CLAIMS", (*claims_about_dimension.CLAIMS, new))
+    _tables.cache_clear()
+    monkeypatch.setattr(certificate, "CLAIMS", _tables()["CLAIMS"])  # which was imported before
+    yield new.id
+    monkeypatch.undo()
+    _tables.cache_clear()
+
+
+def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
+    made = certify(LAYER)
+    assert "corollary-3.3" in made.certified and "finitely many integers" in made.uncertified[new_claim]
+    found = check(json.loads(json.dumps(made)))
+    assert found["valid"] and found["uncertified"] == [UNKNOWN]
+    assert new_claim not in described(found)  # the checker prints no word of a file
+    path = tmp_path / "c.json"
+    ended = call("verify", "-d", "2", "-o", "1", "--engine", "native", "--certificate", path)
+    certified, others = ended.err.splitlines()[-2:]
+    assert ended.status == 0 and certified.startswith("certified: lemma-3.1, theorem-3.2, ")
+    assert others.startswith("not certified: ") and new_claim in others.split(": ")[1].split(", ")
+    assert json.loads(path.read_text()) == made and call("check", path).status == 0
+
+
+def test_such_a_claim_is_no_claim_that_is_certified(new_claim):
+    made = json.loads(json.dumps(certify(LAYER)))
+    made["claims"].append({"id": new_claim, "verdict": "confirmed", "fails_at": []})
+    with pytest.raises(UnreadableError, match="none of those that are known"):
+        check(made)
+
+
+def test_a_network_with_claims_of_both_kinds(tmp_path):
+    path = tmp_path / "c.json"
+    chosen = ("--claim", "corollary-3.8", "--claim", "agattn.deep-zeros", "--claim", "theorem-3.9")
+    ended = call("verify", *ARGUMENTS, *chosen, "--certificate", path)
+    assert ended.status == 0, ended
+    said = "certified: agattn.deep-zeros\nnot certified: corollary-3.8, theorem-3.9\n"
+    assert ended.err == f"wrote {path}\n{said}"
+    written = json.loads(path.read_text())
+    assert [record["id"] for record in written["uncertified"]] == ["corollary-3.8", "theorem-3.9"]
+    found = document("check", path)
+    assert [claim["id"] for claim in found["claims"]] == ["agattn.deep-zeros"]
+    assert found["uncertified"] == ["corollary-3.8", "theorem-3.9"]
+    assert "\nNot certified: corollary-3.8, theorem-3.9.\n" in call("check", path).out
+    written["uncertified"][0]["id"] = "trust me"
+    found = check(written)
+    assert found["uncertified"] == [UNKNOWN, "theorem-3.9"] and "trust" not in described(found)
+    written["uncertified"][0]["proof"] = "trust me"
+    with pytest.raises(UnreadableError, match="unknown key"):
+        check(written)
+
+
+def test_several_heads_with_other_claims():
+    network = ag.DeepNetwork((3, 1), (1,), t=2, heads=2)
+    made = ag.certificate(network, ["agattn.heads-not-closed", "agattn.multi-head-dimension"])
+    assert made.certified == ["agattn.heads-not-closed"]
+    assert [*made.uncertified] == ["agattn.multi-head-dimension"] and check(made)["valid"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("-d", "3", "-o", "2", "--claim", "agattn.learning-degree"),
+            "agattn.learning-degree has no certificate;",
+        ),
+        (
+            (*ARGUMENTS, "--claim", "equation-12", "--claim", "theorem-3.9"),
+            "equation-12, theorem-3.9 have no cer",
+        ),
+        (("-d", "2", "-o", "1", "-t", "1"), "a certificate needs t ≥ 2"),
+    ],
+)
+def test_that_no_claim_has_a_certificate_is_said_before_the_work(monkeypatch, tmp_path, words, said):
+    monkeypatch.setattr("agattn.library.verify", lambda *_, **__: pytest.fail("work for nothing"))
+    ended = call("verify", *words, "--certificate", tmp_path / "c.json")
+    assert (ended.status, ended.out) == (2, "") and ended.err.startswith(f"agattn: {said}")
+    assert ended.err.count("\n") == 1 and not (tmp_path / "c.json").exists()
+
+
+def test_that_no_claim_can_be_certified_here_is_one_line(tmp_path):
+    words = ("-d", "2", "-o", "1", "-a", "1", "--claim", "corollary-3.3", "--engine", "native")
+    ended = call("verify", *words, "--certificate", tmp_path / "c.json")
+    assert ended.status == 2 and ended.err.count("\n") == 1
+    assert ended.err.startswith(
+        "agattn: M(2,1,1) cannot be certified. corollary-3.3: it is inapplicable: it ass"
+    )
+    with pytest.raises(InputError, match=r"only agattn\.deep-zeros, .* have a certificate"):
+        make_certificate(DEEP, ["equation-12"])
+
+
+def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own():
+    verdict = Verdict(
+        "agattn.degree", Status.REFUTED, True, 3, 4, Evidence.PROVED, "it is 4", "native", 0.0
+    )  # fmt: skip
+    assert _claim(LAYER, verdict) == {
+        "id": "agattn.degree",
+        "certificate": None,
+        "reason": "it is refuted in a way that no certificate is known for",
+    }
+
+
+@pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.json")), ids=lambda path: path.name)
+def test_certificates_that_were_written_before_are_valid(path):
+    assert check(checker.read(path))["valid"]
