@@ -11,6 +11,7 @@ import pytest
 from agattn import SingleLayer
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.residue_fields import ResidueField
+from agattn.engines.critical_points import count_critical_points
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
@@ -244,3 +245,10 @@ def test_all_losses_with_solutions_over_common_roots():
         found = equation(LAYER, L)
         assert len(found.roots) == 14 - 2 * conditions
         assert found.number() == found.number(1000003) == 14
+
+
+def test_singular_counts_as_many_by_equations(singular):
+    """Over ℚ, by the equation of the hypersurface, which proves the number for the given loss."""
+    for _, L in list(degenerate_losses())[::4]:
+        found = count_critical_points(L, singular, method="equations", characteristic=0)
+        assert (found.regular, found.evidence) == (14, Evidence.PROVED)
