@@ -19,8 +19,6 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -33,7 +31,7 @@ from agattn.architectures import (
     as_layer,
 )
 from agattn.engines.engine import engine_name
-from agattn.errors import InputError, UndecidedError, nearest
+from agattn.errors import EngineError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from agattn.engines.run import Run
     from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.critical_points.loss import Loss
-    from agattn.geometry.critical_points.real_points import RealPart
     from agattn.geometry.critical_points.trained import NearbyCriticalPoints
     from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
@@ -81,6 +78,7 @@ _IN_PYTHON = {
     "--prime": "prime",
     "--memory": "memory",
     "--timeout": "timeout",
+    "--field QQ": "characteristic=0",
     "--kv-heads": "kv_heads",
     "--heads": "heads",
     "`agattn strata`": "ag.strata(layer)",
@@ -103,7 +101,7 @@ def in_python(function: Callable[P, T]) -> Callable[P, T]:
     def called(*args: P.args, **named: P.kwargs) -> T:
         try:
             return function(*args, **named)
-        except InputError as error:
+        except (InputError, EngineError, UndecidedError) as error:
             message = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], str(error))
             raise type(error)(message) from error.__cause__
 
@@ -271,11 +269,14 @@ def critical_points(
     timeout: float = 60.0,
     memory: int = 8192,
     force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] | None = None,
 ) -> CriticalPoints:
     """The critical points of a squared loss on M̄: on its smooth part and on each singular stratum.
 
-    Where there are infinitely many, their dimension and degree.
+    Where there are infinitely many, their dimension and degree. For general data (d' ≤ 3), and for a general
+    target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give the numbers at once; for d = 2 and d' = 1
+    elimination proves them for any loss that is a distance. Elsewhere, and where one is named, an engine
+    counts, and its numbers are compared with those that are proved.
 
     Args:
         layer: one layer, with two tokens or more.
@@ -285,7 +286,9 @@ def critical_points(
         samples: the number of random samples.
         target: the N coordinates of the function that the loss is the distance to; random if not given.
         seed: of random samples and targets.
-        engine: ``"singular"``, ``"macaulay2"``, ``"msolve"``, or ``"auto"`` for the first of these installed.
+        engine: ``"auto"``: natively where the numbers are proved so, else by the first engine installed;
+            ``"native"``: no engine at all; or ``"singular"``, ``"macaulay2"``, ``"msolve"``, which count for
+            the random loss of the seed.
         method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
             for the smooth part alone.
         smooth: count on the smooth part alone, where the strata of singular points take too long.
@@ -295,14 +298,19 @@ def critical_points(
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
         timeout, memory: limits of each run of the engine, in seconds and MiB.
         force: go beyond the limits on sizes.
-        progress: called with what is done next.
+        progress: called with what is done next; by default that is printed on stderr after two seconds.
 
     Raises:
-        InputError: for a network, for t = 1, for data that do not fit, or beyond the limits on sizes.
-        EngineError: if no engine is installed, or it fails or does not finish.
+        InputError: for a network, for t = 1, for data that do not fit, beyond the limits on sizes, or where
+            ``engine="native"`` proves nothing.
+        EngineError: if an engine is needed and none is installed, or it fails or does not finish.
         UndecidedError: if the numbers modulo three primes differ.
+        DisagreementError: if an engine's numbers are not those that are proved.
 
     >>> import agattn as ag
+    >>> print(ag.critical_points(ag.SingleLayer(4, 1)))
+    M(4,1,4), generic, general data: 35964 critical points, singular ones (1,1,1): 3772;
+    (1,1,2): 100382 (proved)
     >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
     >>> print(found)
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
@@ -313,25 +321,21 @@ def critical_points(
         ...
     agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
     """
-    from agattn.engines.critical_points import count_critical_points
+    from agattn.display.patience import told
     from agattn.engines.run import Limits
+    from agattn.verification import critical_points as room
 
     one = _layer(layer, "critical_points", "critical points", "they are known for layers alone")
     method = _one_of(method, ("weights", "equations"), "method")
-    given, limits = _loss(one, metric, data, samples, target, seed), Limits(timeout, memory)
-    parts: tuple[RealPart, ...] = ()
-    if real:
-        from agattn.verification.real_critical_points import as_counts, real_critical_points
-
-        parts = real_critical_points(given, limits=limits, force=force, progress=progress)
-        counts = as_counts(given, parts)
-        if counts and (engine, method, smooth, characteristic) == ("auto", "weights", False, None):
-            return counts
-    counted = count_critical_points(
-        given, _any_installed(engine, ("singular", "macaulay2", "msolve")), method=method,
-        smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
-    )  # fmt: skip
-    return replace(counted, real=parts)
+    engine = _one_of(engine, room.ENGINES, "engine")
+    if data is not None and (samples is not None or target is not None or metric != "generic"):
+        raise InputError(_OWN_LOSS)
+    with told(f"critical points of {one.name}", progress) as tell:
+        return room.critical_points(
+            one, metric, data, samples=samples, target=target, seed=seed, engine=engine, method=method,
+            smooth=smooth, real=real, characteristic=characteristic, limits=Limits(timeout, memory),
+            force=force, progress=tell,
+        )  # fmt: skip
 
 
 def critical_points_near(
@@ -369,6 +373,9 @@ def critical_points_near(
     return near(_loss(one, metric, data, samples, target, seed), _weights(one, weights))
 
 
+_OWN_LOSS = "data were given, which have their own loss; leave out metric, samples and target"
+
+
 def _loss(
     layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
     target: Sequence[Any] | None, seed: int,
@@ -379,20 +386,8 @@ def _loss(
     if data is None:
         return loss(layer, metric, target, seed, samples)
     if samples is not None or target is not None or metric != "generic":
-        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+        raise InputError(_OWN_LOSS)
     return loss_of_data(layer, *data)
-
-
-def _any_installed(name: str, order: Sequence[str]) -> Installation:
-    """The engine of this name; for ``"auto"`` the first in an order that is installed."""
-    if _one_of(name, ("auto", *order), "engine") != "auto":
-        return _installed(name)
-    from agattn.errors import EngineNotFoundError
-
-    for other in order[:-1]:
-        with suppress(EngineNotFoundError):
-            return _installed(other)
-    return _installed(order[-1])
 
 
 def strata(layer: SingleLayer, *, force: bool = False) -> StrataTable:

@@ -420,6 +420,8 @@ class CriticalPoints(Record):
         count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
         dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
         degree: Key[Count, "Its degree: that of its part of largest dimension."]
+        theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
+        evidence: Known
 
     class RealPart(Record):
         stratum: Key[list[Count], "The stratum (r_V, r_A, r); of the smooth part the open one.", THREE]
@@ -437,11 +439,12 @@ class CriticalPoints(Record):
 
     architecture: Studied
     metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
+    samples: Key[Positive | None, "The number of samples; null for a metric without any, or if enough."]
     rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
     method: Key[
-        Literal["weights", "equations", "elimination"],
-        "By charts of weights, by equations with multipliers, or natively by elimination to one parameter.",
+        Literal["weights", "equations", "elimination", "theorem"],
+        "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
+        "one parameter, or for general data or a general target by a theorem.",
     ]
     regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
     dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
@@ -449,8 +452,11 @@ class CriticalPoints(Record):
     strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
     real: Key[list[RealPoint], "The real ones, where they were asked for, by strata and by their loss."]
     real_parts: Key[list[RealPart], "How many there are on each stratum, and how that is known."]
-    fields: Key[list[str], "Over which fields engines computed."]
-    engine: Key[str, "The name and version of the engine."]
+    fields: Key[list[str], "Over which fields engines computed; empty for a theorem."]
+    engine: Key[str, "The name and version of the engine; `native` for a theorem."]
+    theorem: Key[
+        str | None, "The id of the theorem that gives `regular` for general data; null if none does."
+    ]
     evidence: Known
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ import pytest
 import agattn as ag
 from agattn.engines.engine import ENGINES
 from agattn.engines.locate import candidates
+from agattn.errors import EngineTimeoutError
 from agattn.evidence import Shown
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
@@ -200,3 +202,35 @@ def test_errors_name_the_nearest_right_call(call, message):
     with pytest.raises(ag.InputError, match=message) as caught:
         call()
     assert "--" not in str(caught.value)
+
+
+# Progress ---------------------------------------------------------------------------------------------------
+
+
+def test_a_long_call_tells_what_it_does_after_two_seconds(monkeypatch, capsys):
+    """Nothing before, and the last step at that moment; with a function of one's own nothing on stderr."""
+    from agattn.display import patience
+    from agattn.verification import critical_points as room
+
+    told = []
+
+    def slowly(layer, *_, progress, **__):
+        progress("first")
+        progress("second")
+        time.sleep(0.5)
+        progress("third")
+
+    monkeypatch.setattr(room, "critical_points", slowly)
+    ag.critical_points(ag.SingleLayer(3, 2, 2))
+    assert patience.AFTER == 2 and capsys.readouterr() == ("", "")
+    with patience.told("work", after=0.2) as tell:
+        slowly(None, progress=tell)
+    assert capsys.readouterr().err.splitlines() == ["work: second", "work: third"]
+    ag.critical_points(ag.SingleLayer(3, 2, 2), progress=told.append)
+    assert told == ["first", "second", "third"] and capsys.readouterr() == ("", "")
+
+
+def test_a_time_limit_names_the_argument(singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    with pytest.raises(EngineTimeoutError, match=r"its time limit; raise timeout$"):
+        ag.critical_points(ag.SingleLayer(3, 2, 2), engine="singular", smooth=True, timeout=0.5)

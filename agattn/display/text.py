@@ -107,13 +107,11 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
 def _critical_points(found: CriticalPoints, console: Console) -> None:
     console.print(f"{found.layer}; critical points of the loss: {found.data}\n", soft_wrap=True)
     tables(found)[0].print(console, rule=True)
-    rank, size = found.loss.rank, len(found.loss.block)
+    rank, size = found.loss.rank, found.loss.size
     if rank < size:
         console.print(f"\nThe loss is no distance: its W has rank {rank} of {size}.", soft_wrap=True)
-    over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in found.fields)
-    console.print(
-        f"\nComplex, with multiplicity; {over}, by {found.engine} ({found.evidence}).", soft_wrap=True
-    )
+    for line in found.how_known:
+        console.print(f"\n{line}", soft_wrap=True, markup=False)
     for table in tables(found)[1:]:
         console.print("\nReal ones, each proved:\n", soft_wrap=True)
         table.print(console, rule=True)

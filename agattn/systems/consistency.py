@@ -31,6 +31,9 @@ from agattn.algebra.polynomial import Polynomial, jacobian_at
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import InputError, TooLargeError, TranscriptError
+from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
+from agattn.geometry.critical_points.elimination import equation
+from agattn.geometry.critical_points.loss import Loss, loss_of_block
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.ideal.equations import Equation
@@ -42,7 +45,7 @@ from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import Slice, block_of, resultant_section, surface
 from agattn.geometry.singularities.normal_form import normal_form
 from agattn.geometry.strata.critical import criticality
-from agattn.geometry.strata.strata import Stratum, image_dimension
+from agattn.geometry.strata.strata import Stratum, image_dimension, open_stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients, coordinates, differential, parametrization
@@ -573,6 +576,7 @@ def _check_deep_limit(answer: Answer) -> None:
 def _check_critical_points(answer: Answer) -> None:
     """Sets of critical points lie in their strata; where two weights lie over each point, they are even."""
     parts = answer.problem.data["parts"]
+    known = _numbers_of_critical_points(answer, [part.stratum for part in parts])
     _between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
     for i, part in enumerate(parts, 1):
         dimension, degree, lower = _at(answer, i, "dimension", "degree", "lower")
@@ -581,12 +585,56 @@ def _check_critical_points(answer: Answer) -> None:
         _demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
         even = degree % part.preimages == 0
         _demand(even, f"on {part.stratum} an odd number of weights is over points with two")
+        if not lower:
+            _check_number(part.stratum, dimension, degree // part.preimages, *known[part.stratum])
 
 
 def _check_critical_equations(answer: Answer) -> None:
     dimension, degree = answer.integers["dimension"], answer.integers["degree"]
     _between(-1, "the dimension", dimension, answer.problem.layer.expected_dimension)
     _demand((degree > 0) == (dimension >= 0), "dimension and degree do not fit")
+    stratum = open_stratum(answer.problem.layer)
+    _check_number(stratum, dimension, degree, *_numbers_of_critical_points(answer, [stratum])[stratum])
+
+
+def _numbers_of_critical_points(
+    answer: Answer, strata: Iterable[Stratum]
+) -> dict[Stratum, tuple[int | None, int | None]]:
+    """For strata, the open one first: how many critical points the loss has, and the most that are isolated.
+
+    Where one parameter is left they are counted natively, over the field of the problem. No loss of data has
+    more isolated ones than that of general data: they persist, with multiplicity, when data change.
+    """
+    layer, data = answer.problem.layer, answer.problem.data
+    given = loss_of_block(layer, data["block"], data["linear"][0], data["metric"])
+    of_data = given.metric in ("data", "generic", "gaussian")
+    most = numbers_by_theorem(layer, "generic") if of_data else {}
+    found = {}
+    for n, stratum in enumerate(strata):
+        bound = most[stratum][0] if stratum in most else None
+        found[stratum] = _eliminated(given, stratum if n else None, answer.problem.characteristic), bound
+    return found
+
+
+def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:
+    """The number of critical points by elimination; ``None`` where it says nothing, or infinitely many."""
+    one_parameter = (given.layer.d, given.layer.d_out) == (2, 1)
+    if not one_parameter or given.rank < given.size or not any(given.linear):
+        return None
+    try:
+        return equation(given.layer, given, stratum).number(characteristic)
+    except InputError:  # all values of the parameter are critical
+        return None
+
+
+def _check_number(stratum: Stratum, dimension: int, number: int, known: int | None, most: int | None) -> None:
+    """The number of critical points on a stratum against what is known of it."""
+    name = f"the number of critical points on {stratum}"
+    if known is not None:
+        _between(min(known, 1) - 1, f"the dimension on {stratum}", dimension, min(known, 1) - 1)
+        _between(known, name, number, known)
+    if most is not None and dimension <= 0:
+        _between(0, name, number, most)
 
 
 # Any polynomial architecture --------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
-from agattn.geometry.critical_points.elimination import ELIMINATION, part_by_elimination
+from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import RealPart, part_from_candidates, require_definite
 from agattn.geometry.strata.boundary import boundary
@@ -102,7 +102,10 @@ def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
     by = {part.found_by for part in parts}
     native = by == {ELIMINATION}
     engine = " and ".join(sorted(by))
-    return CriticalPoints(loss, found, (0,), engine, "elimination" if native else "weights", tuple(parts))
+    return CriticalPoints(
+        loss, found, (0,), engine, ELIMINATION if native else "weights", tuple(parts),
+        proofs={part.stratum: ELIMINATION for part in parts if part.found_by == ELIMINATION},
+    )  # fmt: skip
 
 
 def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
@@ -122,7 +125,7 @@ def real_part(loss: Loss, stratum: Stratum | None = None, *, limits: Limits = DE
     """The real critical points on one stratum, or on the smooth part of M̄; raises as above."""
     layer = loss.layer
     chart = affine_chart(layer, stratum)
-    if not any(loss.linear) or (chart.linear and len(chart.parameters) == 1):
+    if not any(loss.linear) or is_eliminated(chart):
         return part_by_elimination(layer, loss, stratum)
     installation = locate(MSOLVE)
     equations = [f.primitive() for f in chart.equations(loss)]

@@ -4,9 +4,12 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS
+from agattn.claims import critical_points as module
 from agattn.claims.claim import Finding, Findings
 from agattn.claims.critical_points import NUMBERS, EDDegrees
+from agattn.errors import UndecidedError
 from agattn.evidence import Evidence, Status
+from agattn.geometry.critical_points.loss import loss
 
 CLAIM = LAYER_CLAIMS["agattn.learning-degree"]
 
@@ -24,12 +27,52 @@ def test_random_losses_have_the_numbers_of_general_ones(a, expected, seed):
     assert (found.status, tuple(found.computed)) == (Status.CONFIRMED, expected)
 
 
+@pytest.mark.parametrize(
+    ("layer", "expected"),
+    [
+        (SingleLayer(4, 1), (35964, 40)),
+        (SingleLayer(3, 1, 2), (7965, None)),
+        (SingleLayer(2, 3), (92, None)),
+        (SingleLayer(3, 2, 2), (143802, None)),
+        (SingleLayer(1, 4), (1, None)),
+    ],
+    ids=str,
+)
+def test_the_theorems_are_used_beyond_two_inputs(layer, expected):
+    """Other characters of the torus than in the prediction, and the theorems by name."""
+    found = verdict(layer, NUMBERS.native(layer, 3))
+    assert (found.status, found.evidence, tuple(found.computed)) == (
+        Status.CONFIRMED,
+        Evidence.PROVED,
+        expected,
+    )
+    assert found.details["theorems"][0] == "critical-points.general-data" in found.witness
+    assert ("critical-points.bombieri-weyl" in found.witness) == (expected[1] is not None)
+
+
 def test_other_numbers_refute_it():
     for value in (EDDegrees(18, 4), EDDegrees(14, 6)):
         assert verdict(SingleLayer(2, 1), value).status is Status.REFUTED
+    assert verdict(SingleLayer(4, 1), EDDegrees(35965, 40)).status is Status.REFUTED
 
 
-@pytest.mark.parametrize("layer", [SingleLayer(3, 1), SingleLayer(2, 2), SingleLayer(2, 1, t=1)], ids=str)
+def test_a_special_random_loss_decides_nothing(monkeypatch):
+    """Of a distance to a function of the layer fewer critical points are left, where that value is 0."""
+    special = loss(SingleLayer(2, 1), "bombieri-weyl", target=[2, -1, 1, -1, 1, 1])
+    monkeypatch.setattr(module, "loss", lambda *_, **__: special)
+    with pytest.raises(
+        UndecidedError, match=r"seed 5 \(bombieri-weyl\) is special|seed 5 \(generic\) is special"
+    ):
+        NUMBERS.native(SingleLayer(2, 1), 5)
+
+
+def test_sums_that_take_long_are_left():
+    assert "take long" in NUMBERS.infeasible(SingleLayer(8, 3))
+    found = CLAIM.verdict(SingleLayer(8, 3), Findings({}, {NUMBERS: "take long"}))
+    assert (found.status, found.predicted) == (Status.UNDECIDED, None)
+
+
+@pytest.mark.parametrize("layer", [SingleLayer(2, 4), SingleLayer(2, 1, t=1)], ids=str)
 def test_elsewhere_it_says_nothing(layer):
     assert CLAIM.verdict(layer, Findings({}, {})).status is Status.INAPPLICABLE
     assert not CLAIM.needed(layer) and NUMBERS.infeasible(layer)

@@ -48,9 +48,8 @@ OPEN = {
     ("rank-one-locus", TWO): "failures",
     ("critical-locus", RANKS): "cone-dimension",
     ("singular-locus", LAYER): "locus-degree",
-    # How many critical points there are is known of some metrics only.
-    ("critical-points", LAYER): "dimension|degree|lower",
-    ("critical-equations", LAYER): "dimension|degree",
+    # Numbers that have critical points of lower strata among them are not used.
+    ("critical-points", LAYER): "lower",
     ("tangent-cone", LAYER): "term",
     # Degrees are bounded by Bézout's theorem only, and dimensions of fibers from below only.
     ("implicit-ideal", CUBIC): "degree",
@@ -224,3 +223,42 @@ def test_components_that_are_none():
     ):
         with pytest.raises(TranscriptError, match=message):
             check_answer(answer(LAYER, 0, *components))
+
+
+# Critical points --------------------------------------------------------------------------------------------
+
+
+def counted(layer, given, characteristic, *numbers, **others):
+    """An answer with these numbers of solutions, stratum by stratum."""
+    integers = {"strata": len(numbers)}
+    for n, number in enumerate(numbers, 1):
+        integers |= {f"dimension@{n}": 0 if number else -1, f"degree@{n}": number, f"lower@{n}": 0}
+    return Answer(build("critical-points", layer, characteristic, loss=given), integers | others, {})
+
+
+@pytest.mark.parametrize("characteristic", [0, 32003, 32009])
+def test_a_lie_about_critical_points_is_no_answer_over_any_field(characteristic):
+    """Elimination knows the numbers for the loss, over every field; on (1,1,2) each has two preimages."""
+    for metric, numbers in (
+        ("generic", (14, 14, 20)),
+        ("gaussian", (6, 6, 12)),
+        ("bombieri-weyl", (4, 4, 4)),
+    ):
+        given = loss(LAYER, metric)
+        check_answer(counted(LAYER, given, characteristic, *numbers))
+        for n in range(3):
+            for lie in (numbers[n] - 2, numbers[n] + 2):
+                said = [lie if i == n else number for i, number in enumerate(numbers)]
+                with pytest.raises(TranscriptError, match="the number of critical points on"):
+                    check_answer(counted(LAYER, given, characteristic, *said))
+        with pytest.raises(TranscriptError, match="the dimension on"):
+            check_answer(counted(LAYER, given, characteristic, *numbers, **{"dimension@1": 1}))
+
+
+def test_no_loss_of_data_has_more_critical_points_than_a_general_one():
+    check_answer(counted(TWO, loss(TWO), 32003, 68, 24, 40))
+    check_answer(counted(TWO, loss(TWO, "gaussian"), 32003, 52, 20, 16))
+    check_answer(counted(TWO, loss(TWO, "coefficients"), 32003, 69, 24, 40))  # is not one of data
+    for numbers in ((69, 24, 40), (68, 25, 40), (68, 24, 42)):
+        with pytest.raises(TranscriptError, match="it must be from 0 to"):
+            check_answer(counted(TWO, loss(TWO), 32003, *numbers))

@@ -126,7 +126,7 @@ def test_the_theorem_is_refuted_where_it_fails(singular, monkeypatch):
     assert report.exit_status == 1
     refuted = {claim for claim, verdict in found.items() if verdict.status is Status.REFUTED}
     assert refuted == {"theorem-3.4.singular", "corollary-A.4"}
-    small = {"agattn.hilbert-function", "agattn.learning-degree"}  # which speak about d = 2
+    small = {"agattn.hilbert-function"}  # which speaks about d = 2
     assert all(found[c].status is CONFIRMED for c in found.keys() - refuted - small)
     assert all(found[c].status is Status.INAPPLICABLE for c in small)
     assert found["corollary-3.3"].computed == 13

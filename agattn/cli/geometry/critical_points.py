@@ -13,7 +13,7 @@ from agattn.cli.output import check_destination, progress
 
 
 @click.command(
-    epilog="Examples: agattn critical-points -d 2 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
+    epilog="Examples: agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
     "agattn critical-points -d 2 -o 1 --real; "
     "agattn critical-points -d 2 -o 1 --weights w.json --data data.json"
 )
@@ -36,7 +36,10 @@ from agattn.cli.output import check_destination, progress
     read=True,
 )
 @options.field
-@options.engine("The engine that counts.", "auto")
+@options.engine(
+    "The engine that counts for the random loss of the seed; `native`: none; `auto`: only where nothing is "
+    "proved natively.", "auto", "native",
+)  # fmt: skip
 @options.seed
 @options.force
 @options.limits
@@ -52,8 +55,11 @@ def command(
     The loss is that of samples, with random integers or from a FILE with arrays X (n × d × t) and Y (n × d' ×
     t), or the squared distance to a random function in a metric. Its critical points are counted, with
     multiplicity, on the smooth part of M̄ and on each stratum of singular points; where there are infinitely
-    many, dimension and degree are printed. An engine computes modulo two primes, in different charts of the
-    weights, unless --field says otherwise.
+    many, dimension and degree are printed.
+
+    For general data (d' ≤ 3), and a general target in the Bombieri–Weyl norm (d' = 1, a ≥ d), theorems give
+    the numbers; for d = 2 and d' = 1 elimination proves them for a given loss. Elsewhere an engine counts,
+    modulo two primes, in different charts of the weights, unless --field says otherwise.
 
     With --weights, arrays K, Q, V or A, V: is this head a critical point? For each rank of A the one that is
     near is found and proved, with a bound on its distance, and the directions in which the loss falls there.

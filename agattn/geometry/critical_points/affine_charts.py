@@ -41,7 +41,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.interval_newton import System, evaluate
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
@@ -145,19 +145,35 @@ class AffineChart:
         determinant: Polynomial = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
         return determinant
 
+    @cached_property
+    def _full(self) -> tuple[tuple[tuple[Array, int], ...], ...]:
+        """A point is in the part parametrized iff of each group one matrix has at least its rank there."""
+        if self.is_pair:
+            return tuple(
+                ((np.atleast_2d(self.factors[name]), n),) for name, n in (("h", 1), ("q", 1), ("S", 2))
+            )
+        V, K, Q = (self.factors[name] for name in ("V", "K", "Q"))
+        if not self.regular or self.layer.alpha < self.layer.d:
+            return ((V, 1),), ((Q, self.stratum.r_a),)
+        rank = min(2, self.layer.d)
+        return ((V, 1),), ((Q, 1),), ((V, rank), (K.T @ Q, rank))
+
+    @cached_property
+    def outside(self) -> tuple[tuple[Polynomial, ...], ...]:
+        """Groups of polynomials: a point is not in the part parametrized iff all of one group are 0 there."""
+        return tuple(
+            tuple(f for M, rank in group for f in all_minors(M.tolist(), rank) if f) for group in self._full
+        )
+
     def is_inside(self, at: Sequence[Any]) -> bool:
         """Whether a point of balls is proved to be regular, or in a stratum with r_A = 1; real or complex."""
-        if self.is_pair:
-            return all(_has_rank(M, n) for M, n in zip(self._at(at, "h", "q", "S"), (1, 1, 2), strict=True))
-        V, K, Q = self._at(at, "V", "K", "Q")
-        if not self.regular or self.layer.alpha < self.layer.d:
-            return _has_rank(V, 1) and _has_rank(Q, self.stratum.r_a)
-        rank = min(2, self.layer.d)
-        return _has_rank(V, 1) and _has_rank(Q, 1) and (_has_rank(V, rank) or _has_rank(K.T @ Q, rank))
-
-    def _at(self, at: Sequence[Any], *names: str) -> list[Array]:
-        """Factors at a point, as matrices."""
-        return self.at([np.atleast_2d(self.factors[name]) for name in names], at)
+        return all(
+            any(
+                _has_rank(M, rank)
+                for M, (_, rank) in zip(self.at([M for M, _ in group], at), group, strict=True)
+            )
+            for group in self._full
+        )
 
     def near(self, A: Array, V: Array) -> list[float] | None:
         """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.
@@ -202,6 +218,11 @@ class AffineChart:
             values["b"] = np.linalg.lstsq(matrix, -(constant @ beyond).ravel(), rcond=None)[0]
             constant = constant + sum(x * slope for x, slope in zip(values["b"], slopes, strict=True))
         return constant
+
+
+def _slopes(seed: int) -> tuple[int, ...]:
+    """Coefficients of affine forms, for other seeds others: finitely many points are all in some chart."""
+    return (-1, 1) if seed < 2 else (-seed - 1, -seed, seed, seed + 1)
 
 
 def _has_rank(M: Array, rank: int) -> bool:
@@ -257,7 +278,7 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
             entries = [at[Variable(name, (n + 1,))] for n in range(sizes[name])]
         else:
             free = [at[Variable(name, (n + 1,))] for n in range(sizes[name] - 1)]
-            forms[name] = tuple(draw.choice((-1, 1) if seed < 2 else (-3, -2, 2, 3)) for _ in free)
+            forms[name] = tuple(draw.choice(_slopes(seed)) for _ in free)
             entries = [sum((c * x for c, x in zip(forms[name], free, strict=True)), ring.one()), *free]
         return np.array(entries, dtype=object).reshape(rows, columns)
 
@@ -272,9 +293,10 @@ def affine_chart(layer: SingleLayer, stratum: Stratum | None = None, seed: int =
             return np.array(W, dtype=object)
         # A lower and an upper unitriangular matrix: the hyperplanes that the chart leaves out become general.
         lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
+        turns = (-2, -1, 1, 2) if seed < 2 else _slopes(seed)
         for i in range(columns):
             for j in range(i):
-                lower[i, j], upper[j, i] = (draw.choice((-2, -1, 1, 2)) for _ in range(2))
+                lower[i, j], upper[j, i] = (draw.choice(turns) for _ in range(2))
         turned: Array = np.array(W, dtype=object) @ (lower @ upper)
         return turned
 

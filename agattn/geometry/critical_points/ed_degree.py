@@ -19,6 +19,10 @@ Maxim, Rodriguez and Wang, *Defect of Euclidean distance degree*, 2020, for the 
 [1, 14, 543, 35964]
 >>> [generic_ed_degree(SingleLayer(2, d_out, a)) for d_out, a in ((1, 1), (2, 1), (2, 2), (3, 2))]
 [10, 68, 68, 92]
+
+On (1,1,1) and (1,1,2) a function is h ⊗ y, and its quadric the product of hᵀh and yᵀWy. So there are three
+divisors with normal crossings instead of two, and the same integral with 1/((1 + 2η)(1 + 2(ξ − η))(1 + ξ)),
+η = c_1(O(1)) of the space of h and ξ = c_1(O(1)) of all.
 """
 
 from __future__ import annotations
@@ -27,29 +31,56 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import combinations, product
-from math import prod
+from math import comb, prod
 from typing import NamedTuple
 
 import flint
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
+from agattn.geometry.strata.strata import Stratum, open_stratum, singular_by_ranks, strata
 
 #: Beyond it the number is not known here.
 MAX_OUT = 3
+#: Ids of the theorems of the page on critical points: labels there, whatever the page is called.
+GENERAL_DATA = "critical-points.general-data"
+SINGULAR_STRATA = "critical-points.singular-strata"
+BOMBIERI_WEYL = "critical-points.bombieri-weyl"
 
 
 class FixedPoint(NamedTuple):
-    """Weights of a torus at a fixed point: tangent, of normal bundles, and of h = c_1(O(1))."""
+    """Weights of a torus at a fixed point: tangent, of normal bundles, of ξ = c_1(O(1)), and of η."""
 
     tangent: Sequence[int]
     normal: Sequence[int]
     h: int
+    eta: int = 0
+
+
+def size_of_sums(layer: SingleLayer) -> int:
+    """About how many multiplications the numbers for general data take: fixed points times dimension squared.
+
+    >>> size_of_sums(SingleLayer(4, 1)) < 10**6 < size_of_sums(SingleLayer(12, 1))
+    True
+    """
+    d, d_out, alpha = layer.d, layer.d_out, layer.alpha
+    attention = comb(d, alpha) * alpha * d
+    kernels = d * 2 ** (d - 1) * d_out if d_out > 1 else 0
+    whole = attention * (d * d_out + kernels) * layer.expected_dimension**2
+    return whole + d_out * d**3 * (3 * d + d_out) ** 2
+
+
+#: Sums are done up to so many multiplications: a minute.
+MAX_SUMS = 2 * 10**8
 
 
 @lru_cache(maxsize=64)
-def generic_ed_degree(layer: SingleLayer) -> int:
+def generic_ed_degree(layer: SingleLayer, seed: int = 0) -> int:
     """The number of critical points of the loss of general data on the smooth part of M̄, for d' ≤ 3.
+
+    Args:
+        layer: the layer.
+        seed: of the characters of the torus, on which the sums over its fixed points do not depend.
 
     Raises:
         InputError: if d' > 3 and d > 1, or t = 1.
@@ -64,19 +95,92 @@ def generic_ed_degree(layer: SingleLayer) -> int:
         return 1
     if d_out > MAX_OUT:
         raise InputError(f"d' is {d_out}; the ED degree in the metric I ⊗ W is known for d' ≤ {MAX_OUT}")
-    whole: int = _integral(partial(_pairs, layer))
+    whole: int = _integral(partial(_pairs, layer, seed))
     if d_out == 1:
         # For a = 1, too, each function has two pairs (k qᵀ, vᵀ), which meet at v ∥ k.
-        return whole if layer.a > 1 else (whole - _integral(partial(_squares, d))) // 2
+        return whole if layer.a > 1 else (whole - _integral(partial(_squares, d, 1, seed))) // 2
     if d_out == 2:
-        return whole - 2 * _integral(partial(_kernels, layer, 1))
+        return whole - 2 * _integral(partial(_kernels, layer, 1, seed))
     signs: list[int] = [(-2) ** (i - 1) * (-1) ** (i * (i - 1) // 2) for i in range(1, d + 1)]
-    parts = [_integral(partial(_kernels, layer, i)) for i in range(1, d + 1)]
+    parts = [_integral(partial(_kernels, layer, i, seed)) for i in range(1, d + 1)]
     return whole - sum(c * part for c, part in zip(signs, parts, strict=True))
 
 
+def stratum_ed_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
+    """The number of critical points of the loss of general data on a stratum of singular points.
+
+    ``None`` where no theorem says: where r_A > 1, or r_V > 1, and r_V or r is not as large as possible.
+
+    >>> layer = SingleLayer(3, 2)
+    >>> [stratum_ed_degree(layer, Stratum(1, 1, r)) for r in (1, 2)]
+    [426, 2154]
+    >>> stratum_ed_degree(SingleLayer(3, 2, 2), Stratum(2, 1, 2)) is None
+    True
+    """
+    d, d_out, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
+    if (r_v, r_a) == (1, 1):
+        squares = _integral(partial(_squares, d, d_out))
+        return squares if r == 1 else (_integral(partial(_products, d, d_out)) - squares) // 2
+    if d_out > MAX_OUT or (r_v, r) != (min(d, d_out), min(d, r_v + r_a)):
+        return None
+    return generic_ed_degree(SingleLayer(d, d_out, r_a, layer.t))
+
+
+def bombieri_weyl_ed_degree(layer: SingleLayer) -> int | None:
+    """The number of critical points of the distance to a general target in the Bombieri–Weyl norm.
+
+    On the smooth part; ``None`` where no theorem says.
+
+    >>> [bombieri_weyl_ed_degree(SingleLayer(d, 1)) for d in (1, 2, 3, 4)]
+    [1, 4, 13, 40]
+    >>> bombieri_weyl_ed_degree(SingleLayer(2, 1, 1)), bombieri_weyl_ed_degree(SingleLayer(3, 1, 2))
+    (2, None)
+    """
+    if not layer.has_orbits or layer.d_out > 1:
+        return None
+    if layer.a >= layer.d:
+        return int((3**layer.d - 1) // 2)
+    return 2 if layer.d == 2 else None
+
+
+def numbers_by_theorem(
+    layer: SingleLayer, metric: str, smooth: bool = False
+) -> dict[Stratum, tuple[int, str]]:
+    """Numbers of critical points for general data, or a general target, that theorems give, with their ids.
+
+    On the smooth part, by the open stratum, which stands first, and on strata of singular points; empty where
+    no theorem gives the first.
+
+    Args:
+        layer: the layer.
+        metric: ``"generic"`` or ``"bombieri-weyl"``; nothing is known for others.
+        smooth: the smooth part alone.
+
+    >>> numbers_by_theorem(SingleLayer(4, 1), "bombieri-weyl")
+    {Stratum(r_v=1, r_a=4, r=4): (40, 'critical-points.bombieri-weyl')}
+    >>> for stratum, (number, theorem) in numbers_by_theorem(SingleLayer(2, 2), "generic").items():
+    ...     print(stratum, number, theorem)
+    (2,2,2) 68 critical-points.general-data
+    (1,1,1) 24 critical-points.singular-strata
+    (1,1,2) 20 critical-points.singular-strata
+    """
+    if not layer.has_orbits:
+        return {}
+    open_ = open_stratum(layer)
+    if metric == "bombieri-weyl":
+        number = bombieri_weyl_ed_degree(layer)
+        return {} if number is None else {open_: (number, BOMBIERI_WEYL)}
+    if metric != "generic" or (layer.d > 1 and layer.d_out > MAX_OUT):
+        return {}
+    found = {open_: (generic_ed_degree(layer), GENERAL_DATA)}
+    for stratum in () if smooth else strata(layer)[1:]:
+        if singular_by_ranks(layer, stratum) and (number := stratum_ed_degree(layer, stratum)) is not None:
+            found[stratum] = number, SINGULAR_STRATA
+    return found
+
+
 def _integral(points: Callable[[], Iterator[FixedPoint]]) -> int:
-    """(−1)ⁿ ∫ c(T) / ((1 + h)(1 + 2h)) over the zeros, of dimension n, of a general section of a bundle."""
+    """(−1)ⁿ ∫ c(T) / ((1 + ξ)(1 + 2(ξ − η))(1 + 2η)) over the zeros, of dimension n, of a general section."""
     total = flint.fmpq(0)
     dimension = 0
     for point in points():
@@ -87,7 +191,7 @@ def _integral(points: Callable[[], Iterator[FixedPoint]]) -> int:
         for weight in point.tangent:
             for n in range(dimension, 0, -1):
                 series[n] += weight * series[n - 1]
-        for weight in (*point.normal, point.h, 2 * point.h):
+        for weight in (*point.normal, point.h, 2 * (point.h - point.eta), 2 * point.eta):
             for n in range(1, dimension + 1):
                 series[n] -= weight * series[n - 1]
         total += flint.fmpq(series[dimension] * prod(point.normal), prod(point.tangent))
@@ -96,9 +200,9 @@ def _integral(points: Callable[[], Iterator[FixedPoint]]) -> int:
     return -value if dimension % 2 else value
 
 
-def _weights(*sizes: int) -> list[list[int]]:
+def _weights(*sizes: int, seed: int = 0) -> list[list[int]]:
     """Characters of a torus on vector spaces, without relations that matter."""
-    draw = random.Random(0)
+    draw = random.Random(seed)
     numbers = iter(draw.sample(range(10**6, 10**9), sum(sizes)))
     return [[next(numbers) for _ in range(size)] for size in sizes]
 
@@ -119,23 +223,32 @@ def _others(lines: Sequence[int], n: int) -> list[int]:
     return [line - lines[n] for m, line in enumerate(lines) if m != n]
 
 
-def _pairs(layer: SingleLayer) -> Iterator[FixedPoint]:
+def _pairs(layer: SingleLayer, seed: int) -> Iterator[FixedPoint]:
     """X: the pairs (U, A) and V, with O(1, 1)."""
-    rows, columns, values = _weights(layer.d, layer.d, layer.d * layer.d_out)
+    rows, columns, values = _weights(layer.d, layer.d, layer.d * layer.d_out, seed=seed)
     for (tangent, line), n in product(list(_attention(layer, rows, columns)), range(len(values))):
         yield FixedPoint(tangent + _others(values, n), (), -line - values[n])
 
 
-def _squares(d: int) -> Iterator[FixedPoint]:
-    """q ⊗ k²."""
-    columns, rows = _weights(d, d)
-    for b, i in product(range(d), repeat=2):
-        yield FixedPoint(_others(columns, b) + _others(rows, i), (), -columns[b] - 2 * rows[i])
+def _squares(d: int, d_out: int, seed: int = 0) -> Iterator[FixedPoint]:
+    """h ⊗ q ⊗ k²."""
+    outputs, columns, rows = _weights(d_out, d, d, seed=seed)
+    for c, b, i in product(range(d_out), range(d), range(d)):
+        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i)
+        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - 2 * rows[i], -outputs[c])
 
 
-def _kernels(layer: SingleLayer, size: int) -> Iterator[FixedPoint]:
+def _products(d: int, d_out: int) -> Iterator[FixedPoint]:
+    """The quadruples (h, q, k, v), with h ⊗ q ⊗ kv."""
+    outputs, columns, rows, others = _weights(d_out, d, d, d)
+    for c, b, i, k in product(range(d_out), range(d), range(d), range(d)):
+        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i) + _others(others, k)
+        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - rows[i] - others[k], -outputs[c])
+
+
+def _kernels(layer: SingleLayer, size: int, seed: int = 0) -> Iterator[FixedPoint]:
     """(A, k ∈ K, h) with K in the kernel of M_A of this dimension, and h isotropic: for d' = 2 one of two."""
-    rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3)
+    rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3, seed=seed)
     places = range(layer.d)
     isotropic = (
         [([], [], 0)]

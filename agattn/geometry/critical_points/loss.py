@@ -120,15 +120,58 @@ class Loss:
         return rational_matrix(self.gram, size), rational_matrix([self.linear], size).transpose()
 
     @property
+    def size(self) -> int:
+        """The number of rows of W."""
+        return len(self.linear) // self.layer.d_out
+
+    @property
     def block(self) -> tuple[Row, ...]:
         """W, with G = I ⊗ W."""
-        size = len(self.linear) // self.layer.d_out
-        return tuple(row[:size] for row in self.gram[:size])
+        return tuple(row[: self.size] for row in self.gram[: self.size])
 
     @property
     def rank(self) -> int:
         """The rank of W; the loss is a distance where that is d C(d+1, 2), the number of its rows."""
         return int(rational_matrix(self.block, len(self.block)).rank())
+
+
+@dataclass(frozen=True)
+class GeneralLoss:
+    """The losses of general data with enough samples, or the distances to a general target.
+
+    What a theorem says of them holds for all but those in a set of measure 0. It says nothing about the loss
+    of given data, which may be in that set.
+
+    Attributes:
+        layer: the layer.
+        metric: one of the four in ``METRICS``.
+        samples: a number of samples that is enough; ``None`` where no number was asked for.
+    """
+
+    layer: SingleLayer
+    metric: str
+    samples: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of rows of W."""
+        return self.layer.ambient_dimension // self.layer.d_out
+
+    @property
+    def rank(self) -> int:
+        """The rank of W: such a loss is a distance."""
+        return self.size
+
+
+def enough_samples(layer: SingleLayer, loss: Loss) -> bool:
+    """Whether general data with as many samples as a random loss are those of the theorem on general data.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> [enough_samples(SingleLayer(2, 1), loss(SingleLayer(2, 1), samples=n)) for n in (3, 5)]
+    [False, True]
+    """
+    enough = loss.samples is not None and loss.samples >= _generic_number(layer)
+    return enough and loss.rank == loss.size
 
 
 def loss(
@@ -196,6 +239,19 @@ def gaussian_gram(layer: SingleLayer) -> np.ndarray[Any, Any]:
     found = np.array([[float(x) for x in row] for row in _gaussian(layer)])
     found.setflags(write=False)
     return found
+
+
+def loss_of_block(
+    layer: SingleLayer, block: Sequence[Sequence[Any]], linear: Sequence[Any], metric: str
+) -> Loss:
+    """The loss with this W and b, up to a constant.
+
+    >>> from agattn.architectures import SingleLayer
+    >>> loss_of_block(SingleLayer(1, 2), [[3]], [1, 2], "data").value([1, 0])
+    Fraction(1, 1)
+    """
+    rows = [[Fraction(x) for x in row] for row in block]
+    return Loss(layer, _blocks(layer, rows), tuple(map(Fraction, linear)), Fraction(0), metric)
 
 
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:

@@ -8,7 +8,13 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.critical_points import ed_degree
-from agattn.geometry.critical_points.ed_degree import FixedPoint, generic_ed_degree
+from agattn.geometry.critical_points.ed_degree import (
+    FixedPoint,
+    generic_ed_degree,
+    numbers_by_theorem,
+    stratum_ed_degree,
+)
+from agattn.geometry.strata.strata import Stratum
 
 
 def of_products(sizes, multiples):
@@ -57,6 +63,37 @@ def test_losses_that_do_not_mix_outputs(sizes, expected):
 def test_a_k3_surface():
     """Z_1 for M(2,2,2): two equations of degree (2,1) in P³ × P¹; 7·12 + 24."""
     assert ed_degree._integral(lambda: ed_degree._kernels(SingleLayer(2, 2), 1)) == 108
+
+
+@pytest.mark.parametrize(
+    ("stratum", "expected"),
+    [
+        (Stratum(1, 1, 1), {2: [14, 24, 28, 28, 28], 3: [219, 426, 591]}),
+        (Stratum(1, 1, 2), {2: [10, 20, 27, 30, 30], 3: [1083, 2154, 3165]}),
+    ],
+    ids=str,
+)
+def test_the_strata_of_rank_one(stratum, expected):
+    """For d = 2 and (3,1), (3,2) also what engines count; the rest is the table of the page."""
+    for d, numbers in expected.items():
+        found = [stratum_ed_degree(SingleLayer(d, e), stratum) for e in range(1, len(numbers) + 1)]
+        assert found == numbers
+
+
+def test_strata_of_smaller_rank_are_those_of_smaller_layers():
+    layer = SingleLayer(4, 1, 3)
+    found = numbers_by_theorem(layer, "generic")
+    assert [str(s) for s in found] == ["(1,3,4)", "(1,1,1)", "(1,1,2)", "(1,2,3)"]
+    assert found[Stratum(1, 2, 3)][0] == generic_ed_degree(SingleLayer(4, 1, 2))
+    assert found[Stratum(1, 1, 2)][0] == generic_ed_degree(SingleLayer(4, 1, 1))
+    assert stratum_ed_degree(layer, Stratum(1, 2, 2)) is None
+    assert not numbers_by_theorem(layer, "gaussian") and not numbers_by_theorem(layer, "coefficients")
+    assert not numbers_by_theorem(SingleLayer(2, 1, t=1), "generic")
+
+
+def test_the_torus_does_not_matter():
+    for layer in (SingleLayer(3, 1, 2), SingleLayer(3, 2), SingleLayer(3, 3, 2), SingleLayer(3, 1, 1)):
+        assert len({generic_ed_degree(layer, seed) for seed in range(3)}) == 1
 
 
 def test_what_is_not_known():

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from agattn import SingleLayer
+from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
+from agattn.algebra.residue_fields import ResidueField
+from agattn.engines.critical_points import count_critical_points
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
-from agattn.geometry.critical_points.elimination import eliminate, part_by_elimination
+from agattn.geometry.critical_points.elimination import (
+    _in_parameter,
+    eliminate,
+    equation,
+    part_by_elimination,
+)
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
 from agattn.geometry.critical_points.real_points import critical_point, part_from_candidates
@@ -177,3 +186,69 @@ def test_expected_sums():
         expected_sum(SingleLayer(2, 2), Stratum(1, 1, 1)) is None
     )  # h, q ∈ ℝ²: b(h, ·, k²) = 0 has solutions
     assert least_numbers(SingleLayer(2, 2)) == (1, 1, 1, 1) and least_numbers(SingleLayer(3, 2, 2)) == (1,)
+
+
+# Common roots of P and D ------------------------------------------------------------------------------------
+
+TOKENS = ([3, -2], [2, 2])
+SYMMETRIC = [
+    [[i * x for x in TOKENS[m]], [j * x for x in TOKENS[1 - m]]]
+    for i in (1, -1) for j in (1, -1) for m in (0, 1)
+]  # fmt: skip
+OUTPUTS = [
+    [[-33, -17]],
+    [[-18, 38]],
+    [[-29, -11]],
+    [[-14, 34]],
+    [[29, 11]],
+    [[14, -34]],
+    [[33, 17]],
+    [[18, -38]],
+]
+
+
+def test_critical_points_over_common_roots_are_counted():
+    """Ten roots of P outside of D = 0, and four points over θ² + 4 = 0, as Singular counts by equations."""
+    part = part_by_elimination(LAYER, loss_of_data(LAYER, SYMMETRIC, OUTPUTS))
+    assert (part.complex_number, len(part.points), part.complete) == (14, 4, Evidence.PROVED)
+    found = equation(LAYER, loss_of_data(LAYER, SYMMETRIC, OUTPUTS))
+    assert found.polynomial.gcd(found.determinant).degree() == 2 and len(found.roots) == 10
+    assert [found.number(p) for p in (32003, 32009, 7)] == [14, 14, None]
+
+
+def degenerate_losses():
+    """Losses with G(θ)x = b(θ) solvable where one quadratic factor of D = det G is 0, or both are."""
+    L = loss_of_data(LAYER, SYMMETRIC, OUTPUTS)
+    found = equation(LAYER, L)
+    columns = [[_in_parameter(f.derivative(x)) for f in found.chart.y] for x in found.chart.ring.gens[:4]]
+    factors = [f for f, _ in found.determinant.factor()[1] if f.degree() == 2]
+    conditions = []
+    for f in factors:
+        field = ResidueField(f)
+        _, [kernel] = field.solve(found.gram, [field.zero] * 4)
+        dots = [
+            field.reduce(sum((k * column[n] for k, column in zip(kernel, columns, strict=True)), field.zero))
+            for n in range(6)
+        ]
+        conditions.append([[fraction(dot[power]) for dot in dots] for power in range(2)])
+    random = np.random.default_rng(0)
+    for rows in (conditions[0], conditions[1], conditions[0] + conditions[1]):
+        basis = kernel_basis(rational_matrix(rows, 6))
+        for _ in range(3):
+            weights = random.integers(-9, 10, len(basis))
+            b = [sum(int(w) * fraction(v[n]) for w, v in zip(weights, basis, strict=True)) for n in range(6)]
+            yield len(rows), replace(L, linear=tuple(b))
+
+
+def test_all_losses_with_solutions_over_common_roots():
+    for conditions, L in degenerate_losses():
+        found = equation(LAYER, L)
+        assert len(found.roots) == 14 - 2 * conditions
+        assert found.number() == found.number(1000003) == 14
+
+
+def test_singular_counts_as_many_by_equations(singular):
+    """Over ℚ, by the equation of the hypersurface, which proves the number for the given loss."""
+    for _, L in list(degenerate_losses())[::4]:
+        found = count_critical_points(L, singular, method="equations", characteristic=0)
+        assert (found.regular, found.evidence) == (14, Evidence.PROVED)

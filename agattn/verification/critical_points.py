@@ -1,0 +1,209 @@
+"""How many critical points a loss has: by a theorem, by elimination, or by an engine, compared with both.
+
+What is proved natively comes first: for general data, or a general target, the theorems; for a given loss,
+where d = 2 and d' = 1, elimination. An engine is asked where neither says anything, or where it is named.
+What it says is compared with what is proved, and refused where they differ.
+
+>>> from agattn.architectures import SingleLayer
+>>> print(critical_points(SingleLayer(4, 1), "bombieri-weyl"))
+M(4,1,4), bombieri-weyl, general target: 40 critical points (proved)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from agattn.architectures import SingleLayer
+from agattn.engines.critical_points import count_critical_points
+from agattn.engines.engine import engine_named
+from agattn.engines.locate import Installation, locate
+from agattn.engines.run import DEFAULT_LIMITS, Limits
+from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
+from agattn.geometry.critical_points.counts import (
+    CriticalPoints,
+    CriticalSet,
+    counts_by_elimination,
+    counts_by_theorem,
+)
+from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
+from agattn.geometry.critical_points.elimination import ELIMINATION
+from agattn.geometry.critical_points.loss import Loss, enough_samples, loss, loss_of_data
+from agattn.geometry.strata.strata import Stratum
+from agattn.verification.real_critical_points import as_counts, real_critical_points
+
+#: Engines that count, the first that is installed is asked.
+ORDER = ("singular", "macaulay2", "msolve")
+ENGINES = ("auto", "native", *ORDER)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which loss is meant, and on what its critical points are counted.
+
+    Attributes:
+        layer: the layer.
+        metric: of the loss.
+        data: X and Y instead of a metric.
+        samples: the number of random samples, for the metric ``"generic"``.
+        target: the coordinates of the function that the loss is the distance to.
+        seed: of what is random.
+        smooth: whether the smooth part alone is meant.
+        force: whether limits on sizes are ignored.
+    """
+
+    layer: SingleLayer
+    metric: str
+    data: tuple[Any, Any] | None
+    samples: int | None
+    target: Sequence[Any] | None
+    seed: int
+    smooth: bool
+    force: bool
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss of the data, of the target, or of what the seed draws."""
+        if self.data is not None:
+            return loss_of_data(self.layer, *self.data)
+        return loss(self.layer, self.metric, self.target, self.seed, self.samples)
+
+    @cached_property
+    def by_theorem(self) -> CriticalPoints | None:
+        """What theorems say, where the loss is one of general data, or with a general target.
+
+        Raises:
+            TooLargeError: if the sums take long.
+        """
+        layer = self.layer
+        if self.data is not None or self.target is not None or not layer.has_orbits:
+            return None
+        if self.samples is not None and not (self.metric == "generic" and enough_samples(layer, self.loss)):
+            return None
+        summed = self.metric == "generic" and layer.d_out <= MAX_OUT
+        if summed and not self.force and size_of_sums(layer) > MAX_SUMS:
+            raise TooLargeError(
+                f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
+                "Use --force to start all the same"
+            )
+        return counts_by_theorem(layer, self.metric, self.samples, self.smooth)
+
+    @cached_property
+    def by_elimination(self) -> CriticalPoints | None:
+        """What elimination proves of the loss."""
+        return counts_by_elimination(self.loss, self.smooth)
+
+
+def critical_points(
+    layer: SingleLayer,
+    metric: str = "generic",
+    data: tuple[Any, Any] | None = None,
+    *,
+    samples: int | None = None,
+    target: Sequence[Any] | None = None,
+    seed: int = 0,
+    engine: str = "auto",
+    method: str = "weights",
+    smooth: bool = False,
+    real: bool = False,
+    characteristic: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> CriticalPoints:
+    """The critical points of a loss; see :func:`agattn.library.critical_points`.
+
+    Args:
+        limits: of each run of an engine.
+
+    Raises:
+        InputError: for data that do not fit, or if ``engine`` is ``"native"`` and nothing is proved natively.
+        TooLargeError: beyond the limits on sizes.
+        EngineError: if an engine is needed, and none is installed, or it fails or does not finish.
+        UndecidedError: if the numbers modulo three primes differ.
+        DisagreementError: if an engine's numbers are not those that are proved.
+    """
+    question = Question(layer, metric, data, samples, target, seed, smooth, force)
+    chosen = engine == "native" or (engine, method, characteristic) == ("auto", "weights", None)
+    if real:
+        parts = real_critical_points(question.loss, limits=limits, force=force, progress=progress)
+        counts = as_counts(question.loss, parts)
+        if counts and chosen and not smooth:
+            return _compared(counts, question)
+        return replace(
+            critical_points(
+                layer, metric, data, samples=samples, target=target, seed=seed, engine=engine, method=method,
+                smooth=smooth, characteristic=characteristic, limits=limits, force=force, progress=progress,
+            ),
+            real=parts,
+        )  # fmt: skip
+    if chosen:
+        progress("natively")
+        if found := question.by_theorem or question.by_elimination:
+            return found
+    if engine == "native":
+        raise InputError(
+            f"natively nothing is proved about critical points on {layer.name} of this loss ({metric}); "
+            f"name an engine: {', '.join(ORDER)}"
+        )
+    counted = count_critical_points(
+        question.loss, installed(engine), method=method, smooth=smooth, characteristic=characteristic,
+        limits=limits, force=force, progress=progress,
+    )  # fmt: skip
+    return _compared(counted, question)
+
+
+def installed(engine: str) -> Installation:
+    """The engine of this name; for ``"auto"`` the first that is installed and counts."""
+    if engine != "auto":
+        return locate(engine_named(engine))
+    for name in ORDER[:-1]:
+        try:
+            return locate(engine_named(name))
+        except EngineNotFoundError:
+            continue
+    return locate(engine_named(ORDER[-1]))
+
+
+def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
+    """What was counted for a loss, with what proves it natively: a theorem, or elimination for this loss.
+
+    Raises:
+        DisagreementError: if a number is not the one that is proved for this loss, or for general ones.
+    """
+    eliminated = question.by_elimination.found if question.by_elimination else {}
+    general = _theorems(question)
+    proofs = {}
+    for stratum, said in counted.found.items():
+        known = eliminated.get(stratum)
+        expected = general.found.get(stratum) if general else None
+        if said == expected and general:
+            proofs[stratum] = general.proofs[stratum]
+        elif said == known:
+            proofs[stratum] = ELIMINATION  # the loss is a special one
+        elif known is not None:
+            raise DisagreementError(_difference(counted, stratum, known, "for this loss, by elimination"))
+        elif expected is not None and general:
+            proof = f"for general losses, by theorem {general.theorem_on(stratum)}"
+            hint = f". The engine is wrong, or the loss of seed {question.seed} is special: try another seed"
+            raise DisagreementError(_difference(counted, stratum, expected, proof) + hint)
+    return replace(counted, proofs=proofs)
+
+
+def _theorems(question: Question) -> CriticalPoints | None:
+    """What theorems say, where their sums take no time."""
+    try:
+        return question.by_theorem
+    except TooLargeError:
+        return None
+
+
+def _difference(counted: CriticalPoints, stratum: Stratum, known: CriticalSet, proof: str) -> str:
+    over = " and ".join(f"modulo {p}" if p else "over ℚ" for p in counted.fields)
+    said = counted.found[stratum]
+    return (
+        f"{counted.engine} says that there are {said} critical points on {stratum} of {counted.layer.name}, "
+        f"{over}; {known} are proved {proof}"
+    )

@@ -1,0 +1,145 @@
+"""Numbers of critical points by theorems and by elimination, and engines that are compared with both."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agattn import SingleLayer
+from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
+from agattn.evidence import Evidence
+from agattn.geometry.critical_points.counts import CriticalSet
+from agattn.geometry.critical_points.ed_degree import (
+    BOMBIERI_WEYL,
+    GENERAL_DATA,
+    SINGULAR_STRATA,
+    generic_ed_degree,
+)
+from agattn.geometry.strata.strata import Stratum
+from agattn.verification import critical_points as room
+from agattn.verification.critical_points import critical_points
+
+LAYER = SingleLayer(2, 1)
+
+
+@pytest.fixture
+def no_engine(monkeypatch):
+    """Any use of an engine fails."""
+
+    def nowhere(*_):
+        raise EngineNotFoundError("none")
+
+    monkeypatch.setattr(room, "locate", nowhere)
+
+
+@pytest.mark.parametrize("engine", ["auto", "native"])
+@pytest.mark.parametrize(
+    ("sizes", "metric", "number", "theorem"),
+    [
+        ((4, 1), "generic", 35964, GENERAL_DATA),
+        ((4, 1), "bombieri-weyl", 40, BOMBIERI_WEYL),
+        ((2, 1, 1), "bombieri-weyl", 2, BOMBIERI_WEYL),
+        ((3, 2, 2), "generic", 143802, GENERAL_DATA),
+        ((2, 3), "generic", 92, GENERAL_DATA),
+        ((1, 5), "generic", 1, GENERAL_DATA),
+    ],
+    ids=str,
+)
+def test_theorems_answer_without_an_engine(no_engine, engine, sizes, metric, number, theorem):
+    found = critical_points(SingleLayer(*sizes), metric, engine=engine)
+    assert (found.regular, found.evidence, found.theorem) == (number, Evidence.PROVED, theorem)
+    assert (found.method, found.fields, found.engine) == ("theorem", (), "native")
+    document = found.as_json()
+    assert (document["regular"], document["evidence"], document["theorem"]) == (number, "proved", theorem)
+    assert {row["theorem"] for row in document["strata"]} <= {SINGULAR_STRATA}
+    assert {row["evidence"] for row in document["strata"]} <= {"proved"}
+
+
+def test_what_no_theorem_covers_is_left_out(no_engine):
+    found = critical_points(SingleLayer(4, 1, 3))
+    assert [str(s) for s in found.strata] == ["(1,1,1)", "(1,1,2)", "(1,2,3)"]
+    assert found.left_out == (Stratum(1, 2, 2),) and "(1,2,2)" in found.how_known[1]
+    assert not critical_points(SingleLayer(4, 1, 3), smooth=True).strata
+    for sizes, metric in (((3, 1), "gaussian"), ((2, 2), "bombieri-weyl"), ((2, 4), "generic")):
+        with pytest.raises(InputError, match=r"natively nothing is proved .* name an engine"):
+            critical_points(SingleLayer(*sizes), metric, engine="native")
+    with pytest.raises(InputError, match="natively nothing is proved"):  # for a target, and it may be special
+        critical_points(SingleLayer(3, 1), "bombieri-weyl", target=[1] * 18, engine="native")
+    with pytest.raises(TooLargeError, match="Use --force"):
+        critical_points(SingleLayer(12, 3))
+
+
+def test_given_losses_are_eliminated(no_engine):
+    """For d = 2 and d' = 1; 3 samples are not enough for the theorem, and a target may be special."""
+    three = critical_points(LAYER, samples=3)
+    assert (three.regular, three.method, three.theorem, three.evidence) == (
+        14, "elimination", None, Evidence.PROVED,
+    )  # fmt: skip
+    assert critical_points(LAYER, samples=5).theorem == GENERAL_DATA
+    for metric, numbers in (("gaussian", [6, 6, 6]), ("coefficients", [6, 6, 2])):
+        found = critical_points(LAYER, metric, engine="native")
+        assert [part.count for part in found.found.values()] == numbers
+    itself = critical_points(LAYER, "bombieri-weyl", target=[5, 22, 21, 10, 34, 28])
+    assert (itself.regular, itself.theorem) == (4, None)
+    with pytest.raises(InputError, match="natively nothing"):  # curves of critical points
+        critical_points(LAYER, samples=2, engine="native")
+
+
+def test_an_engine_that_is_named_is_compared_with_theorems(singular, monkeypatch):
+    monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
+    found = critical_points(SingleLayer(2, 2), engine="singular")
+    assert (found.regular, found.theorem, found.method) == (68, GENERAL_DATA, "weights")
+    assert "modular" in found.how_known[0] and GENERAL_DATA in found.how_known[1]
+    eliminated = critical_points(LAYER, "gaussian", engine="singular")
+    assert (eliminated.regular, eliminated.evidence, eliminated.theorem) == (6, Evidence.PROVED, None)
+    unknown = critical_points(SingleLayer(2, 2), "gaussian", engine="singular")
+    assert (unknown.regular, unknown.evidence, unknown.theorem) == (52, Evidence.MODULAR, None)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "metric", "words"),
+    [
+        ((2, 2), "generic", f"68 are proved for general losses, by theorem {GENERAL_DATA}"),
+        ((3, 1), "bombieri-weyl", f"13 are proved for general losses, by theorem {BOMBIERI_WEYL}"),
+        ((2, 1), "gaussian", "6 are proved for this loss, by elimination"),
+    ],
+)
+def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, sizes, metric, words):
+    """What is proved wins, whatever the engine says, and though it says so over two primes."""
+    layer = SingleLayer(*sizes)
+    truth = critical_points(layer, metric)
+
+    def lying(given, installation, **_):
+        found = {s: CriticalSet(0, part.degree - 1) for s, part in truth.found.items()}
+        return replace(
+            truth,
+            loss=given,
+            found=found,
+            fields=(32003, 32009),
+            engine="singular",
+            method="weights",
+            proofs={},
+        )
+
+    monkeypatch.setattr(room, "count_critical_points", lying)
+    with pytest.raises(DisagreementError, match=re.escape(words)):
+        critical_points(layer, metric, engine="singular")
+
+
+def test_ids_of_theorems_are_labels_of_the_pages():
+    pages = "".join(path.read_text() for path in (Path(room.__file__).parents[2] / "docs").glob("*.md"))
+    for theorem in (GENERAL_DATA, SINGULAR_STRATA, BOMBIERI_WEYL):
+        assert pages.count(f"\n({theorem})=\n") == 1
+
+
+def test_numbers_are_computed_in_the_run(monkeypatch, no_engine):
+    """By the localization formula: with another sum there is another number."""
+    from agattn.geometry.critical_points import ed_degree
+
+    generic_ed_degree.cache_clear()
+    monkeypatch.setattr(ed_degree, "_integral", lambda points: sum(1 for _ in points()))
+    assert critical_points(SingleLayer(4, 1), smooth=True).regular == 16 * 4
+    generic_ed_degree.cache_clear()
