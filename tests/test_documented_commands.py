@@ -244,9 +244,9 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
         if "..." in told:  # extracts: between two of these marks nothing is left out
             printed = [line for line in printed if not rule.fullmatch(line)]
             for extract in extracts(told, rule):
-                assert any(
-                    printed[i : i + len(extract)] == extract for i in range(len(printed))
-                ), "\n".join(extract)
+                assert any(printed[i : i + len(extract)] == extract for i in range(len(printed))), "\n".join(
+                    extract
+                )
             return
         assert [line for line in told if not rule.fullmatch(line) and line not in printed] == []
         # Nothing is left out but the last line, which says who computed and how long it took.
