@@ -101,7 +101,7 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
         scope = {} if layer.ambient_dimension <= MOST_COORDINATES else {
-            "scope": "checked at the weights of least λ of each stratum"
+            "scope": "at the weights of least λ of each stratum"
         }  # fmt: skip
         failing = tuple(dict.fromkeys(x.stratum for x in wrong))
         return Outcome(not wrong, found, witness, words, failing, scope)

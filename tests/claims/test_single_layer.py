@@ -254,19 +254,21 @@ def test_the_counterexample(claim):
     assert (found.status, found.evidence) == (REFUTED, Evidence.PROVED)
     assert plain(found.predicted) == ["(0,0,0)", "(1,1,1)", "(1,1,2)"]
     assert plain(found.computed) == ["(0,0,0)", "(1,1,1)", "(1,1,2)", "(2,1,2)", "(2,1,3)"]
-    for piece in (
-        "(2,1,2)",
-        "(2,1,3)",
-        "dimension 14 > 13",
-        "V = [[1, 0, 0], [0, 1, 0]]",
-        "version 2",
-        "every a",
-    ):
+    for piece in ("(2,1,2)", "(2,1,3)", "dimension 14 > 13", "V = [[1, 0, 0], [0, 1, 0]]"):
         assert piece in found.witness
+    assert found.witness.endswith("as stated in version 2 of the paper")
+    assert found.witness.count("version") == 1
 
 
 def test_the_corrected_statement_holds_there():
     assert verdict("agattn.singular-locus", WIDE, wide()).status is CONFIRMED
+
+
+def test_only_statements_of_the_paper_are_refuted_as_statements_of_the_paper():
+    values = wide()
+    values[TANGENTS] = {s: t._replace(lower=13, upper=13) for s, t in values[TANGENTS].items()}
+    found = verdict("agattn.singular-locus", WIDE, values, without={FIBERS, IDEAL})
+    assert found.status is REFUTED and "paper" not in found.witness
 
 
 def test_native_tangents_know_no_differential_and_the_generic_rank_must_be_asked_for():

@@ -1,5 +1,6 @@
 """agattn dimension, figure and atlas: documents that satisfy their schemas, and one-line failures."""
 
+import re
 from functools import partial
 
 import pytest
@@ -109,6 +110,9 @@ def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
     from agattn.studies.atlas import PointsGroup, points_group
 
     page = (ROOT / "docs" / "deep-atlas.md").read_text(encoding="utf-8")
+    networks = re.findall(r"kinds of points of (\d+) small networks", page)
+    told = (ROOT / "docs" / "deep-singularities.md").read_text(encoding="utf-8")
+    assert len(networks) == 1 and re.findall(r"kinds of points of (\d+) small networks", told) == networks
     *_, section = points_page([points_group("Skip connections")], "").partition("\n### ")
     assert len(section) > 100 and section.strip() in page
     rows = [line for line in page.splitlines() if line.startswith("| M(2,2,1; 2,2), t = 2 ")]

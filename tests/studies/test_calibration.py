@@ -65,6 +65,10 @@ def test_the_page_has_the_first_thirty_points():
     assert [row[:4] for row in rows] == [
         [str(n), p.name, str(p.value), str(p.multiplicity)] for n, p in enumerate(POINTS[:30])
     ]
+    for points, told in ((POINTS, "$\\lambda$ goes"), (POINTS[:30], "among the first thirty")):
+        values, sizes = [p.value for p in points], [p.parameters for p in points]
+        told += f" from {min(values)} to {max(values)}, for {min(sizes)} to {max(sizes)} parameters"
+        assert told in text
     off = [float(row[column].removesuffix(" %")) for row in rows for column in (5, 7)]
     assert len(off) == 60 and max(map(abs, off)) <= 3
     assert [float(row[4].split()[0]) for row in rows] == pytest.approx(

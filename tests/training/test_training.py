@@ -391,3 +391,72 @@ def test_intervals_of_wilson_are_those_of_its_quadratic():
     for k, n in ((1, 7), (30, 100), (999, 1000)):
         for p in analysis.wilson(k, n):
             assert (k / n - p) ** 2 == pytest.approx(1.959963984540054**2 * p * (1 - p) / n)
+
+
+def decayed(layer, K, Q, V, target, decay):
+    """The least of the loss with decay, and its K and Q, from these weights by descent."""
+    optimize = pytest.importorskip("scipy.optimize")
+    loss = PopulationLoss(layer, target)
+
+    def objective(theta):
+        value, slope = (x[0] for x in loss(theta[None]))
+        return value + decay / 2 * theta @ theta, slope + decay * theta
+
+    first = np.concatenate([M.ravel() for M in (K, Q, V)])
+    found = optimize.minimize(objective, first, jac=True, method="BFGS", options={"gtol": 1e-10})
+    n = K.size
+    return found.fun, found.x[:n].reshape(K.shape), found.x[n : 2 * n].reshape(K.shape)
+
+
+def test_both_lines_of_a_fiber_have_one_least_norm():
+    """3 (‖A‖_* ‖V‖)^(2/3) is attained by balanced factors, on both lines, and by no other ones undercut."""
+    draw = np.random.default_rng(4).standard_normal
+    layer, (k, q, v, h) = ag.SingleLayer(3, 2, 2), (draw(3), draw(3), draw(3), draw(2))
+    lines = [(np.outer(k, q), np.outer(h, v)), (np.outer(v, q), np.outer(h, k))]
+    y = coefficients(layer, *lines[0]).astype(float)
+    norm = 3 * (np.linalg.norm(lines[0][0], "nuc") * np.linalg.norm(lines[0][1])) ** (2 / 3)
+    for A, V in lines:
+        U, values, W = np.linalg.svd(A)
+        s = (np.sum(V**2) / values.sum()) ** (1 / 3)
+        roots = np.sqrt(s * values[:2])[:, None]
+        K, Q = roots * U.T[:2], roots * W[:2]
+        np.testing.assert_allclose(coefficients(layer, K.T @ Q, V / s).astype(float), y, atol=1e-12)
+        assert np.sum(K**2) + np.sum(Q**2) + np.sum((V / s) ** 2) == pytest.approx(norm)
+        for _ in range(200):
+            C, c = draw((2, 2)), draw()
+            others = np.linalg.inv(C).T @ K, C @ Q * c, V / s / c
+            np.testing.assert_allclose(
+                coefficients(layer, others[0].T @ others[1], others[2]).astype(float), y, atol=1e-8
+            )
+            assert sum(np.sum(M**2) for M in others) > norm
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_weight_decay_lowers_ranks_for_an_open_set_of_teachers(inside):
+    """The construction of docs/training.md at M(2,2,2), with ρ = 1, and teachers around it."""
+    layer, decay, draw = ag.SingleLayer(2, 2), 0.1, np.random.default_rng(1).standard_normal
+    A, V = np.outer(draw(2), draw(2)), draw((2, 2))
+    s = (np.sum(V**2) / np.linalg.norm(A, "nuc")) ** (1 / 3)
+    A, V = A * s, V / s
+    units = np.eye(4).reshape(-1, 2, 2)
+    J = np.array([coefficients(layer, e, V) for e in units] + [coefficients(layer, A, e) for e in units]).T
+    J = J.astype(float)
+    G = np.array(exact_loss(layer, "gaussian").gram, float)
+    U, _, W = np.linalg.svd(A)
+    slope = np.concatenate([np.outer(U[:, 0], W[0]).ravel(), V.ravel()])  # of p_0, at ‖V‖² = ‖A‖_*
+    step = np.linalg.lstsq(2 * J.T @ G @ J, slope)[0]
+    np.testing.assert_allclose(2 * J.T @ G @ J @ step, slope)
+    y = coefficients(layer, A, V).astype(float)
+    target = y + decay * J @ step
+    if inside:
+        teacher = A + decay * step[:4].reshape(2, 2)
+        assert np.linalg.svd(teacher)[1][1] > 1e-4
+        target = coefficients(layer, teacher, V + decay * step[4:].reshape(2, 2)).astype(float)
+    for noise in (0, 1e-5):
+        near = target + noise * draw(target.shape)
+        found = [decayed(layer, draw((2, 2)), draw((2, 2)), draw((2, 2)), near, decay) for _ in range(6)]
+        least, K, Q = min(found, key=lambda one: one[0])
+        values = np.linalg.svd(K.T @ Q)[1]
+        assert values[1] < 1e-6 < values[0] and values[0] == pytest.approx(np.linalg.norm(A, 2), rel=1e-3)
+        at = (y - near) @ G @ (y - near) + 1.5 * decay * np.sum(V**2)  # as ‖V‖² = ‖A‖_*
+        assert least <= at * (1 + 1e-9) and (inside or noise or least == pytest.approx(at, rel=1e-7))

@@ -26,7 +26,8 @@ in.
 For a ≥ d there is more. If B is the bilinear form b(A, V), of rank ρ, then g on ℝP^{dd'−1} is smaller than
 c exactly outside the kernel of B, and that set retracts to ℝP^{ρ−1}. So there is a critical point of each
 index 0, ..., ρ − 1, as the Betti numbers of ℝP^{ρ−1} modulo 2 are 1; and indices are at most dd' − 1 and,
-with A and V exchanged, d² − 1. ρ is min(d², dd') for general b.
+with A and V exchanged, d² − 1. ρ is min(d², dd') for general b, as it is for b_{c,j,{i,k}} = δ_{cj} δ_{ik},
+where B = Σ V_{ci} A_{ic}.
 
 >>> from agattn.architectures import SingleLayer
 >>> expected_sum(SingleLayer(3, 1)), expected_sum(SingleLayer(2, 2)), expected_sum(SingleLayer(3, 2, 2))

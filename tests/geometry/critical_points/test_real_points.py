@@ -25,7 +25,7 @@ from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.morse import expected_sum, least_numbers
 from agattn.geometry.critical_points.real_points import critical_point, part_from_candidates
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
-from agattn.geometry.variety.coordinates import coefficients
+from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 LAYER = SingleLayer(2, 1)
 PARTS = (None, Stratum(1, 1, 1), Stratum(1, 1, 2))
@@ -252,3 +252,15 @@ def test_singular_counts_as_many_by_equations(singular):
     for _, L in list(degenerate_losses())[::4]:
         found = count_critical_points(L, singular, method="equations", characteristic=0)
         assert (found.regular, found.evidence) == (14, Evidence.PROVED)
+
+
+@pytest.mark.parametrize("sizes", [(2, 1), (2, 2), (3, 2), (3, 3), (2, 3)])
+def test_every_index_below_the_largest_rank_of_b_occurs(sizes):
+    """The rank of B(A, V) = bᵀy is min(d², dd') for b = δδ, so for general b."""
+    layer = SingleLayer(*sizes)
+    d, d_out = sizes
+    b = np.array([int(c == j and i == k) for c, j, i, k in coordinates(layer)])
+    rows = np.eye(d * d, dtype=int).reshape(-1, d, d)
+    columns = np.eye(d * d_out, dtype=int).reshape(-1, d_out, d)
+    B = [[b @ coefficients(layer, A, V) for V in columns] for A in rows]
+    assert np.linalg.matrix_rank(np.array(B, float)) == len(least_numbers(layer)) == min(d * d, d * d_out)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,29 @@ def test_weights_on_the_hyperplane_that_a_chart_leaves_out():
     given = weights(K=[[1, 0], [0, 1]], Q=[[1, 2], [0, 1]], V=[[1, 1]])
     assert affine_chart(layer).near(given.A.astype(float), given.V.astype(float)) is None
     assert [point.rank for point in critical_points_near(loss(layer), given)] != []
+
+
+@pytest.mark.parametrize("zero", ["K", "Q"])
+def test_a_head_of_lower_rank_is_at_a_saddle_whatever_the_ranks_of_its_factors(zero):
+    """K = 0 and Q of rank 2, or conversely: no gauge makes a row of both 0."""
+    layer, V = SingleLayer(3, 1, 2), np.array([[1, -1, 2]])
+    x, z = np.array([1, 2, -1]), np.array([2, -1, 1])
+    L = loss(layer, "bombieri-weyl", target=coefficients(layer, np.outer(x, z), V).tolist())
+    gradient = -2 * np.array(L.linear, float)  # at φ = 0
+    units = np.eye(9, dtype=int).reshape(-1, 3, 3)
+    M = np.array([gradient @ coefficients(layer, unit, V).astype(float) for unit in units]).reshape(3, 3)
+    full = np.linalg.svd(M if zero == "K" else M.T)[2][1:]  # all rows r with M rᵀ = 0
+    K, Q = (np.zeros((2, 3)), full) if zero == "K" else (full, np.zeros((2, 3)))
+    assert np.linalg.matrix_rank(M) == 1 and np.allclose(K @ M, 0) and np.allclose(M @ Q.T, 0)
+    assert negative_eigenvalues(L, K, Q, V.astype(float)) > 0
+    assert negative_eigenvalues(negated(L), K, Q, V.astype(float)) > 0
+
+
+def negated(L):
+    """−L, whose negative eigenvalues are the positive ones of L."""
+    return replace(
+        L,
+        gram=tuple(tuple(-x for x in row) for row in L.gram),
+        linear=tuple(-x for x in L.linear),
+        constant=-L.constant,
+    )

@@ -373,3 +373,24 @@ def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
     with pytest.raises(StartedError if runs else TooLargeError):
         compute_ideal(SingleLayer(d, d_out, a, t), degree)
     assert max(counted, default=0) <= 20 and len(counted) < 3000
+
+
+@pytest.mark.parametrize(
+    ("sizes", "quintics"),
+    [
+        ((4, 1, 1), {}),
+        (
+            (3, 2, 2),
+            {
+                ((4, 1), (4, 1), (6, 3, 1)): 4032,
+                ((4, 1), (4, 1), (4, 3, 3)): 288,
+                ((3, 2), (3, 2), (5, 3, 2)): 450,
+            },
+        ),
+    ],
+)
+def test_degree_four_suffices_for_some_layers_and_not_for_others(sizes, quintics):
+    ideal = compute_ideal(SingleLayer(*sizes), max_degree=5)
+    found = {module.shapes: module.dimension for module in ideal if module.degree == 5}
+    assert found == quintics and ideal.degrees[4].minimal_generators == sum(quintics.values())
+    assert ideal.degrees[4].evidence is Evidence.PROVED

@@ -261,3 +261,28 @@ def test_the_curve_falls_with_the_ranks() -> None:
     for (start, point), (end, _) in pairwise(curve):
         middle = (start * end) ** 0.5
         assert weights_coefficient(given, tolerance=middle) == point
+
+
+def test_the_derivative_of_a_softmax_head_leaves_what_the_page_says() -> None:
+    """Column τ but for ‖V_0‖ ‖Ȧ‖² r⁵ + ‖V̇‖ ‖Ȧ‖ r³, which Gaussian tokens integrate."""
+    generator = np.random.default_rng(0)
+    draw, closest = generator.standard_normal, 0.0
+    for _ in range(2000):
+        scale = 10 ** generator.uniform(-1, 0.5)
+        A, V, dA, dV, X = draw((2, 2)), draw((2, 2)), scale * draw((2, 2)), draw((2, 2)), draw((2, 3))
+
+        def mean(A: np.ndarray, X: np.ndarray = X) -> tuple[np.ndarray, np.ndarray]:
+            """The mean of the tokens for the last column, and the weights."""
+            scores = X.T @ A @ X[:, -1]
+            p = np.exp(scores - scores.max())
+            return X @ p / p.sum(), p / p.sum()
+
+        m, p = mean(A)
+        slopes = X.T @ dA @ X[:, -1]
+        derivative = V @ (X * (p * (slopes - p @ slopes))).sum(1) + dV @ m
+        left = np.linalg.norm((V + dV) @ mean(A + dA)[0] - V @ m - derivative)
+        r, size = np.linalg.norm(X, axis=0).max(), np.linalg.norm(dA)
+        bound = np.linalg.norm(V) * size**2 * r**5 + np.linalg.norm(dV) * size * r**3
+        assert left <= bound
+        closest = max(closest, left / bound)
+    assert closest > 0.01  # the bound is not idle

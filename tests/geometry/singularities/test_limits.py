@@ -14,12 +14,14 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.singularities.limits import (
     LimitMap,
     first_of_pair,
     is_closed,
     limits,
     vanishes,
+    virtual_ranks,
     zero_kinds,
 )
 
@@ -299,3 +301,67 @@ def test_kinds_of_zeros(dims, ranks, zeros):
     kinds = zero_kinds(DeepNetwork(dims, ranks, t=2))
     assert all(kind.zero == kind.by_theorem for kind in kinds)
     assert sum(kind.zero for kind in kinds) == zeros
+
+
+# The tuples of Lemma 3 --------------------------------------------------------------------------------------
+
+
+def counted(network):
+    """dim C = dim T, as Lemma 3 of docs/deep-limits.md has it."""
+    dims, alpha = network.dims, virtual_ranks(network)
+    e = [min(dims[: i + 1]) for i in range(len(dims))]
+    total = dims[-1] * e[-2]
+    for i, a in enumerate(alpha):
+        beta = min(2 * a, e[i])
+        total += beta * (2 * e[i] - beta + 1) // 2 if 1 in alpha[:i] else a * (2 * e[i] - a)
+    sigma = min(dims[-1], e[-2])
+    for i in range(network.layers - 1, 0, -1):
+        sigma = min(e[i], sigma + 2 * network.ranks[i])
+        total += sigma * (e[i - 1] - e[i])
+    return total
+
+
+def tuples(network, weights):
+    """The tuple of a function, and that of a limit, as vectors; N counts by k ∧ N ∧ q."""
+    s, alpha = first_of_pair(network), virtual_ranks(network)
+    L, of_function, of_limit = np.eye(network.dims[0]), [], []
+    for i in range(1, network.layers + 1):
+        K, Q = weights[f"K_{i}"][0] @ L, weights[f"Q_{i}"][0] @ L
+        M = K.T @ Q
+        of_function.append(M + M.T if 1 in alpha[: i - 1] else M)
+        if i == s:
+            wedge = np.einsum("a,bc,d->abcd", K[0], K[1:].T @ Q[1:], Q[0])
+            wedge = wedge - wedge.swapaxes(0, 1)
+            of_limit += [np.outer(K[0], Q[0]), wedge - wedge.swapaxes(2, 3)]
+        elif i == s + 1:
+            product = K[: len(K) // 2 * 2 : 2].T @ K[1::2]
+            of_limit += [product - product.T, M + M.T]
+        else:
+            of_limit.append(M + M.T if i > s else M)
+        L = weights[f"V_{i}"][0] @ L
+    return [np.concatenate([x.ravel() for x in (*found, L)]) for found in (of_function, of_limit)]
+
+
+@pytest.mark.parametrize(
+    ("dims", "ranks"),
+    [
+        ((3, 3, 2), (3, 3)), ((4, 2, 1), (2, 2)), ((5, 4, 2, 1), (3, 2, 2)), ((5, 3, 1), (4, 2)),
+        ((5, 3, 4, 2), (2, 3, 1)), ((4, 3, 2, 1), (2, 4, 1)), ((5, 4, 3, 2, 1), (2, 2, 1, 1)),
+        ((5, 4, 1, 3), (2, 2, 3)), ((4, 4, 2, 2, 1), (3, 3, 3, 2)),
+    ],
+)  # fmt: skip
+def test_functions_and_limits_depend_on_tuples_of_one_dimension(dims, ranks):
+    """Ranks of the differentials of the tuples in all weights, flags that are forgotten included."""
+    network = DeepNetwork(dims, ranks, t=2)
+    assert is_closed(network) is False
+    draw = np.random.default_rng(0).standard_normal
+    weights = {name: draw(shape).astype(complex) for name, shape in network.shapes.items()}
+    columns = []
+    for name, array in weights.items():
+        for place in np.ndindex(array.shape):
+            moved = array.copy()
+            moved[place] += 1e-30j
+            columns.append([x.imag / 1e-30 for x in tuples(network, weights | {name: moved})])
+    found = [int(np.linalg.matrix_rank(np.array(rows))) for rows in zip(*columns, strict=True)]
+    assert found == [counted(network)] * 2
+    assert network_bound(network).value == counted(network) - network.layers
