@@ -15,12 +15,13 @@ import io
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from agattn.display.table import Cell, Table, Wide, Word
 from agattn.display.values import tables
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
+from agattn.sheet.data import Cell, Table, Wide, Word
+from agattn.sheet.terminal import print_table
 from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
@@ -55,7 +56,8 @@ def show(value: object, console: Console) -> None:
 def _report(report: Report, console: Console) -> None:
     console.print(f"[bold]{report.layer}[/bold]")
     rows = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in report.verdicts)
-    Table("", ("claim", "verdict", "evidence", Wide("computed")), rows).print(console)
+    table = Table("", ("claim", "verdict", "evidence", Wide("computed")), rows, ruled=False)
+    print_table(table, console)
     if getattr(report.layer, "has_orbits", False):
         legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
         console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)
@@ -88,7 +90,7 @@ def _remarks(report: Report) -> list[str]:
 @show.register(Singularities)
 def _kinds_of_points(found: Singularities, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
-    tables(found)[0].print(console, rule=True)
+    print_table(tables(found)[0], console)
     legend = (
         f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: the "
         "dimension of the fiber beyond that of a general one. dim T ≥: independent tangent vectors of the "
@@ -104,7 +106,7 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
 @show.register(CriticalPoints)
 def _critical_points(found: CriticalPoints, console: Console) -> None:
     console.print(f"{found.layer}; critical points of the loss: {found.data}\n", soft_wrap=True)
-    tables(found)[0].print(console, rule=True)
+    print_table(tables(found)[0], console)
     rank, size = found.loss.rank, len(found.loss.block)
     if rank < size:
         console.print(f"\nThe loss is no distance: its W has rank {rank} of {size}.", soft_wrap=True)
@@ -114,7 +116,7 @@ def _critical_points(found: CriticalPoints, console: Console) -> None:
     )
     for table in tables(found)[1:]:
         console.print("\nReal ones, each proved:\n", soft_wrap=True)
-        table.print(console, rule=True)
+        print_table(table, console)
     if found.real:
         console.print()
     for part in found.real:
@@ -127,7 +129,7 @@ def _symmetries(found: LinearSymmetries, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]", soft_wrap=True)
     if families.rows:
         console.print()
-        families.print(console, rule=True)
+        print_table(families, console)
     if new:
         console.print("\nNew, as θ' = Bθ:")
         for generator in found.new:
@@ -158,7 +160,7 @@ def _strata(found: StrataTable, console: Console) -> None:
         cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
         rows.append((*cells.values(), row.local_type.name))
     console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n", soft_wrap=True)
-    Table("", headings, tuple(rows)).print(console, rule=True)
+    print_table(Table("", headings, tuple(rows)), console)
     console.print(
         "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
         "Zariski tangent space; HMK: singular by Theorem 3.4.",

@@ -15,7 +15,6 @@ from agattn.algebra.polynomial import Variable
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
-from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
 from agattn.evidence import Verdict, plain
 from agattn.geometry.critical_points.counts import CriticalPoints
@@ -36,6 +35,7 @@ from agattn.geometry.singularities.network_fibers import Comparison, NetworkFibe
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
+from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.strata_table import StrataTable
