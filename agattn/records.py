@@ -9,7 +9,7 @@ further keys, a ``Record`` not.
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
-# ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
+# ruff: noqa: D101, D106 -- each is described by its command or key
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -787,24 +787,6 @@ class ModelIdeal(Record):
     whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
 
 
-class Identify(Record):
-    class Violation(Record):
-        equation: Key[str, "The equation in words."]
-        degree: Key[int, "Its degree.", Meta(ge=2)]
-        value: Key[str, "Its value at the tensor, which is not zero."]
-
-    architecture: OneLayer
-    in_neuromanifold: Key[bool | None, "Whether the tensor is in M; null where that stayed open."]
-    in_zariski_closure: Key[bool | None, "Whether it is in the Zariski closure; null where that stayed open."]
-    a: Key[Matrix | None, "A, or at t = 1 its symmetric part; of the nearest point found, if not in M."]
-    v: Key[Matrix | None, "V, of the same point as `a`."]
-    residual: Key[float | None, "Relative, in the norm that orthogonal changes of basis preserve."]
-    reason: Key[str, "Why, in words."]
-    evidence: Exactness
-    preimages: Key[int | None, "The number of preimages over ℂ up to scaling; null in floating point."]
-    violation: Key[Violation | None, "An equation that it violates; null if in the closure or not sought."]
-
-
 class Rank(Record):
     rank: Key[Count | None, "The rank, or null where the bounds differ."]
     evidence: Key[Evidence, "How lower_bound and upper_bound are known: the weaker of the two."]
@@ -1195,7 +1177,7 @@ RECORDS: dict[str, Any] = {
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "ideal": (ModelIdeal, Ideal), "identify": Identify, "rank": Rank,
+    "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities, "strata": Strata,

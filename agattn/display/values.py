@@ -27,7 +27,6 @@ from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
-from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
@@ -36,6 +35,7 @@ from agattn.geometry.singularities.network_points import PointFacts, Singulariti
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
+from agattn.sheet.result import Result
 from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.strata_table import StrataTable
@@ -54,6 +54,8 @@ def tables(value: object) -> list[Table]:
     Raises:
         TypeError: if none is known for values of its type.
     """
+    if isinstance(value, Result):
+        return list(value.sheet().tables)
     raise TypeError(f"a {type(value).__name__} has no table")
 
 
@@ -365,22 +367,6 @@ def _equivalence(found: Equivalence) -> list[Table]:
 
 def _entries(M: Array) -> Cell:
     return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
-
-
-@tables.register
-def _identification(found: Identification) -> list[Table]:
-    words = {**_YES, None: "undecided"}
-    rows: list[tuple[Cell, ...]] = [
-        ("in M", words[found.in_neuromanifold]),
-        ("in its Zariski closure", words[found.in_zariski_closure]),
-        ("evidence", str(found.evidence)),
-        (Wide("why"), found.reason),
-        ("relative distance of A, V", f"{float(found.residual):.3g}"),
-    ]
-    rows += [(name, _entries(M)) for name, M in (("A", found.A), ("V", found.V)) if M is not None]
-    if found.violation is not None:
-        rows.append((Wide("violated equation"), str(found.violation)))
-    return [Table(str(found.layer), (), tuple(rows))]
 
 
 @tables.register

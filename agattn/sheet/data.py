@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,15 @@ def matrix(rows: Iterable[Iterable[object]]) -> Math:
     lines = (" & ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) for row in rows)
     body = r" \\ ".join(lines)
     return Math(rf"\begin{{pmatrix}} {body} \end{{pmatrix}}")
+
+
+_MOST_ENTRIES = 64
+
+
+def array_cell(array: Any) -> Cell:
+    """An array of numpy with two axes as a cell: its entries, or its size where there are many."""
+    rows, columns = array.shape
+    return matrix(array.tolist()) if array.size <= _MOST_ENTRIES else f"{rows} × {columns}"
 
 
 def tensor_product(shapes: Iterable[Sequence[int]]) -> str:

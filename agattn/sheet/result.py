@@ -60,6 +60,11 @@ from msgspec import UNSET, Meta, UnsetType
 from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
+__all__ = [
+    "ENTRIES", "EXACTNESS", "FINITE", "Count", "Json", "Key", "Matrix", "Named", "Positive", "Result",
+    "Written", "check", "document", "key", "schema", "written",
+]  # fmt: skip
+
 if TYPE_CHECKING:
     from typing import Annotated as Key
 else:
@@ -84,6 +89,12 @@ class Written:
 
     kind: Any
     function: Callable[[Any], Any]
+
+
+#: A matrix in JSON: exact entries are text, others numbers.
+Matrix = list[list[float | str]]
+#: How an array with two axes is written.
+ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix))
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,16 @@ def key(function: F | None = None, /, *more: Any, name: str = "") -> Any:
 def _marked(method: F, more: tuple[Any, ...], name: str) -> F:
     method.__key__ = (name or method.__name__, more)  # type: ignore[attr-defined]
     return method
+
+
+#: How a float is written that may be infinite or no number: as null.
+FINITE = Written(float | None, lambda number: number if isfinite(number) else None)
+#: How evidence is written that is ``proved`` where what was given is exact, else ``numerical``.
+EXACTNESS = Written(Literal["proved", "numerical"], str)
+#: A whole number that is not negative.
+Count = Annotated[int, Meta(ge=0)]
+#: A whole number above 0.
+Positive = Annotated[int, Meta(ge=1)]
 
 
 class Described(NamedTuple):
@@ -286,7 +307,10 @@ def _json_type(kind: Any) -> Any:
     if get_origin(kind) is Annotated:
         metas = [more for more in kind.__metadata__ if isinstance(more, Meta)]
         ways = [more.kind for more in kind.__metadata__ if isinstance(more, Written)]
-        inner = ways[0] if ways else _json_type(kind.__origin__)
+        inner = _json_type(kind.__origin__)
+        if ways:
+            absent = [one for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
+            inner = Union[(ways[0], *absent)]
         return Annotated[(inner, *metas)] if metas else inner
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
