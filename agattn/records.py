@@ -938,45 +938,6 @@ class Singularities(Record):
     kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
 
 
-class Strata(Record):
-    class Stratum(Record):
-        class LocalType(Record):
-            name: Key[
-                Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"], "In one word."
-            ]
-            description: Key[str, "In a sentence."]
-
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        dimension: Key[Count, "The dimension of the stratum."]
-        preimages: Key[Positive | None, "Preimages (A, V) over ℂ up to scaling; null at 0."]
-        preimage_lengths: Key[list[Positive | None] | None, "The length of the fiber, as a scheme, at each."]
-        critical: Key[bool | None, "Whether its points are critical values; null where that stayed open."]
-        tangent_dimension: Key[int | None, "Of the Zariski tangent space; null where bounds do not meet."]
-        tangent_bounds: Key[list[Count], "The tangent dimension is proved to be at least, at most.", TWO]
-        tangent_reason: Key[str, "How the two bounds are known."]
-        singular: Key[bool | None, "Whether its points are singular on the closure; null if still open."]
-        singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
-        local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
-        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
-        boundary_reason: Key[str, "Why it is on the boundary, or not."]
-        boundary_sequence: Key[str | None, "Points outside M that converge to the representative."]
-        closure: Below
-
-    class Outside(Record):
-        description: Key[str, "Which points they are."]
-        dimension: Key[Count, "The dimension of the set of them."]
-        closure: Below
-
-    architecture: OneLayer
-    dimension: Key[Count, "The dimension of the neuromanifold."]
-    ambient: Key[Count, "N, the number of coordinates."]
-    evidence: Key[Literal["proved"], "Always `proved`."]
-    strata: Key[list[Stratum], "One entry for each stratum, in the order of the ranks.", Meta(min_length=1)]
-    outside: Key[Outside | None, "The stratum of the real Zariski closure outside M; null for d = 1."]
-
-
 class Study(Record):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 
@@ -1180,7 +1141,7 @@ RECORDS: dict[str, Any] = {
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "singularities": Singularities, "strata": Strata,
+    "run": Run, "singularities": Singularities,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
     "verify": Verify,
 }  # fmt: skip

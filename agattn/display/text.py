@@ -20,9 +20,10 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
-from agattn.sheet.data import Cell, Table, Wide, Word
+from agattn.sheet.data import Table, Wide, Word
+from agattn.sheet.result import Result
 from agattn.sheet.terminal import print_table
-from agattn.verification.strata_table import StrataTable
+from agattn.sheet.terminal import show as show_sheet
 from agattn.verification.verify import Report
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ def show(value: object, console: Console) -> None:
     Raises:
         TypeError: if nothing is known for values of its type.
     """
+    if isinstance(value, Result):
+        show_sheet(value.sheet(), console)
+        return
     raise TypeError(f"a {type(value).__name__} has no text")
 
 
@@ -146,34 +150,3 @@ def _symmetries(found: LinearSymmetries, console: Console) -> None:
         f"{found.orbit_dimension}.",
         soft_wrap=True,
     )
-
-
-@show.register(StrataTable)
-def _strata(found: StrataTable, console: Console) -> None:
-    headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
-    rows: list[tuple[Cell, ...]] = []
-    for row in found.rows:
-        cells = row.cells("-", "..")
-        if row.tangent.fiber is not None:
-            longest = max(p.length or 0 for p in row.tangent.fiber.points)
-            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
-        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
-        rows.append((*cells.values(), row.local_type.name))
-    console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n", soft_wrap=True)
-    print_table(Table("", headings, tuple(rows)), console)
-    console.print(
-        "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
-        "Zariski tangent space; HMK: singular by Theorem 3.4.",
-        soft_wrap=True,
-    )
-    if found.outside is not None:
-        console.print(
-            f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
-            f"Q a definite form of rank 2; dim {found.outside['dimension']}.",
-            soft_wrap=True,
-        )
-    if any(row.contradicts_paper for row in found.rows):
-        console.print(
-            "! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular.",
-            soft_wrap=True,
-        )

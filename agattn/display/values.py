@@ -38,7 +38,6 @@ from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tens
 from agattn.sheet.result import Result
 from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
-from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix
@@ -205,19 +204,6 @@ def _training(found: Training) -> list[Table]:
     )  # fmt: skip
     columns = ("seed", "outcome", "loss", "‖θ‖", "stratum", "Hessian zeros", "drift")
     return [Table(str(found), columns, rows)]
-
-
-@tables.register
-def _strata(strata: StrataTable) -> list[Table]:
-    cells: list[dict[str, Cell]] = [{**row.cells()} for row in strata.rows]
-    for row, words in zip(strata.rows, cells, strict=True):
-        if row.contradicts_paper:
-            words["singular by HMK"] = Word(f"{words['singular by HMK']}, differs")
-    near = (Lines((row.local_type.description,)) for row in strata.rows)
-    rows = tuple((*words.values(), last) for words, last in zip(cells, near, strict=True))
-    name = strata.layer.name
-    caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata.dimension}"
-    return [Table(f"{caption} ({strata.evidence})", (*cells[0], Wide("nearby")), rows)]
 
 
 @tables.register

@@ -52,6 +52,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    overload,
 )  # fmt: skip
 
 import msgspec
@@ -122,18 +123,20 @@ class Json:
         raise NotImplementedError
 
 
-def key(function: F | None = None, /, *more: Any, name: str = "") -> Any:
+@overload
+def key(function: F, /) -> F: ...
+@overload
+def key(*more: Meta | Written, name: str = "") -> Callable[[F], F]: ...
+def key(*given: Any, name: str = "") -> Any:
     """Mark a method under ``property`` as a key of the document; its docstring describes the key.
 
     Args:
-        function: the method.
-        more: limits on the values, and how these are written.
+        given: the method; or limits on the values, and how these are written.
         name: the key, where it cannot be the name of the method, such as ``lambda``.
     """
-    if function is None or not callable(function):
-        first = () if function is None else (function,)
-        return lambda method: _marked(method, (*first, *more), name)
-    return _marked(function, more, name)
+    if len(given) == 1 and not isinstance(given[0], Meta | Written):
+        return _marked(given[0], (), name)
+    return lambda method: _marked(method, given, name)
 
 
 def _marked(method: F, more: tuple[Any, ...], name: str) -> F:

@@ -62,7 +62,7 @@ from agattn.geometry.reconstruction.separating_equations import Violation, find_
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
 from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
-from agattn.sheet.result import ENTRIES, EXACTNESS, Key, Named, Result
+from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, Key, Named, Result
 
 _ONLY = "only V and A + Aᵀ are determined, up to scale"
 RESIDUAL_TOLERANCE = 1e-8
