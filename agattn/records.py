@@ -9,7 +9,7 @@ further keys, a ``Record`` not.
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
-# ruff: noqa: D101, D106, F722 -- each is described by its command or key, and that text is no type
+# ruff: noqa: D101, D106 -- each is described by its command or key
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -811,24 +811,6 @@ class ModelIdeal(Record):
     whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
 
 
-class Identify(Record):
-    class Violation(Record):
-        equation: Key[str, "The equation in words."]
-        degree: Key[int, "Its degree.", Meta(ge=2)]
-        value: Key[str, "Its value at the tensor, which is not zero."]
-
-    architecture: OneLayer
-    in_neuromanifold: Key[bool | None, "Whether the tensor is in M; null where that stayed open."]
-    in_zariski_closure: Key[bool | None, "Whether it is in the Zariski closure; null where that stayed open."]
-    a: Key[Matrix | None, "A, or at t = 1 its symmetric part; of the nearest point found, if not in M."]
-    v: Key[Matrix | None, "V, of the same point as `a`."]
-    residual: Key[float | None, "Relative, in the norm that orthogonal changes of basis preserve."]
-    reason: Key[str, "Why, in words."]
-    evidence: Exactness
-    preimages: Key[int | None, "The number of preimages over ℂ up to scaling; null in floating point."]
-    violation: Key[Violation | None, "An equation that it violates; null if in the closure or not sought."]
-
-
 class Rank(Record):
     rank: Key[Count | None, "The rank, or null where the bounds differ."]
     evidence: Key[Evidence, "How lower_bound and upper_bound are known: the weaker of the two."]
@@ -988,45 +970,6 @@ class Singularities(Record):
     zeros: Key[list[str], "The names of the kinds of weights whose function is 0."]
     limits: Key[Limits | None, "Limits of diverging weights; null where none are known."]
     kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
-
-
-class Strata(Record):
-    class Stratum(Record):
-        class LocalType(Record):
-            name: Key[
-                Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"], "In one word."
-            ]
-            description: Key[str, "In a sentence."]
-
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        dimension: Key[Count, "The dimension of the stratum."]
-        preimages: Key[Positive | None, "Preimages (A, V) over ℂ up to scaling; null at 0."]
-        preimage_lengths: Key[list[Positive | None] | None, "The length of the fiber, as a scheme, at each."]
-        critical: Key[bool | None, "Whether its points are critical values; null where that stayed open."]
-        tangent_dimension: Key[int | None, "Of the Zariski tangent space; null where bounds do not meet."]
-        tangent_bounds: Key[list[Count], "The tangent dimension is proved to be at least, at most.", TWO]
-        tangent_reason: Key[str, "How the two bounds are known."]
-        singular: Key[bool | None, "Whether its points are singular on the closure; null if still open."]
-        singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
-        local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
-        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
-        boundary_reason: Key[str, "Why it is on the boundary, or not."]
-        boundary_sequence: Key[str | None, "Points outside M that converge to the representative."]
-        closure: Below
-
-    class Outside(Record):
-        description: Key[str, "Which points they are."]
-        dimension: Key[Count, "The dimension of the set of them."]
-        closure: Below
-
-    architecture: OneLayer
-    dimension: Key[Count, "The dimension of the neuromanifold."]
-    ambient: Key[Count, "N, the number of coordinates."]
-    evidence: Key[Literal["proved"], "Always `proved`."]
-    strata: Key[list[Stratum], "One entry for each stratum, in the order of the ranks.", Meta(min_length=1)]
-    outside: Key[Outside | None, "The stratum of the real Zariski closure outside M; null for d = 1."]
 
 
 class Study(Record):
@@ -1229,10 +1172,10 @@ RECORDS: dict[str, Any] = {
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "ideal": (ModelIdeal, Ideal), "identify": Identify, "rank": Rank,
+    "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "singularities": Singularities, "strata": Strata,
+    "run": Run, "singularities": Singularities,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
     "verify": Verify,
 }  # fmt: skip

@@ -34,7 +34,7 @@ html_math_renderer = "mathml"
 smartquotes = False
 html_theme = "furo"
 html_title = f"agattn {release}"
-html_static_path = ["_static", "../agattn/display/math.woff"]
+html_static_path = ["_static", "../agattn/sheet/math.woff"]
 html_css_files = ["agattn.css"]
 # What the commands of the gallery write is part of the site, so that pages can be linked as well as pictures.
 html_extra_path = ["_gallery"]

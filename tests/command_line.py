@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 
 from agattn.cli.main import main
-from agattn.records import schema
+from agattn.documents import schema
 
 ROOT = Path(__file__).parents[1]
 

@@ -18,6 +18,7 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
 from agattn.errors import InputError
 from agattn.evidence import Shown
+from agattn.records import Layer
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -55,6 +56,8 @@ class SingleLayer(Shown):
     a: int = None  # type: ignore[assignment]  # None stands for d until __post_init__
     t: int = 2
 
+    #: Its form in JSON.
+    __json__: ClassVar[type] = Layer
     kind: ClassVar[str] = "layer"
     options: ClassVar[str] = "-d and -o"
     #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.

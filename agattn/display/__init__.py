@@ -15,8 +15,9 @@ def html(value: object) -> str:
         TypeError: if no table is known for values of its type.
     """
     from agattn.display.values import tables
+    from agattn.sheet.html import table_html
 
-    return "".join(table.html() for table in tables(value))
+    return "".join(map(table_html, tables(value)))
 
 
 def latex(value: object) -> str:
@@ -26,5 +27,6 @@ def latex(value: object) -> str:
         TypeError: if no table is known for values of its type.
     """
     from agattn.display.values import tables
+    from agattn.sheet.latex import table_latex
 
-    return tables(value)[0].latex()
+    return table_latex(tables(value)[0])

@@ -15,13 +15,15 @@ import io
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from agattn.display.table import Cell, Table, Wide, Word
 from agattn.display.values import tables
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
-from agattn.verification.strata_table import StrataTable
+from agattn.sheet.data import Table, Wide, Word
+from agattn.sheet.result import Result
+from agattn.sheet.terminal import print_table
+from agattn.sheet.terminal import show as show_sheet
 from agattn.verification.verify import Report
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ def show(value: object, console: Console) -> None:
     Raises:
         TypeError: if nothing is known for values of its type.
     """
+    if isinstance(value, Result):
+        show_sheet(value.sheet(), console)
+        return
     raise TypeError(f"a {type(value).__name__} has no text")
 
 
@@ -55,7 +60,8 @@ def show(value: object, console: Console) -> None:
 def _report(report: Report, console: Console) -> None:
     console.print(f"[bold]{report.layer}[/bold]")
     rows = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in report.verdicts)
-    Table("", ("claim", "verdict", "evidence", Wide("computed")), rows).print(console)
+    table = Table("", ("claim", "verdict", "evidence", Wide("computed")), rows, ruled=False)
+    print_table(table, console)
     if getattr(report.layer, "has_orbits", False):
         legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
         console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)
@@ -88,7 +94,7 @@ def _remarks(report: Report) -> list[str]:
 @show.register(Singularities)
 def _kinds_of_points(found: Singularities, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
-    tables(found)[0].print(console, rule=True)
+    print_table(tables(found)[0], console)
     legend = (
         f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: its "
         "dimension over ℂ, beyond that of a general one. dim T ≥: independent tangent vectors of the "
@@ -106,7 +112,7 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
 @show.register(CriticalPoints)
 def _critical_points(found: CriticalPoints, console: Console) -> None:
     console.print(f"{found.layer}; critical points of the loss: {found.data}\n", soft_wrap=True)
-    tables(found)[0].print(console, rule=True)
+    print_table(tables(found)[0], console)
     rank, size = found.loss.rank, found.loss.size
     if rank < size:
         console.print(f"\nThe loss is no distance: its W has rank {rank} of {size}.", soft_wrap=True)
@@ -114,7 +120,7 @@ def _critical_points(found: CriticalPoints, console: Console) -> None:
         console.print(f"\n{line}", soft_wrap=True, markup=False)
     for table in tables(found)[1:]:
         console.print("\nReal ones, each proved:\n", soft_wrap=True)
-        table.print(console, rule=True)
+        print_table(table, console)
     if found.real:
         console.print()
     for part in found.real:
@@ -127,7 +133,7 @@ def _symmetries(found: LinearSymmetries, console: Console) -> None:
     console.print(f"[bold]{found}[/bold]", soft_wrap=True)
     if families.rows:
         console.print()
-        families.print(console, rule=True)
+        print_table(families, console)
     if new:
         console.print("\nNew, as θ' = Bθ:")
         for generator in found.new:
@@ -144,34 +150,3 @@ def _symmetries(found: LinearSymmetries, console: Console) -> None:
         f"{found.orbit_dimension}.",
         soft_wrap=True,
     )
-
-
-@show.register(StrataTable)
-def _strata(found: StrataTable, console: Console) -> None:
-    headings = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
-    rows: list[tuple[Cell, ...]] = []
-    for row in found.rows:
-        cells = row.cells("-", "..")
-        if row.tangent.fiber is not None:
-            longest = max(p.length or 0 for p in row.tangent.fiber.points)
-            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
-        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * row.contradicts_paper}"
-        rows.append((*cells.values(), row.local_type.name))
-    console.print(f"{found.layer}; strata (rk V, rk A, rk [V; Aᵀ])\n", soft_wrap=True)
-    Table("", headings, tuple(rows)).print(console, rule=True)
-    console.print(
-        "\nfiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
-        "Zariski tangent space; HMK: singular by Theorem 3.4.",
-        soft_wrap=True,
-    )
-    if found.outside is not None:
-        console.print(
-            f"Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
-            f"Q a definite form of rank 2; dim {found.outside['dimension']}.",
-            soft_wrap=True,
-        )
-    if any(row.contradicts_paper for row in found.rows):
-        console.print(
-            "! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular.",
-            soft_wrap=True,
-        )

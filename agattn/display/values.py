@@ -15,7 +15,6 @@ from agattn.algebra.polynomial import Variable
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
-from agattn.display.table import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, Verdict, plain, weakest
 from agattn.geometry.critical_points.counts import CriticalPoints
@@ -28,7 +27,6 @@ from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
-from agattn.geometry.reconstruction.membership import Identification
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
@@ -36,9 +34,10 @@ from agattn.geometry.singularities.network_fibers import Comparison, NetworkFibe
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
+from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
+from agattn.sheet.result import Result
 from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
-from agattn.verification.strata_table import StrataTable
 from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix
@@ -54,6 +53,8 @@ def tables(value: object) -> list[Table]:
     Raises:
         TypeError: if none is known for values of its type.
     """
+    if isinstance(value, Result):
+        return list(value.sheet().tables)
     raise TypeError(f"a {type(value).__name__} has no table")
 
 
@@ -205,19 +206,6 @@ def _training(found: Training) -> list[Table]:
 
 
 @tables.register
-def _strata(strata: StrataTable) -> list[Table]:
-    cells: list[dict[str, Cell]] = [{**row.cells()} for row in strata.rows]
-    for row, words in zip(strata.rows, cells, strict=True):
-        if row.contradicts_paper:
-            words["singular by HMK"] = Word(f"{words['singular by HMK']}, differs")
-    near = (Lines((row.local_type.description,)) for row in strata.rows)
-    rows = tuple((*words.values(), last) for words, last in zip(cells, near, strict=True))
-    name = strata.layer.name
-    caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {name}, of dimension {strata.dimension}"
-    return [Table(f"{caption} ({strata.evidence})", (*cells[0], Wide("nearby")), rows)]
-
-
-@tables.register
 def _ideal(ideal: Ideal) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     for piece in ideal.degrees:
@@ -365,22 +353,6 @@ def _equivalence(found: Equivalence) -> list[Table]:
 
 def _entries(M: Array) -> Cell:
     return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
-
-
-@tables.register
-def _identification(found: Identification) -> list[Table]:
-    words = {**_YES, None: "undecided"}
-    rows: list[tuple[Cell, ...]] = [
-        ("in M", words[found.in_neuromanifold]),
-        ("in its Zariski closure", words[found.in_zariski_closure]),
-        ("evidence", str(found.evidence)),
-        (Wide("why"), found.reason),
-        ("relative distance of A, V", f"{float(found.residual):.3g}"),
-    ]
-    rows += [(name, _entries(M)) for name, M in (("A", found.A), ("V", found.V)) if M is not None]
-    if found.violation is not None:
-        rows.append((Wide("violated equation"), str(found.violation)))
-    return [Table(str(found.layer), (), tuple(rows))]
 
 
 @tables.register

@@ -29,7 +29,6 @@ from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.network_dimension import by_paper
-from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.display.values import generators_tables, tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
@@ -41,6 +40,7 @@ from agattn.reports.counterexample import counterexample
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import image, save
 from agattn.reports.figure2 import draw_figure_2, page_2, reading
+from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.verification.certificate import dump, make_certificate
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Report, Settings, verify

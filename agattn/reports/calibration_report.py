@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agattn.display.table import Table
 from agattn.reports.document import Document, Section, markdown
 from agattn.reports.drawing import empty
+from agattn.sheet.data import Table
 from agattn.studies.calibration import RIGHT, Line, relative_error, rules
 
 if TYPE_CHECKING:

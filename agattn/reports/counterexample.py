@@ -20,13 +20,13 @@ import sympy
 from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
-from agattn.display.table import Math, Table, matrix
 from agattn.errors import DisagreementError
 from agattn.evidence import Verdict
 from agattn.geometry.strata.strata import IntegerMatrix, Stratum, representative
 from agattn.geometry.strata.tangent import TangentBounds, Vector, tangent_bounds
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.reports.document import Attachment
+from agattn.sheet.data import Math, Table, matrix
 
 _MOST_ROWS = 80
 #: In larger spaces only one stratum is shown, and what would be a longer file of vectors is left out.

@@ -32,10 +32,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from agattn.display import table
-from agattn.display.mathml import FONT, mathml
-from agattn.display.table import Cell, Lines, Math, Table, Word, text_markdown
 from agattn.errors import InputError
+from agattn.sheet.data import Cell, Lines, Math, Table, Word
+from agattn.sheet.html import cell_html, running
+from agattn.sheet.markdown import cell_markdown, text_markdown
+from agattn.sheet.mathml import FONT, mathml
 
 if TYPE_CHECKING:
     import jinja2
@@ -183,8 +184,8 @@ def environment() -> jinja2.Environment:
         autoescape=jinja2.select_autoescape(["html.j2"]),
     )
     found.filters |= {
-        "html_cell": table.cell_html, "running": table.running, "is_wide": _is_wide,
-        "md_cell": table.cell_markdown, "md_text": text_markdown,
+        "html_cell": cell_html, "running": running, "is_wide": _is_wide,
+        "md_cell": cell_markdown, "md_text": text_markdown,
         "mathml": lambda latex: Markup(mathml(latex, "block")), "is_stacked": _is_stacked,
         "is_short": lambda table, n: not all(_is_wide(row[n]) for row in table.rows),
     }  # fmt: skip

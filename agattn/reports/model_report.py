@@ -21,7 +21,6 @@ from math import comb
 from typing import TypeVar
 
 from agattn.architectures import Architecture
-from agattn.display.table import Cell, Math, Table
 from agattn.display.values import tables
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -35,6 +34,7 @@ from agattn.geometry.singularities.network_points import Singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
+from agattn.sheet.data import Cell, Math, Table
 
 #: Coordinates are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12

@@ -21,12 +21,12 @@ from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
-from agattn.display.table import Cell, Code, Lines, Math, Table, Word
 from agattn.errors import InputError
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import image, save
 from agattn.reports.study_figures import draw_dimensions, draw_verdicts
+from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 from agattn.studies.audit import describe
 from agattn.studies.jobs import TOGETHER, Line, canonical
 from agattn.studies.lines import Entry, counted, words, written

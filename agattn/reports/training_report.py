@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from agattn.display.table import Table
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, least_point
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.drawing import empty, image, save
+from agattn.sheet.data import Table
 from agattn.training import analysis
 from agattn.training.analysis import Frequency, Line
 from agattn.training.experiment import Experiment, read_experiments

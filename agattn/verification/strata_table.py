@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
+
+from msgspec import Meta
 
 from agattn.architectures import SingleLayer
-from agattn.evidence import Evidence, Shown
-from agattn.geometry.strata.boundary import BoundaryAnswer, boundary
+from agattn.evidence import Evidence
+from agattn.geometry.strata.boundary import BoundaryAnswer, BoundarySequence, boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.singularity_types import LocalType, local_type
 from agattn.geometry.strata.strata import (
@@ -28,6 +30,11 @@ from agattn.geometry.strata.strata import (
     stratum_outside,
 )
 from agattn.geometry.strata.tangent import TangentBounds, tangent_bounds
+from agattn.sheet.data import Cell, Lines, Note, Sheet, Table, Wide, Word
+from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
+from agattn.sheet.terminal import text
+
+_HEADINGS = ("stratum", "dim", "fiber", "critical", "dim T", "singular", "HMK", "boundary", "near it")
 
 
 def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
@@ -43,27 +50,90 @@ def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
     return rank_at_most_one(layer, stratum)
 
 
-@dataclass(frozen=True)
-class StratumRow:
-    """One stratum.
-
-    Attributes:
-        stratum, dimension: its ranks and its dimension.
-        tangent: the Zariski tangent space, with the preimages; these are ``None`` at 0.
-        critical: whether the pairs (A, V) over it are critical points.
-        local_type: what M̄ looks like nearby.
-        boundary: whether it is on the boundary of M relative to M̄(ℝ).
-        below: the strata directly below it in the closure order.
-    """
+@dataclass(frozen=True, repr=False)
+class StratumRow(Result):
+    """One stratum."""
 
     stratum: Stratum
-    dimension: int
+    dimension: Key[Count, "The dimension of the stratum."]
     tangent: TangentBounds
-    critical: bool | None
-    singular_by_paper: bool | None
-    local_type: LocalType
-    boundary: BoundaryAnswer
-    below: tuple[Stratum, ...]
+    critical: Key[bool | None, "Whether its points are critical values; null where that stayed open."]
+    singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
+    local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
+    nearby: BoundaryAnswer
+    below: Key[tuple[Stratum, ...], "The strata directly below it in the closure order.", Named("closure")]
+
+    @property
+    @key
+    def r_v(self) -> Count:
+        """The rank of V."""
+        return self.stratum.r_v
+
+    @property
+    @key
+    def r_a(self) -> Count:
+        """The rank of A."""
+        return self.stratum.r_a
+
+    @property
+    @key
+    def r(self) -> Count:
+        """The rank of [V; Aᵀ]."""
+        return self.stratum.r
+
+    @property
+    @key
+    def preimages(self) -> Positive | None:
+        """Preimages (A, V) over ℂ up to scaling; null at 0."""
+        return None if self.tangent.fiber is None else self.tangent.fiber.number
+
+    @property
+    @key
+    def preimage_lengths(self) -> list[Positive | None] | None:
+        """The length of the fiber, as a scheme, at each preimage; null at 0."""
+        return None if self.tangent.fiber is None else [point.length for point in self.tangent.fiber.points]
+
+    @property
+    @key
+    def tangent_dimension(self) -> int | None:
+        """The dimension of the Zariski tangent space; null where the bounds do not meet."""
+        return self.tangent.value
+
+    @property
+    @key(Meta(min_length=2, max_length=2))
+    def tangent_bounds(self) -> list[Count]:
+        """The tangent dimension is proved to be at least, at most."""
+        return [self.tangent.lower, self.tangent.upper]
+
+    @property
+    @key
+    def tangent_reason(self) -> str:
+        """How the two bounds are known."""
+        return f"from below: {self.tangent.how_lower}; from above: {self.tangent.how_upper}"
+
+    @property
+    @key
+    def singular(self) -> bool | None:
+        """Whether its points are singular on the closure; null if still open."""
+        return self.tangent.singular
+
+    @property
+    @key
+    def boundary(self) -> bool:
+        """Whether it is on the boundary of M relative to its real Zariski closure."""
+        return self.nearby.on_boundary
+
+    @property
+    @key
+    def boundary_reason(self) -> str:
+        """Why it is on the boundary, or not."""
+        return self.nearby.reason
+
+    @property
+    @key(Written(str, str))
+    def boundary_sequence(self) -> BoundarySequence | None:
+        """Points outside M that converge to the representative."""
+        return self.nearby.sequence
 
     @property
     def contradicts_paper(self) -> bool:
@@ -83,39 +153,100 @@ class StratumRow:
             "preimages": unknown if tangent.fiber is None else tangent.fiber.number,
             "critical": word(self.critical),
             "tangent space": tangent.value or f"{tangent.lower}{to}{tangent.upper}",
-            "singular": word(tangent.singular),
+            "singular": word(self.singular),
             "singular by HMK": word(self.singular_by_paper),
-            "boundary": word(self.boundary.on_boundary),
+            "boundary": word(self.boundary),
         }
 
-    def as_json(self) -> dict[str, Any]:
-        """The row, JSON-ready; ``preimages`` is ``None`` at 0, whose fiber is {A = 0} ∪ {V = 0}."""
-        from agattn import records
-
-        tangent, fiber, boundary = self.tangent, self.tangent.fiber, self.boundary
-        return records.document(
-            records.Strata.Stratum, self, **vars(self.stratum),
-            preimages=None if fiber is None else fiber.number,
-            preimage_lengths=None if fiber is None else [p.length for p in fiber.points],
-            tangent_dimension=tangent.value, tangent_bounds=[tangent.lower, tangent.upper],
-            tangent_reason=f"from below: {tangent.how_lower}; from above: {tangent.how_upper}",
-            singular=tangent.singular, boundary=boundary.on_boundary, boundary_reason=boundary.reason,
-            boundary_sequence=boundary.sequence, closure=self.below,
-        )  # fmt: skip
+    def words(self) -> tuple[Cell, ...]:
+        """The row as a terminal shows it, in few letters."""
+        cells = self.cells("-", "..")
+        if self.tangent.fiber is not None:
+            longest = max(point.length or 0 for point in self.tangent.fiber.points)
+            cells["preimages"] = f"{cells['preimages']}" + f" (×{longest or '?'})" * (longest != 1)
+        cells["singular by HMK"] = f"{cells['singular by HMK']}{' !' * self.contradicts_paper}"
+        return (*cells.values(), self.local_type.name)
 
 
 @dataclass(frozen=True, repr=False)
-class StrataTable(Shown):
+class Outside(Result):
+    """The stratum of the real Zariski closure outside M."""
+
+    description: Key[str, "Which points they are."]
+    dimension: Key[Count, "The dimension of the set of them."]
+    closure: Key[tuple[Stratum, ...], "The strata directly below it in the closure order."]
+
+
+@dataclass(frozen=True, repr=False)
+class StrataTable(Result, name="strata"):
     """All strata of a layer, 0 first, one in each row; always proved."""
 
-    layer: SingleLayer
-    rows: tuple[StratumRow, ...]
-    evidence: Evidence = Evidence.PROVED
+    layer: Key[SingleLayer, "The layer.", Named("architecture")]
+    rows: Key[
+        tuple[StratumRow, ...],
+        "One entry for each stratum, in the order of the ranks.",
+        Named("strata"),
+        Meta(min_length=1),
+    ]
+    evidence: Key[Evidence, "Always `proved`.", Written(Literal["proved"], str)] = Evidence.PROVED
 
     @property
-    def dimension(self) -> int:
-        """The dimension of M̄."""
+    @key
+    def dimension(self) -> Count:
+        """The dimension of the neuromanifold."""
         return neuromanifold_dimension(self.layer)
+
+    @property
+    @key
+    def ambient(self) -> Count:
+        """N, the number of coordinates."""
+        return self.layer.ambient_dimension
+
+    @property
+    @key
+    def outside(self) -> Outside | None:
+        """The stratum of the real Zariski closure outside M; null for d = 1."""
+        stratum = stratum_outside(self.layer)
+        if stratum is None:
+            return None
+        points = "h ⊗ q ⊗ Q with Q definite of rank 2: in the real Zariski closure of M, not in M"
+        return Outside(points, image_dimension(self.layer, stratum), (Stratum(1, 1, 1),))
+
+    def __str__(self) -> str:
+        return text(self.sheet())
+
+    def sheet(self) -> Sheet:
+        """The strata: two tables, as a page has room for sentences, and the legend of a terminal."""
+        found, words = [], list[tuple[Cell, ...]]()
+        for row in self.rows:
+            cells: dict[str, Cell] = {**row.cells()}
+            if row.contradicts_paper:
+                cells["singular by HMK"] = Word(f"{cells['singular by HMK']}, differs")
+            found.append({**cells, Wide("nearby"): Lines((row.local_type.description,))})
+            words.append(row.words())
+        caption = f"Strata (rk V, rk A, rk [V; Aᵀ]) of {self.layer.name}, of dimension {self.dimension}"
+        page = tuple(tuple(cells.values()) for cells in found)
+        legend = (
+            "fiber: preimages (A, V) over ℂ up to (sA, V/s), (×m) where one counts m times; dim T: of the "
+            "Zariski tangent space; HMK: singular by Theorem 3.4."
+        )
+        if self.outside is not None:
+            legend += (
+                "\nNot in M, but in its real Zariski closure: h ⊗ q ⊗ Q, that is y_(c,b) = h_c q_b Q with "
+                f"Q a definite form of rank 2; dim {self.outside.dimension}."
+            )
+        if any(row.contradicts_paper for row in self.rows):
+            legend += (
+                "\n! HMK, Theorem 3.4 in version 2 has only the points with rk A ≤ 1 and rk V ≤ 1 singular."
+            )
+        return Sheet(
+            f"{self.layer}; strata (rk V, rk A, rk [V; Aᵀ])",
+            (
+                Table(f"{caption} ({self.evidence})", tuple(found[0]), page, where="page"),
+                Table("", _HEADINGS, tuple(words), where="terminal"),
+                Note(legend),
+            ),
+        )
 
     def __iter__(self) -> Iterator[StratumRow]:
         return iter(self.rows)
@@ -126,30 +257,9 @@ class StrataTable(Shown):
     def __getitem__(self, ranks: tuple[int, int, int]) -> StratumRow:
         """The row of the stratum (r_V, r_A, r); KeyError with those there are."""
         for row in self.rows:
-            if tuple(row.stratum.as_json()) == tuple(ranks):
+            if (row.r_v, row.r_a, row.r) == tuple(ranks):
                 return row
         raise KeyError(f"no stratum {ranks}; there are {', '.join(str(row.stratum) for row in self.rows)}")
-
-    @property
-    def outside(self) -> dict[str, Any] | None:
-        """What is known of the points of M̄(ℝ) outside M, JSON-ready; ``None`` if there are none."""
-        stratum = stratum_outside(self.layer)
-        if stratum is None:
-            return None
-        return {
-            "description": "h ⊗ q ⊗ Q with Q definite of rank 2: in the real Zariski closure of M, not in M",
-            "dimension": image_dimension(self.layer, stratum),
-            "closure": [Stratum(1, 1, 1).as_json()],
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """The table, JSON-ready."""
-        from agattn import records
-
-        ambient = self.layer.ambient_dimension
-        return records.document(
-            records.Strata, self, architecture=self.layer, ambient=ambient, strata=self.rows
-        )
 
 
 def strata_table(layer: SingleLayer) -> StrataTable:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agattn.claims import titled
 from agattn.cli.main import COMMANDS, MODULES
-from agattn.records import RECORDS, schema
+from agattn.documents import NAMES, schema
 
 
 def command_page() -> str:
@@ -39,7 +39,7 @@ def schema_page() -> str:
         "Of a [model](models.md):", "", *table(model, verify), "",
         "And of a polynomial map:", "", *table(polynomial, verify), "",
     ]  # fmt: skip
-    return "\n".join([*architectures, *map(section, sorted(RECORDS))])
+    return "\n".join([*architectures, *map(section, sorted(NAMES))])
 
 
 def section(name: str) -> str:

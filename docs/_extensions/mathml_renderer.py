@@ -12,7 +12,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.util import logging
 
-from agattn.display.mathml import mathml
+from agattn.sheet.mathml import mathml
 
 _logger = logging.getLogger(__name__)
 # A backslash that is left in the output belongs to a command that the converter does not know.

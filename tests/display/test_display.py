@@ -12,8 +12,6 @@ from rich.console import Console
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.display.mathml import mathml
-from agattn.display.table import Math, Table, Wide, Word, matrix, text_latex
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
@@ -27,6 +25,11 @@ from agattn.geometry.singularities.network_fibers import network_fiber
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.figure1 import compute_figure_1
+from agattn.sheet.data import Math, Table, Wide, Word, matrix
+from agattn.sheet.html import table_html
+from agattn.sheet.latex import table_latex, text_latex
+from agattn.sheet.mathml import mathml
+from agattn.sheet.terminal import print_table
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import Settings, verify
 
@@ -174,19 +177,19 @@ def test_what_is_hostile_is_shown_as_text():
     base = Verdict(HOSTILE, Status.UNDECIDED, True, 5, HOSTILE, None, HOSTILE, HOSTILE, 1.0)
     report = replace(objects()["report"][0], verdicts=(base,))
     for thing in (base, report, Table(HOSTILE, (HOSTILE,), ((HOSTILE,),))):
-        html = thing._repr_html_() if hasattr(thing, "_repr_html_") else thing.html()
+        html = thing._repr_html_() if hasattr(thing, "_repr_html_") else table_html(thing)
         assert "<script" not in html and HOSTILE in words(html)
-        latex = thing._repr_latex_() if hasattr(thing, "_repr_latex_") else thing.latex()
+        latex = thing._repr_latex_() if hasattr(thing, "_repr_latex_") else table_latex(thing)
         assert r"$\input" not in latex and r"\textbackslash{}input\{x\}" in latex and r"\%" in latex
     assert text_latex("a_b") == r"\text{a\_b}"
 
 
 def test_running_text_is_left_out_of_latex():
     table = Table("c", ("one", Wide("why")), (("1", "long"), (2, "text")))
-    assert "why" in table.html() and "long" in table.html()
-    assert table.latex() == r"$\begin{array}{l} \text{one} \\ \hline \text{1} \\ 2 \end{array}$"
+    assert "why" in table_html(table) and "long" in table_html(table)
+    assert table_latex(table) == r"$\begin{array}{l} \text{one} \\ \hline \text{1} \\ 2 \end{array}$"
     rows = Table("c", (), (("one", 1), (Wide("why"), "long")))
-    assert rows.latex() == r"$\begin{array}{ll} \text{one} & 1 \end{array}$"
+    assert table_latex(rows) == r"$\begin{array}{ll} \text{one} & 1 \end{array}$"
 
 
 def test_formulas():
@@ -214,7 +217,7 @@ def test_ipython_takes_both():
 def test_in_a_terminal_nothing_is_cut_off(width, rule):
     console = Console(file=io.StringIO(), width=width)
     row = ("theorem-3.4.singular", Word("refuted"), 12, "[bold]a[/bold] b " * 3)
-    Table("", ("claim", "verdict", "number", Wide("computed")), (row,)).print(console, rule=rule)
+    print_table(Table("", ("claim", "verdict", "number", Wide("computed")), (row,), ruled=rule), console)
     text = console.file.getvalue()
     assert " ".join(text.split()).count("[bold]a[/bold] b") == 3
     assert "theorem-3.4.singular" in text and "refuted" in text and "12" in text

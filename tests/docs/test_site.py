@@ -18,8 +18,8 @@ import pytest
 import agattn
 from agattn import errors
 from agattn.cli.main import COMMANDS
-from agattn.display.mathml import FONT
 from agattn.records import RECORDS, schema
+from agattn.sheet.mathml import FONT
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -7,7 +7,6 @@ import pytest
 from command_line import call
 
 from agattn.architectures import SingleLayer
-from agattn.display.table import Math, Table
 from agattn.evidence import Status
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, strata, stratum_of
@@ -15,6 +14,7 @@ from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.reports.counterexample import counterexample, tangent_vectors
 from agattn.reports.document import Attachment, Text, sections
+from agattn.sheet.data import Math, Table
 from agattn.verification.strata_table import singular_by_paper
 from agattn.verification.verify import Settings, verify
 

@@ -8,11 +8,11 @@ from command_line import document as printed
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
-from agattn.display.mathml import mathml
-from agattn.display.table import Code, Lines, Math, Table, Word
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.reports.architecture_report import claims_table, report, summary
 from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown, sections
+from agattn.sheet.data import Code, Lines, Math, Table, Word
+from agattn.sheet.mathml import mathml
 from agattn.verification.verify import Settings
 
 NATIVE = Settings(engine="native")

@@ -80,12 +80,13 @@ def _document(rows: Sequence[Mapping[str, Any]], layout: str, tolerance: float) 
 
 def _print_table(table: HeadTable, layout: str, tolerance: float) -> None:
     from agattn.display.values import tables
+    from agattn.sheet.terminal import print_table
 
     console = output.console(soft_wrap=True)
     kinds = sorted({(head.d, head.d_out, head.a) for head in table})
     where = ", ".join(f"M({d},{d_out},{a})" for d, d_out, a in kinds)
     console.print(f"{where}; layout {layout}; strata (rk V, rk A, rk [V; Aᵀ])\n", markup=False)
-    tables(table)[0].print(console, rule=True)
+    print_table(tables(table)[0], console)
     console.print(f"\n{table}.\n\n{LEGEND.format(tolerance)}", markup=False)
 
 

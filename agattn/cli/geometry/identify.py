@@ -38,9 +38,7 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
             raise InputError(f"{file} holds the arrays {names}; give one tensor, or X and Y for a table")
         found = identify(architecture, arrays["y" if "y" in arrays else next(iter(arrays))], tolerance)
     if as_json:
-        from agattn import records
-
-        print_json(records.document(records.Identify, found, architecture=architecture, a=found.A, v=found.V))
+        print_json(found.as_json())
         return
     click.echo(f"{found} ({found.evidence})")
     for name, M in (("A", found.A), ("V", found.V)):

@@ -124,8 +124,9 @@ def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict
 
 
 def _print_table(found: LearningCoefficients) -> None:
-    from agattn.display.table import Cell, Table
     from agattn.display.values import tables
+    from agattn.sheet.data import Cell, Table
+    from agattn.sheet.terminal import print_table
 
     console = output.console(soft_wrap=True)
     head = "softmax head" if found.softmax else "lightning layer"
@@ -136,9 +137,9 @@ def _print_table(found: LearningCoefficients) -> None:
             ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
             value, m = point.coefficient.value, point.coefficient.multiplicity
             rows.append((str(point.orbit), *ranks, str(value), m))
-        Table("", ("stratum", "rk K", "rk Q", "λ", "m"), tuple(rows)).print(console, rule=True)
+        print_table(Table("", ("stratum", "rk K", "rk Q", "λ", "m"), tuple(rows)), console)
         console.print()
-    tables(found)[0].print(console, rule=True)
+    print_table(tables(found)[0], console)
     console.print(
         "\nstratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
         " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
@@ -219,10 +220,10 @@ def _print_point(layer: SingleLayer, point: Point, deficit: Fraction) -> None:
 
 
 def _print_heads(rows: list[dict[str, Any]]) -> None:
-    from agattn.display.table import Table
+    from agattn.sheet.data import Table
+    from agattn.sheet.terminal import print_table
 
     keys = ("layer", "head", "r_v", "r_a", "r", "rank_k", "rank_q", "lambda", "multiplicity", "deficit")
     headings = ("layer", "head", "rk V", "rk A", "r", "rk K", "rk Q", "λ", "m", "params/2 − λ")
-    Table("", headings, tuple(tuple(row[key] for key in keys) for row in rows)).print(
-        output.console(soft_wrap=True), rule=True
-    )
+    table = Table("", headings, tuple(tuple(row[key] for key in keys) for row in rows))
+    print_table(table, output.console(soft_wrap=True))

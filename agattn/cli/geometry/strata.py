@@ -39,6 +39,6 @@ def command(architecture: SingleLayer, force: bool, as_json: bool, hasse: Path |
     if as_json:
         print_json(found.as_json())
     else:
-        from agattn.display.text import show
+        from agattn.sheet.terminal import show
 
-        show(found, output.console())
+        show(found.sheet(), output.console())

@@ -13,13 +13,11 @@ from agattn.errors import InputError, nearest
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Print the JSON schema of what the command NAME prints with --json; without NAME, list the schemas."""
-    from agattn.records import RECORDS, schema
+    from agattn.documents import NAMES, schema
 
     if name is None:
-        click.echo("\n".join(sorted(RECORDS)))
-    elif name in RECORDS:
+        click.echo("\n".join(NAMES))
+    elif name in NAMES:
         print_json({"description": COMMANDS[name], **schema(name)})
     else:
-        raise InputError(
-            f"there is no schema {name!r}{nearest(name, sorted(RECORDS), '; agattn schema lists them')}"
-        )
+        raise InputError(f"there is no schema {name!r}{nearest(name, NAMES, '; agattn schema lists them')}")

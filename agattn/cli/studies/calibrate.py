@@ -58,14 +58,15 @@ def command(
 
 
 def _print_points() -> None:
-    from agattn.display.table import Table
+    from agattn.sheet.data import Table
+    from agattn.sheet.terminal import print_table
     from agattn.studies.calibration_points import calibration_points
 
     rows = tuple(
         (number, point.name, str(point.value), point.multiplicity)
         for number, point in enumerate(calibration_points())
     )
-    Table("", ("", "point", "λ", "m"), rows).print(output.console(soft_wrap=True), rule=True)
+    print_table(Table("", ("", "point", "λ", "m"), rows), output.console(soft_wrap=True))
     click.echo("\nλ and m are proved. --json prints the weights; --out DIR estimates λ by sampling.")
 
 
@@ -97,6 +98,7 @@ def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bo
 
     from agattn.reports.calibration_report import calibration_page, draw_bias, tables
     from agattn.reports.drawing import save
+    from agattn.sheet.terminal import print_table
 
     write_file(folder / "report.md", calibration_page(lines, shown), tell=False)
     sgld = any(line["method"] == "sgld" for line in lines)
@@ -105,6 +107,6 @@ def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bo
     if say:
         console = output.console(soft_wrap=True)
         for table in tables(lines, 10):
-            table.print(console, rule=True)
+            print_table(table, console)
             console.print()
     click.echo(f"wrote {folder}", err=True)

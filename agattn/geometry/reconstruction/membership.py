@@ -53,7 +53,7 @@ from agattn.algebra.scalars import (
 )
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.cubic_forms import factorizations, nearest_forms, signature
@@ -61,6 +61,8 @@ from agattn.geometry.reconstruction.nearest_point import Approximation, dominant
 from agattn.geometry.reconstruction.separating_equations import Violation, find_violation
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
 from agattn.geometry.variety.coordinates import compact_coefficients, full_tensor, monomials
+from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
+from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, Key, Named, Result
 
 _ONLY = "only V and A + Aᵀ are determined, up to scale"
 RESIDUAL_TOLERANCE = 1e-8
@@ -68,31 +70,33 @@ RESIDUAL_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Shown):
+class Identification(Result, name="identify"):
     """What is known about a tensor.
 
-    Attributes:
-        in_neuromanifold: whether it is in M; ``None`` where that stayed open.
-        A: d × d, in the canonical scale; of the nearest point found where the tensor is not in M. At t = 1
-            the symmetric matrix (A + Aᵀ)/2. Exact where the tensor is exact and has rational weights;
-            ``None`` where they are not rational and too large for floating point. V, d' × d, likewise.
-        residual: ‖y − φ_{A,V}‖ / ‖y‖ in the invariant norm; 0 for exact weights.
-        violation: an equation of M̄ that fails, where the tensor is not in M̄.
-        preimages: the number of preimages up to scaling over ℂ; ``None`` in floating point.
+    A, d × d, is in the canonical scale, and V is d' × d. Both are exact where the tensor is exact and has
+    rational weights, and ``None`` where the weights are not rational and too large for floating point.
     """
 
-    layer: SingleLayer
-    in_neuromanifold: bool | None
-    in_zariski_closure: bool | None
-    A: Array | None
-    V: Array | None
-    residual: float
-    evidence: Evidence
-    reason: str
-    violation: Violation | None = None
-    preimages: int | None = None
+    layer: Key[SingleLayer, "The layer.", Named("architecture")]
+    in_neuromanifold: Key[bool | None, "Whether the tensor is in M; null where that stayed open."]
+    in_zariski_closure: Key[bool | None, "Whether it is in the Zariski closure; null where that stayed open."]
+    A: Key[
+        Array | None,
+        "A, or at t = 1 its symmetric part; of the nearest point found, if not in M.",
+        Named("a"),
+        ENTRIES,
+    ]
+    V: Key[Array | None, "V, of the same point as `a`.", Named("v"), ENTRIES]
+    residual: Key[float, "‖y − φ_{A,V}‖ / ‖y‖ in the norm that orthogonal changes of basis keep.", FINITE]
+    evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
+    reason: Key[str, "Why, in words."]
+    violation: Key[
+        Violation | None, "An equation that it violates; null if in the closure or not sought."
+    ] = None
+    preimages: Key[int | None, "The number of preimages over ℂ up to scaling; null in floating point."] = None
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Where the tensor is, and why."""
         outside = {
             True: "not in M, but in its Zariski closure",
             None: "not in M",
@@ -100,6 +104,21 @@ class Identification(Shown):
         }
         where = {True: "in M", None: "undecided", False: outside[self.in_zariski_closure]}
         return f"{where[self.in_neuromanifold]}: {self.reason}"
+
+    def sheet(self) -> Sheet:
+        """The answers, and the weights."""
+        words = {True: "yes", False: "no", None: "undecided"}
+        rows: list[tuple[Cell, ...]] = [
+            ("in M", words[self.in_neuromanifold]),
+            ("in its Zariski closure", words[self.in_zariski_closure]),
+            ("evidence", str(self.evidence)),
+            (Wide("why"), self.reason),
+            ("relative distance of A, V", f"{float(self.residual):.3g}"),
+        ]
+        rows += [(name, array_cell(M)) for name, M in (("A", self.A), ("V", self.V)) if M is not None]
+        if self.violation is not None:
+            rows.append((Wide("violated equation"), str(self.violation)))
+        return Sheet(self.summary(), (Table(str(self.layer), (), tuple(rows)),))
 
 
 def identify(

@@ -41,30 +41,33 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.echelon import echelon, fraction
 from agattn.algebra.scalars import Array, as_floats, decide_rank, flint_matrix, is_exact, scaled
 from agattn.architectures import SingleLayer
 from agattn.geometry.variety.coefficient_norm import symmetric_tensor
+from agattn.sheet.result import Key, Result, Written
 
 # Of the seven monomials of the resultant three, with multiplicity four, are at most 1, and four at most 4.
 _RESULTANT_SENSITIVITY = 4.0 * (4 * 1 + 4 * 4)
 
 
-@dataclass(frozen=True)
-class Violation:
+@dataclass(frozen=True, repr=False)
+class Violation(Result):
     """A polynomial that vanishes on M̄ and not at the tensor.
 
-    Its value is in floating point that with the tensor and all vectors scaled to norm 1, and the sensitivity
-    how much it changes at most per distance. The degree is in the coordinates y.
+    In floating point the value is taken with the tensor and all vectors scaled to norm 1. The value changes
+    by at most ``sensitivity`` per distance.
     """
 
-    equation: str
-    degree: int
-    value: Fraction | float
+    equation: Key[str, "The equation in words."]
+    degree: Key[int, "Its degree, in the coordinates y.", Meta(ge=2)]
+    value: Key[Fraction | float, "Its value at the tensor, which is not zero.", Written(str, str)]
     sensitivity: float
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The equation and its value."""
         value = self.value if isinstance(self.value, Fraction) else f"{self.value:.3g}"
         return f"{self.equation} is {value}"
 

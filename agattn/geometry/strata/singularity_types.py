@@ -24,19 +24,24 @@ Everything here is read off the preimages and the two-sided tangent space:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.preimages import kernel_of_differential
 from agattn.geometry.strata.strata import Stratum, image_dimension
 from agattn.geometry.strata.tangent import is_one_reduced_point, source_tangent_dimension, tangent_bounds
+from agattn.sheet.result import Key, Result
+
+Name = Literal["smooth", "determinantal", "crossing", "pinch", "cone", "unknown"]
 
 
-class LocalType(NamedTuple):
-    """Smooth, determinantal, crossing, pinch, cone or unknown: in this one word, and with a description."""
+@dataclass(frozen=True, repr=False)
+class LocalType(Result):
+    """What a variety looks like near a point: in one word, and in a sentence."""
 
-    name: str
-    description: str
+    name: Key[Name, "In one word."]
+    description: Key[str, "In a sentence."]
 
 
 def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
@@ -57,7 +62,7 @@ def local_type(layer: SingleLayer, stratum: Stratum) -> LocalType:
         return LocalType("unknown", "the bounds on the tangent space do not meet")
     dim, excess = bounds.dimension, bounds.lower - bounds.dimension
 
-    def times_smooth(name: str, germ: str, dimension: int) -> LocalType:
+    def times_smooth(name: Name, germ: str, dimension: int) -> LocalType:
         return LocalType(name, f"{germ}, times a smooth factor of dimension {dim - dimension}")
 
     if is_one_reduced_point(bounds.fiber):

@@ -27,6 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
 
 from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.architectures import SingleLayer
@@ -34,6 +37,7 @@ from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.sheet.result import Count
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
 
@@ -45,6 +49,9 @@ class Stratum:
     r_v: int
     r_a: int
     r: int
+
+    #: Its form in JSON: the three ranks.
+    __json__: ClassVar[Any] = Annotated[list[Count], Meta(min_length=3, max_length=3)]
 
     @property
     def is_zero(self) -> bool:

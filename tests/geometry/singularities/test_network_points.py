@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
-from agattn.display.table import Word
 from agattn.display.values import tables
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
@@ -17,6 +16,7 @@ from agattn.geometry.singularities.kinds import kinds
 from agattn.geometry.singularities.network_points import by_theorem, facts, singularities
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.sheet.data import Word
 from agattn.verification.strata_table import strata_table
 
 WIDE = DeepNetwork((3, 3, 2), (3, 3), t=3)

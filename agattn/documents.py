@@ -1,0 +1,57 @@
+"""The JSON document of each command, by name: the results that describe it, and the schema made from these.
+
+>>> schema("identify")["properties"]["schema"]["enum"]
+['agattn/identify/1']
+>>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
+Traceback (most recent call last):
+agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from agattn import records
+from agattn.errors import InputError
+from agattn.sheet import result
+
+#: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
+RESULTS: dict[str, tuple[str, ...]] = {
+    "strata": ("agattn.verification.strata_table:StrataTable",),
+    "identify": ("agattn.geometry.reconstruction.membership:Identification",),
+}
+
+#: The names of all schemas.
+NAMES = sorted({*RESULTS, *records.RECORDS})
+
+
+def results(name: str) -> tuple[Any, ...]:
+    """The results of the command ``name``."""
+    places = (place.split(":") for place in RESULTS[name])
+    return tuple(getattr(import_module(module), kind) for module, kind in places)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
+    if name in records.RECORDS:
+        return records.schema(name)
+    return result.schema(*results(name), title=f"agattn {name} --json")
+
+
+def check(name: str, document: object) -> None:
+    """Check that ``document`` is what the command ``name`` prints with ``--json``.
+
+    Raises:
+        InputError: if it is not; says where, such as ``$.claims[0].verdict``.
+    """
+    if name in records.RECORDS:
+        records.check(name, document)
+        return
+    *others, last = results(name)
+    for other in others:
+        with suppress(InputError):
+            result.check(other, document)
+            return
+    result.check(last, document)

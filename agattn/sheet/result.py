@@ -1,0 +1,361 @@
+"""Results that describe themselves: a class whose described fields are its JSON document and its schema.
+
+A result is a frozen data class. A field whose type is ``Key[type, "description"]`` is a key of its document.
+A field of another type is for Python alone. A key that is computed is a property under :func:`key`, whose
+docstring describes the key. So each key is said once: its name, its type, its meaning, and how a value is
+written that is no JSON.
+
+>>> @dataclass(frozen=True, repr=False)
+... class Half(Result, name="half"):
+...     value: Key[Fraction, "A number."]
+...     source: str = "for Python alone"
+...
+...     @property
+...     @key
+...     def twice(self) -> int:
+...         "Twice the number."
+...         return int(2 * self.value)
+...
+...     def summary(self) -> str:
+...         return f"the half of {self.twice}"
+>>> Half(Fraction(1, 2))
+the half of 1
+>>> Half(Fraction(1, 2)).as_json()
+{'schema': 'agattn/half/1', 'value': '1/2', 'twice': 1}
+>>> schema(Half)["properties"]["twice"]
+{'description': 'Twice the number.', 'type': 'integer'}
+>>> check(Half, {"schema": "agattn/half/1", "value": "1/2", "twice": "one"})
+Traceback (most recent call last):
+agattn.errors.InputError: Expected `int`, got `str` - at `$.twice`
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from math import isfinite
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)  # fmt: skip
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from agattn.errors import InputError
+from agattn.sheet.data import Sheet
+
+__all__ = [
+    "ENTRIES", "EXACTNESS", "FINITE", "Count", "Json", "Key", "Matrix", "Named", "Positive", "Result",
+    "Written", "check", "document", "key", "schema", "written",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    from typing import Annotated as Key
+else:
+
+    class Key:
+        """A type with the description of the key, such as ``Key[int, "The degree."]``."""
+
+        def __class_getitem__(cls, item):
+            value, description, *more = item
+            return Annotated[value, Meta(description=description), *more]
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a value that is no JSON is written: as which type, and by which function.
+
+    It stands in the type of a key: ``Key[Array, "The matrix.", Written(list[list[str]], as_text)]``.
+    """
+
+    kind: Any
+    function: Callable[[Any], Any]
+
+
+#: A matrix in JSON: exact entries are text, others numbers.
+Matrix = list[list[float | str]]
+#: How an array with two axes is written.
+ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix))
+
+
+@dataclass(frozen=True)
+class Named:
+    """The key, where that is not the name of the field: ``Key[Array, "The matrix A.", Named("a")]``."""
+
+    key: str
+
+
+class Json:
+    """A part of documents with a schema and a check of its own, for types that msgspec cannot tell apart."""
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The schema of the part."""
+        raise NotImplementedError
+
+    @classmethod
+    def check_json(cls, value: Any) -> None:
+        """Check a part of a document.
+
+        Raises:
+            ValueError: if the value is not what the schema says.
+        """
+        raise NotImplementedError
+
+
+@overload
+def key(function: F, /) -> F: ...
+@overload
+def key(*more: Meta | Written, name: str = "") -> Callable[[F], F]: ...
+def key(*given: Any, name: str = "") -> Any:
+    """Mark a method under ``property`` as a key of the document; its docstring describes the key.
+
+    Args:
+        given: the method; or limits on the values, and how these are written.
+        name: the key, where it cannot be the name of the method, such as ``lambda``.
+    """
+    if len(given) == 1 and not isinstance(given[0], Meta | Written):
+        return _marked(given[0], (), name)
+    return lambda method: _marked(method, given, name)
+
+
+def _marked(method: F, more: tuple[Any, ...], name: str) -> F:
+    method.__key__ = (name or method.__name__, more)  # type: ignore[attr-defined]
+    return method
+
+
+#: How a float is written that may be infinite or no number: as null.
+FINITE = Written(float | None, lambda number: number if isfinite(number) else None)
+#: How evidence is written that is ``proved`` where what was given is exact, else ``numerical``.
+EXACTNESS = Written(Literal["proved", "numerical"], str)
+#: A whole number that is not negative.
+Count = Annotated[int, Meta(ge=0)]
+#: A whole number above 0.
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class Described(NamedTuple):
+    """A key of a document: its name there, the attribute, its type, and its default where it has one."""
+
+    name: str
+    attribute: str
+    kind: Any
+    default: Any = msgspec.NODEFAULT
+
+
+class Result:
+    """A result, which has a line, a sheet, a JSON document and the schema of that document.
+
+    Attributes:
+        schema_name: the name in the key ``schema`` of its documents; empty for a part of another result.
+        extensible: whether its documents may have further keys.
+    """
+
+    schema_name: ClassVar[str] = ""
+    extensible: ClassVar[bool] = False
+
+    def __init_subclass__(cls, name: str = "", extensible: bool = False, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.schema_name, cls.extensible = name, extensible
+
+    def summary(self) -> str:
+        """The result in a line."""
+        return self.sheet().title
+
+    def sheet(self) -> Sheet:
+        """What notebooks and terminals show: a title, tables and paragraphs.
+
+        Raises:
+            TypeError: if the result has none.
+        """
+        raise TypeError(f"a {type(self).__name__} has no table")
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON document of the result."""
+        return document(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        from agattn.sheet.html import html
+
+        return html(self.sheet())
+
+    def _repr_latex_(self) -> str:
+        from agattn.sheet.latex import latex
+
+        return latex(self.sheet())
+
+
+@cache
+def keys(cls: Any) -> tuple[Described, ...]:
+    """The keys of a result, those of its base classes first, fields before properties."""
+    found: dict[str, Described] = {}
+    for part in reversed(cls.__mro__):
+        described = {
+            name: kind
+            for name, kind in inspect.get_annotations(part).items()
+            if str(kind).startswith(("Key[", "typing.Annotated["))
+        }
+        # Only the types of keys are resolved: others may stand under TYPE_CHECKING.
+        stub = type(part.__name__, (), {"__annotations__": described})
+        names = {**vars(sys.modules[part.__module__]), **vars(part), part.__name__: part}
+        for name, kind in get_type_hints(stub, names, include_extras=True).items():
+            said = next((more.key for more in kind.__metadata__ if isinstance(more, Named)), name)
+            found[name] = Described(said, name, kind, part.__dict__.get(name, msgspec.NODEFAULT))
+        for name, member in vars(part).items():
+            method: Any = getattr(member, "fget", None)
+            if hasattr(method, "__key__"):
+                said, more = method.__key__
+                value = get_type_hints(method, names, include_extras=True)["return"]
+                meaning = Meta(description=" ".join((method.__doc__ or "").split()))
+                found[name] = Described(said, name, Annotated[(value, meaning, *more)])
+    return tuple(found.values())
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The JSON document of a result: its keys, with their values written as their types say.
+
+    A key whose value is ``UNSET`` is left out.
+    """
+    cls: Any = type(result)
+    found: dict[str, Any] = {"schema": f"agattn/{cls.schema_name}/1"} if cls.schema_name else {}
+    for one in keys(cls):
+        value = getattr(result, one.attribute)
+        if value is not UNSET:
+            found[one.name] = written(value, one.kind)
+    return found
+
+
+def written(value: Any, kind: Any) -> Any:
+    """A value as JSON: exact numbers as text, ``None`` for what is infinite, parts as documents."""
+    for more in getattr(kind, "__metadata__", ()):
+        if isinstance(more, Written) and value is not None:
+            return more.function(value)
+    if get_origin(kind) is Annotated:
+        kind = kind.__origin__
+    if get_origin(kind) in (Union, UnionType):
+        kinds = [one for one in get_args(kind) if one not in (NoneType, UnsetType)]
+        return written(value, str if kinds == [float, str] and not isinstance(value, float) else kinds[0])
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if value is None or (isinstance(value, (bool, int, float, str)) and kind is not str):
+        return value
+    if hasattr(value, "as_json"):
+        return value.as_json()
+    if isinstance(value, Enum):
+        return value.value
+    if hasattr(value, "tolist"):  # of numpy
+        return written(value.tolist(), kind)
+    inner = [one for one in get_args(kind) if one is not Ellipsis]
+    part = inner[-1] if inner else Any
+    if isinstance(value, Mapping):
+        return {str(name): written(one, part) for name, one in value.items()}
+    return [written(one, part) for one in value] if isinstance(value, (list, tuple)) else str(value)
+
+
+@cache
+def record(cls: Any) -> Any:
+    """The document of a result as a type of msgspec, from which schemas are made."""
+    described, absent = keys(cls), msgspec.NODEFAULT
+    fields: list[tuple[str, Any, Any]] = [
+        (one.attribute, _json_type(one.kind), UNSET if one.default is UNSET else absent) for one in described
+    ]
+    if cls.schema_name:
+        name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
+        meaning = Meta(description="The schema of the document, with its number.")
+        fields.insert(0, ("schema", Annotated[name, meaning], absent))
+    return msgspec.defstruct(
+        cls.__name__,
+        fields,
+        namespace={"__post_init__": cls.consistent} if hasattr(cls, "consistent") else {},
+        rename={one.attribute: one.name for one in described if one.name != one.attribute},
+        forbid_unknown_fields=not cls.extensible,
+        kw_only=True,
+    )
+
+
+def as_record(kind: Any) -> Any:
+    """The type of msgspec for a result; any other type as it is."""
+    is_result = isinstance(kind, type) and issubclass(kind, Result)
+    return record(kind) if is_result else kind
+
+
+def _json_type(kind: Any) -> Any:
+    """The type of what is written for a value of this type."""
+    if get_origin(kind) is Annotated:
+        metas = [more for more in kind.__metadata__ if isinstance(more, Meta)]
+        ways = [more.kind for more in kind.__metadata__ if isinstance(more, Written)]
+        inner = _json_type(kind.__origin__)
+        if ways:
+            absent = [one for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
+            inner = Union[(ways[0], *absent)]
+        return Annotated[(inner, *metas)] if metas else inner
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return Union[tuple(map(_json_type, parts))]  # noqa: UP007 -- of as many types as there are
+    if origin in (list, dict, tuple):
+        return origin[tuple(part if part is Ellipsis else _json_type(part) for part in parts)]
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict[(str, _json_type(parts[1]))]  # type: ignore[misc]
+    kind = getattr(kind, "__json__", kind)  # a type that says as what its values are written
+    return str if kind is Fraction else as_record(kind)
+
+
+def schema(*results: Any, title: str = "") -> dict[str, Any]:
+    """The JSON schema, in the 2020-12 draft, of the documents of a result, or of one of several."""
+    tops, parts = msgspec.json.schema_components(
+        list(map(as_record, results)),
+        schema_hook=_part_schema,
+        ref_template="#/$defs/{name}",
+    )
+    top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
+    if "$ref" in top:
+        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**draft, **top, **({"title": title} if title else {}), "$defs": parts}
+
+
+def check(result: Any, found: object) -> None:
+    """Check that a document is that of a result.
+
+    Raises:
+        InputError: if the document is not; says where, such as ``$.claims[0].verdict``.
+    """
+    try:
+        msgspec.convert(found, as_record(result), dec_hook=_check_part)
+    except msgspec.ValidationError as error:
+        raise InputError(str(error)) from None
+
+
+def _part_schema(part: Any) -> dict[str, Any]:
+    return dict(part.json_schema())
+
+
+def _check_part(part: type[Json], value: Any) -> Json:
+    part.check_json(value)
+    return part()

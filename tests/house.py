@@ -1,0 +1,256 @@
+"""The house as it stands: which file needs which, which room calls which, measured from the code itself.
+
+    python -m tests.house            circles and arrows back up, from all imports, also those by importlib
+    python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
+    python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
+
+With ``--json`` the same as one JSON document.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import io
+import json
+import sys
+import tokenize
+from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import networkx as nx
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "agattn"
+CONTRACTS = ("importlinter:contract:floors", "importlinter:contract:geometry")
+
+
+def module_of(path: Path) -> str:
+    """The name of the module in a file."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@lru_cache
+def files() -> dict[str, Path]:
+    """The file of every module of the package."""
+    return {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def room_of(module: str) -> str:
+    """The room of a module: its folder, or the module itself where that stands beside the rooms."""
+    names = module.split(".")
+    depth = 3 if names[1:2] == ["geometry"] else 2
+    return ".".join(names[:depth])
+
+
+@lru_cache
+def floors() -> dict[str, tuple[int, int]]:
+    """The floor of every room, higher numbers above, and inside of geometry the order there."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    found = {}
+    for place, contract in enumerate(CONTRACTS):
+        layers = config[contract]["layers"].split("\n")
+        prefix = f"{config[contract].get('containers', '').strip()}.".lstrip(".")
+        for height, line in enumerate(reversed([line for line in layers if line.strip()])):
+            for room in line.split("|"):
+                name = prefix + room.strip()
+                found[name] = (found["agattn.geometry"][0], height) if place else (height, 0)
+    return found
+
+
+def floor_of(module: str) -> tuple[int, int] | None:
+    """The floor of a module; ``None`` for the face and for what only starts the program."""
+    names = module.split(".")
+    known = floors()
+    return next((known[name] for n in (3, 2) if (name := ".".join(names[:n])) in known), None)
+
+
+def _skipped(node: ast.AST) -> bool:
+    """Whether a block is for type checkers alone."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _nodes(tree: ast.AST):
+    """All nodes of a file that a run can reach."""
+    for child in ast.iter_child_nodes(tree):
+        if _skipped(child):
+            for other in child.orelse:
+                yield from _nodes(other)
+        else:
+            yield child
+            yield from _nodes(child)
+
+
+def imports(module: str) -> set[str]:
+    """The modules of the package that a module needs, also inside of its functions and through importlib."""
+    known, found = files(), set()
+    nodes = list(_nodes(ast.parse(known[module].read_text(encoding="utf-8"))))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name for name in inner if name in known} or {node.module}
+            if any(name not in known for name in inner):
+                found.add(node.module)
+    if any(isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func) for node in nodes):
+        # Text that is the name of a module, or begins as the names of all modules of a room, is an import.
+        texts = [
+            node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        for text in texts:
+            if text.endswith(".") and text.startswith("agattn."):
+                found |= {name for name in known if name.startswith(text)}
+            else:
+                found |= {text.split(":")[0]} & set(known)
+    return {name for name in found if name in known and name not in (module, "agattn")}
+
+
+def graph() -> nx.DiGraph:
+    """The files as nodes, and an arrow from each to the files that it needs.
+
+    The face, ``agattn/__init__.py``, which imports by name what is asked for, is a node as the others are.
+    """
+    return nx.DiGraph([(module, other) for module in files() for other in imports(module)])
+
+
+def circles() -> list[list[str]]:
+    """The sets of files that need each other."""
+    found = nx.strongly_connected_components(graph())
+    return sorted(sorted(part) for part in found if len(part) > 1)
+
+
+def arrows_up() -> list[tuple[str, str]]:
+    """The imports from a lower floor to a higher one."""
+    return sorted(
+        (low, high) for low, high in graph().edges
+        if (below := floor_of(low)) is not None and (above := floor_of(high)) is not None and above > below
+    )  # fmt: skip
+
+
+def lines_of_code() -> Counter[str]:
+    """The lines of code of every room, without docstrings, comments and empty lines."""
+    found: Counter[str] = Counter()
+    for module, path in files().items():
+        source = path.read_text(encoding="utf-8")
+        said = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                said |= set(range(node.lineno, node.end_lineno + 1))
+        silent = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+        silent |= {tokenize.ENCODING, tokenize.ENDMARKER}
+        counted = set()
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type not in silent:
+                counted |= set(range(token.start[0], token.end[0] + 1))
+        found[room_of(module)] += len(counted - said)
+    return found
+
+
+def _verify(folder):
+    import agattn as ag
+
+    str(ag.verify(ag.SingleLayer(3, 2, a=2), engine="native"))
+
+
+def _ideal(folder):
+    import agattn as ag
+
+    str(ag.ideal(ag.SingleLayer(3, 2, a=2), max_degree=3))
+
+
+def _rlct(folder):
+    import agattn as ag
+
+    str(ag.learning_coefficient(ag.SingleLayer(3, 2, a=2)))
+
+
+def _singularities(folder):
+    import agattn as ag
+
+    str(ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3)))
+
+
+def _train(folder):
+    from agattn.cli.main import run
+
+    experiment = folder / "experiment.toml"
+    text = (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
+    experiment.write_text(text, encoding="utf-8")
+    run(["train", str(experiment), "--no-cache"])
+
+
+RUNS = {
+    "verify": _verify, "ideal": _ideal, "rlct": _rlct, "singularities": _singularities, "train": _train,
+}  # fmt: skip
+
+
+def trace(run) -> dict[str, object]:
+    """The rooms that a run enters, and how many of its calls go from a lower floor to a higher one."""
+    names = {str(path): module for module, path in files().items()}
+    rooms, up = set(), Counter()
+
+    def watch(frame, event, _):
+        if event != "call" or (module := names.get(frame.f_code.co_filename)) is None:
+            return
+        if frame.f_code.co_name == "<module>":
+            return
+        rooms.add(room_of(module))
+        caller = frame.f_back
+        while caller is not None and caller.f_code.co_filename not in names:
+            caller = caller.f_back
+        if caller is None:
+            return
+        origin = names[caller.f_code.co_filename]
+        below, above = floor_of(origin), floor_of(module)
+        if below is not None and above is not None and above > below:
+            up[f"{room_of(origin)} → {room_of(module)}"] += 1
+
+    with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        sys.setprofile(watch)
+        try:
+            run(Path(folder))
+        finally:
+            sys.setprofile(None)
+    return {"rooms": sorted(rooms), "calls_up": up.total(), "where": dict(up.most_common())}
+
+
+def main(words: list[str]) -> int:
+    """Print what was asked for; the status is 1 where there is a circle or an arrow up."""
+    if "--trace" in words:
+        found = {name: trace(run) for name, run in RUNS.items()}
+        if "--json" in words:
+            print(json.dumps(found, indent=2, ensure_ascii=False))
+        else:
+            for name, one in found.items():
+                print(f"{name}: {len(one['rooms'])} rooms, {one['calls_up']} calls up")
+                print("".join(f"  {where}: {number}\n" for where, number in one["where"].items()), end="")
+        return 0
+    if "--lines" in words:
+        counted = lines_of_code()
+        if "--json" in words:
+            print(json.dumps(dict(counted), indent=2))
+        else:
+            for room, number in sorted(counted.items()):
+                print(f"{number:6}  {room}")
+            print(f"{counted.total():6}  all")
+        return 0
+    round_about, up = circles(), arrows_up()
+    if "--json" in words:
+        print(json.dumps({"circles": round_about, "arrows_up": up}, indent=2))
+    else:
+        edges = graph().number_of_edges()
+        print(f"{len(files())} files, {edges} imports, {len(round_about)} circles, {len(up)} arrows up")
+        for part in round_about:
+            print(f"circle of {len(part)}: {', '.join(part[:8])}{', ...' if len(part) > 8 else ''}")
+        for low, high in up:
+            print(f"up: {low} → {high}")
+    return int(bool(round_about or up))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
