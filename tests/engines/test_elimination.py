@@ -5,16 +5,18 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from transcripts import sealed
 
 from agattn.architectures import SingleLayer
 from agattn.engines import elimination
 from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
-from agattn.engines.run import Limits
-from agattn.errors import EngineNotFoundError, InputError
+from agattn.engines.run import Limits, run
+from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.systems.catalogue import build
 
 
 @pytest.fixture(params=["macaulay2", "singular"])
@@ -74,6 +76,9 @@ def test_out_of_time_is_undecided(installation):
     assert complete.whole is None and complete.conclusion.startswith("not known to be complete: the engine")
 
 
+MISSING = "natively, equations of degree 4 are missing"
+
+
 @pytest.mark.parametrize(
     ("found", "whole", "reason"),
     [
@@ -90,13 +95,58 @@ def test_out_of_time_is_undecided(installation):
 )  # fmt: skip
 def test_conclusions(found, whole, reason):
     complete = Completeness(*found) if len(found) > 5 else Completeness(*found, 0)
-    for known in (complete, replace(complete, missing_degree=4)):
-        expected = None if whole is False and known.missing_degree is None else whole
-        assert known.whole is expected and reason in known.conclusion
-        assert known.as_json()["whole"] is expected
-        assert ("one engine alone refutes nothing" in known.conclusion) is (
-            whole is False and known is complete
-        )
+    assert complete.whole is (None if whole is False else whole) and reason in complete.conclusion
+    assert ("one engine alone refutes nothing" in complete.conclusion) is (whole is False)
+    assert complete.as_json()["whole"] is complete.whole
+    known = replace(complete, missing_degree=4, missing_evidence=Evidence.MODULAR)
+    if whole is True:
+        assert known.whole is None and known.contradiction.endswith(MISSING)
+        return
+    assert known.whole is known.as_json()["whole"] is False and MISSING in known.conclusion
+    assert (reason in known.conclusion) is (whole is False)
+    assert known.as_json()["evidence"] == "modular" and complete.as_json()["evidence"] == "proved"
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        ({"degree": 32}, "degree 32, and M̄ has degree 20"),
+        ({"degree": 19, "prime": False}, "degree 19, and M̄ has degree 20"),
+        ({"hilbert_function": (1, 12, 73, 304, 985)}, "equations of degree 4 are missing"),
+        ({"missing_degree": 4}, MISSING),
+    ],
+)
+def test_an_engine_is_not_believed_against_what_is_known_natively(figures, told):
+    known = Completeness(7, 20, 7, 20, True, 0, None, (1, 12, 73, 304, 975))
+    assert known.whole is True and not known.contradiction
+    wrong = replace(known, **figures)
+    assert told in wrong.contradiction and wrong.whole is None and told in wrong.conclusion
+
+
+def test_a_lie_about_primality_is_a_disagreement(singular, monkeypatch):
+    ideal = compute_ideal(SingleLayer(2, 2), 3)  # there are quartics besides
+    honest = check_generators(ideal, singular)
+    assert honest.whole is False and honest.degree == 32 and honest.hilbert_function[4] == 985
+    asked = {**elimination._QUESTIONS["singular"], "prime": "1"}
+    monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
+    with pytest.raises(
+        DisagreementError, match=r"prime ideal .* natively, equations of degree 4 are missing"
+    ):
+        check_generators(ideal, singular)
+    monkeypatch.setattr(elimination, "_missing_piece", lambda *_: None)
+    with pytest.raises(DisagreementError, match=r"prime ideal .* degree 32, and M̄ has degree 20"):
+        check_generators(ideal, singular)
+
+
+def test_the_degree_of_a_whole_ideal_is_known_natively(singular, fakes):
+    layer = SingleLayer(2, 1)
+    said = {}
+    for name, given in (("implicit-ideal", {}), ("hilbert-function", {"max_degree": 1})):
+        said[name] = run(build(name, layer, **given), singular).transcript
+    lie = {name: sealed(text.replace("integer degree 4", "integer degree 5")) for name, text in said.items()}
+    fakes.write_python("Singular", f"print(next(text for name, text in {lie!r}.items() if name in script))")
+    with pytest.raises(TranscriptError, match="the degree is 5; it must be 4"):
+        eliminate(layer, 1, locate(engine_named("singular")))
 
 
 @pytest.mark.parametrize(

@@ -38,14 +38,7 @@ LINEAR = Network([Linear(1), Linear(2)], dim=2)
 
 #: Which values of an answer may be other ones without a contradiction, where that is so.
 OPEN = {
-    # Without a certificate or another engine, the degree is bounded only, unless the equations are as many as
-    # the codimension; and so are a singular locus, curves, and a cone from outside.
-    ("strata-tangents", LAYER): "failures|curve-rank",
-    ("strata-tangents", TWO): "failures|curve-rank",
-    ("fiber", LAYER): "length|escapes|points",
-    ("fiber", RANKS): "length|escapes|points",
-    ("rank-one-locus", LAYER): "failures",
-    ("rank-one-locus", TWO): "failures",
+    # Nothing native is known of the degree of a singular locus; a tangent cone is bounded from outside only.
     ("critical-locus", RANKS): "cone-dimension",
     ("singular-locus", LAYER): "locus-degree",
     # How many critical points there are is known of some metrics only.
