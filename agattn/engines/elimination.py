@@ -254,8 +254,8 @@ def check_generators(
         found = replace(found, missing_degree=missing.degree, missing_evidence=missing.evidence)
     if found.contradiction:
         raise DisagreementError(
-            f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations to"
-            f" degree {ideal.max_degree} the engine says that {found.contradiction}"
+            f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"
+            f" to degree {ideal.max_degree} the engine says that {found.contradiction}"
         )
     return found
 

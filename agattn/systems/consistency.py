@@ -35,7 +35,7 @@ from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import Slice, block_of, resultant_section, surface
 from agattn.geometry.strata.strata import image_dimension
 from agattn.geometry.variety.coordinates import coefficients, coordinates, parametrization
-from agattn.systems.deep_tasks import limit_value, vanish_on, weights_ring, zero_sets
+from agattn.systems.deep_tasks import ZeroSet, limit_value, vanish_on, weights_ring, zero_sets
 from agattn.systems.native_facts import (
     DEGREES,
     bounds_of_dimension,
@@ -405,6 +405,15 @@ def _in_field(x: Fraction, p: int) -> Fraction:
     return Fraction(x.numerator * pow(x.denominator, -1, p) % p) if p else x
 
 
+def _check_generates(generators: Sequence[Polynomial], zeros: ZeroSet, name: str) -> None:
+    """Generators of a prime ideal span its linear forms, and have at least its number of new quadrics."""
+    linear = [f for f in generators if f.degree() == 1]
+    rank = int(jacobian_at(linear, (0,) * len(zeros.points)).rank()) if linear else 0
+    _between(zeros.linear_forms, f"the number of linear forms of {name}", rank, zeros.linear_forms)
+    quadrics = sum(f.degree() == 2 for f in generators)
+    _between(zeros.quadrics, f"the number of quadrics of {name}", quadrics, inf)
+
+
 def _check_deep_zeros(answer: Answer) -> None:
     """All known zeros lie in components, and determine these, but for ones through none of them.
 
@@ -424,6 +433,8 @@ def _check_deep_zeros(answer: Answer) -> None:
         for i in through:
             high[i] = min(high[i], size - int(jacobian_at(components[i], point).rank()))
             _between(zeros.dimension, f"the dimension of component@{i}", dims[i], high[i])
+            if dims[i] == zeros.dimension:  # both are irreducible, and one lies in the other
+                _check_generates(components[i], zeros, f"component@{i}")
     for i, dim in dims.items():
         _between(0, f"the dimension of component@{i}", dim, high[i])
 

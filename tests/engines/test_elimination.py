@@ -1,6 +1,5 @@
 """Engines against the native ideal: the same by elimination, and whether the equations found are all."""
 
-import os
 from dataclasses import replace
 from functools import cache
 
@@ -13,26 +12,15 @@ from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, run
-from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TranscriptError
+from agattn.errors import DisagreementError, InputError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.systems.catalogue import build
 
 
-@pytest.fixture(params=["macaulay2", "singular"])
-def installation(request):
-    try:
-        return locate(engine_named(request.param))
-    except EngineNotFoundError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
-
-
-@pytest.mark.engine
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1)], ids=str)
-def test_elimination_agrees_with_the_native_ideal(installation, layer):
-    found = eliminate(layer, 4, installation, characteristic=32003)
+def test_elimination_agrees_with_the_native_ideal(engine_installation, layer):
+    found = eliminate(layer, 4, engine_installation, characteristic=32003)
     ideal = compute_ideal(layer, 4)
     assert [p.hilbert_function for p in found.degrees] == [p.hilbert_function for p in ideal.degrees]
     assert found.generators_by_degree == ideal.generators_by_degree
@@ -44,34 +32,30 @@ def checked(installation, degree):
     return check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), installation)
 
 
-@pytest.mark.engine
-def test_the_whole_ideal_is_recognized(installation):
-    complete = checked(installation, 4)
+def test_the_whole_ideal_is_recognized(engine_installation):
+    complete = checked(engine_installation, 4)
     assert complete.prime is True
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
-@pytest.mark.engine
-def test_the_hilbert_function_tells_missing_generators(installation):
-    whole = checked(installation, 4)
+def test_the_hilbert_function_tells_missing_generators(engine_installation):
+    whole = checked(engine_installation, 4)
     assert whole.hilbert_function == whole.expected_hilbert_function
     assert whole.hilbert_function[:3] == (1, 12, 63)  # C(13, 2) - 15 quadrics
-    part = checked(installation, 2)  # without the quartics
+    part = checked(engine_installation, 2)  # without the quartics
     assert part.hilbert_function[:4] == whole.hilbert_function[:4]
     assert part.hilbert_function[4] == whole.hilbert_function[4] + 5
     assert (whole.whole, part.whole) == (True, False)
 
 
-@pytest.mark.engine
-def test_missing_equations_are_recognized(installation):
-    complete = checked(installation, 1)
+def test_missing_equations_are_recognized(engine_installation):
+    complete = checked(engine_installation, 1)
     assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
-@pytest.mark.engine
-def test_out_of_time_is_undecided(installation):
+def test_out_of_time_is_undecided(engine_installation):
     complete = check_generators(
-        compute_ideal(SingleLayer(3, 2, 1), 4), installation, limits=Limits(timeout=0.05)
+        compute_ideal(SingleLayer(3, 2, 1), 4), engine_installation, limits=Limits(timeout=0.05)
     )
     assert complete.whole is None and complete.conclusion.startswith("not known to be complete: the engine")
 
