@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from installed import FOUND, require
 
 import agattn
 from agattn.cli.options import one_blas_thread
 from agattn.engines.engine import ENGINES
-from agattn.engines.locate import candidates
-from agattn.errors import EngineNotFoundError
 
 # The clone is tested, here and in every process that a test starts, and never an installed copy of it.
 ROOT = Path(__file__).parents[1]
@@ -31,58 +30,46 @@ settings.register_profile("agattn", max_examples=40, deadline=None)
 settings.load_profile("agattn")
 
 
-def _installed(engine):
-    try:
-        return candidates(engine)
-    except EngineNotFoundError:
-        return []
-
-
-# Every installation is tested, so that older versions are too where there are some.
-_FOUND = {name: _installed(engine) for name, engine in ENGINES.items()}
+def pytest_runtest_setup(item):
+    """A test that starts engines in other processes names them: ``@pytest.mark.engine("singular")``."""
+    for mark in item.iter_markers("engine"):
+        for name in mark.args:
+            require(name)
 
 
 def _parameters(name):
-    found = [pytest.param(i, id=f"{name}-{i.version}", marks=pytest.mark.engine) for i in _FOUND[name]]
-    return found or [pytest.param(None, id=f"{name}-missing", marks=pytest.mark.engine)]
-
-
-def _require(name, installation):
-    """Skip where an engine is missing; in continuous integration that is a failure."""
-    if installation is not None:
-        return installation
-    reason = f"{ENGINES[name].title} was not found; pip install 'agattn[engines]'"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    """The installations of an engine, each with its name; the name alone where there is none."""
+    return [
+        pytest.param((name, i), id=f"{name}-{i.version if i else 'missing'}", marks=pytest.mark.engine)
+        for i in FOUND[name] or [None]
+    ]
 
 
 @pytest.fixture(params=_parameters("macaulay2"))
 def macaulay2(request):
-    return _require("macaulay2", request.param)
+    return require(*request.param)
 
 
 @pytest.fixture(params=_parameters("singular"))
 def singular(request):
-    return _require("singular", request.param)
+    return require(*request.param)
 
 
 @pytest.fixture(params=_parameters("msolve"), scope="session")
 def msolve_installation(request):
-    return _require("msolve", request.param)
+    return require(*request.param)
 
 
 @pytest.fixture(params=[*_parameters("macaulay2"), *_parameters("singular")])
 def engine_installation(request):
     """Of the engines that can be asked everything."""
-    name = request.param.engine.name if request.param else request.node.callspec.id.rsplit("-", 1)[0]
-    return _require(name, request.param)
+    return require(*request.param)
 
 
 @pytest.fixture
 def both_engines():
     """The preferred installations of Macaulay2 and Singular, in the order in which reports name them."""
-    return [_require(name, found[0] if found else None) for name, found in _FOUND.items() if name != "msolve"]
+    return [require(name) for name in ENGINES if name != "msolve"]
 
 
 @pytest.fixture

@@ -26,12 +26,12 @@ def test_equations():
 
 
 @pytest.mark.slow
-@pytest.mark.engine
+@pytest.mark.engine("macaulay2", "singular")
 def test_scripts():
     assert "\n2,1,2 " in benchmark("emitted_scripts.py", "--cutoff", "5", "--layers", "2,1,2")
 
 
-@pytest.mark.engine
+@pytest.mark.engine("singular")
 def test_critical_points():
     said = benchmark("critical_points.py", "--cases", "1")
     assert said.rstrip().endswith("14, 14, 10")
@@ -43,7 +43,7 @@ def test_landscapes():
 
 
 @pytest.mark.slow
-@pytest.mark.engine
+@pytest.mark.engine("macaulay2")
 def test_models_against_rivals():
     said = benchmark("models.py", "--quick", "--limit", "60")
     assert "dimension 14 (proved)" in said and "[0, 3, 0] by degree (proved)" in said

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 from click import Context
 from command_line import ROOT, Ended, call
+from installed import FOUND, require
 from safetensors.numpy import save_file
 
 from agattn._version import __version__
 from agattn.cli.main import COMMANDS, cli
 from agattn.engines.engine import ENGINES
-from agattn.engines.locate import candidates
-from agattn.errors import EngineNotFoundError
 from agattn.studies.grid import example
 
 DOCS = ROOT / "docs"
@@ -31,8 +30,9 @@ PAGES += sorted(page for page in DOCS.rglob("*.md") if not MADE & set(page.parts
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
 PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
-# These need engines, or tell which there are; verify can do without.
-NEEDS_ENGINES = {"run", "doctor", "critical-points"}
+# The engines that these ask if the line names none; verify can do without, and emit starts none.
+NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points": ["singular"]}
+NEEDS_NO_ENGINE = {"verify", "emit"}
 NEEDS_A_FILE = {
     "check",
     "schema",
@@ -191,20 +191,13 @@ def write_files(folder):
     gallery().write_inputs(folder)
 
 
-def engines_are_there(words):
-    """Whether the engine that a command line names, or any, is installed; it must be where CI runs."""
-    wanted = [name for name in ENGINES if name in words] or list(ENGINES)
-    there = any(installed(ENGINES[name]) for name in wanted)
-    assert there or not os.environ.get("CI")
-    return there
-
-
-@lru_cache
-def installed(engine):
-    try:
-        return candidates(engine)
-    except EngineNotFoundError:
-        return []
+def require_engines(words):
+    """Skip the test of a command line without the engines that it asks."""
+    if words[0] in NEEDS_NO_ENGINE:
+        return
+    default = ["singular"] if "--complete" in words else NEEDS_ENGINES.get(words[0], [])
+    for name in [name for name in ENGINES if name in words] or default:
+        require(name)
 
 
 #: How a command line ended: what stands on several pages is run once.
@@ -216,7 +209,7 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # tables in full
     name = words[0]
-    if output is None or name in TOO_LONG or (name in NEEDS_ENGINES and not engines_are_there(words)):
+    if output is None or name in TOO_LONG:
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
         missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["-d", "2", "-o", "1"]
@@ -224,6 +217,7 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return
+    require_engines(words)
     if name == "verify":
         words = [w for w, before in zip(words, ["", *words], strict=False) if "--engine" not in (w, before)]
         words += ["--engine", "native"]
@@ -265,19 +259,19 @@ INSTALLS = re.compile(r"python3 -m venv|\. \.venv")
 def test_the_page_from_top_to_bottom(page, tmp_path):
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line[:2] == "$ "]
-    engines = {engine.executable: installed(engine) for engine in ENGINES.values()}
-    if not all(engines.values()) and any(re.search(r"agattn run|M2|Singular", line) for line in lines):
-        assert not os.environ.get("CI")
-        pytest.skip("both engines are needed")
+    if any(re.search(r"agattn run|M2|Singular", line) for line in lines):
+        for name in ENGINES:
+            require(name)
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "agattn").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m agattn "$@"\n')
     (programs / "agattn").chmod(0o755)
     (programs / "python").symlink_to(sys.executable)
-    for name, found in engines.items():
+    for name, found in FOUND.items():
         for installation in found[:1]:
-            (programs / name).write_text(f'#!/bin/sh\nexec "{installation.path}" "$@"\n')
-            (programs / name).chmod(0o755)
+            program = programs / ENGINES[name].executable
+            program.write_text(f'#!/bin/sh\nexec "{installation.path}" "$@"\n')
+            program.chmod(0o755)
     environment = {
         **os.environ,
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",

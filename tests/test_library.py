@@ -12,10 +12,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from installed import require
 
 import agattn as ag
 from agattn.engines.engine import ENGINES
-from agattn.engines.locate import candidates
 from agattn.errors import EngineTimeoutError
 from agattn.evidence import Shown
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
@@ -144,8 +144,7 @@ def test_functions_are_identified():
 @pytest.mark.engine
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_is_shown_and_agrees_with_the_native_ideal(engine):
-    if not candidates(ENGINES[engine]):
-        pytest.skip(f"{engine} is not installed")
+    require(engine)
     done = ag.run(SMALL, "implicit-ideal", engine)
     assert repr(done) == str(done)
     assert "dimension: 5" in str(done)

@@ -12,15 +12,20 @@ from agattn.architectures import Architecture, as_layer
 from agattn.engines.emit import marks
 from agattn.engines.locate import Installation
 from agattn.engines.run import DEFAULT_LIMITS, Limits, run
-from agattn.errors import EngineMemoryError, EngineTimeoutError, InputError, TooLargeError
-from agattn.evidence import weakest
+from agattn.errors import (
+    DisagreementError,
+    EngineMemoryError,
+    EngineTimeoutError,
+    InputError,
+    TooLargeError,
+)
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import export
-from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
-from agattn.geometry.ideal.ideal import Ideal, compute_ideal
+from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.geometry.variety.degree import expected_degree
 from agattn.systems.catalogue import build
+from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Problem, Result
 
 
@@ -72,12 +77,17 @@ def eliminate(
 
 @dataclass(frozen=True)
 class Completeness:
-    """Whether the equations found generate the whole ideal; None where the engine did not finish."""
+    """Whether the equations found generate the whole ideal; None where that stayed open.
 
-    dimension: int | None  #: of the variety they cut out, as a cone
+    The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). Native facts come first: if
+    they show that equations are missing, J is not whole, whatever an engine says. An engine's figures are
+    used only where they agree with these facts.
+    """
+
+    dimension: int | None  #: of the variety they cut out, as a cone; None where the engine did not finish
     degree: int | None  #: its degree
     expected_dimension: int  #: the dimension of M̄
-    expected_degree: int | None  #: the degree of M̄; None for t = 1
+    expected_degree: int | None  #: the degree of M̄; None where it is not known
     prime: bool | None  #: whether they generate a prime ideal
     characteristic: int  #: the field of the engine's computation
     #: Of the equations found, in degrees 0, 1, ...; None where it was not asked for.
@@ -86,6 +96,8 @@ class Completeness:
     expected_hilbert_function: tuple[int, ...] | None = None
     #: A degree of which the native computation knows minimal generators beyond those found; None if of none.
     missing_degree: int | None = None
+    #: How the equations of that degree are known.
+    missing_evidence: Evidence = Evidence.PROVED
 
     @property
     def whole(self) -> bool | None:
@@ -100,69 +112,119 @@ class Completeness:
         return f"{word}: {reason}"
 
     @property
+    def evidence(self) -> Evidence:
+        """How the conclusion is known: natively that equations are missing, else by the engine's field."""
+        if self.whole is False:
+            return self.missing_evidence
+        return Evidence.MODULAR if self.characteristic else Evidence.PROVED
+
+    @property
+    def contradiction(self) -> str:
+        """What an engine's figures say against what is known natively; an empty string if nothing.
+
+        J lies in I(M̄). So where J cuts out a variety of the dimension of M̄, M̄ is one of its components, and
+        the degree of J is at least that of M̄. If J is prime besides, it is I(M̄).
+        """
+        if self.dimension != self.expected_dimension:
+            return ""
+        if self._degrees and self._degrees[0] < self._degrees[1]:
+            return self._other_degree
+        if not self.prime:
+            return ""
+        prime = "they generate a prime ideal of the dimension of M̄, which would be all of I(M̄)"
+        if self.missing_degree is not None:
+            return f"{prime}; natively, equations of degree {self.missing_degree} are missing"
+        if differs := self._differs:
+            return f"{prime}; but {differs}"
+        return ""
+
+    @property
+    def _degrees(self) -> tuple[int, int] | None:
+        """The degree of J and that of M̄; None where one is not known."""
+        if self.degree is None or self.expected_degree is None:
+            return None
+        return self.degree, self.expected_degree
+
+    @property
+    def _other_degree(self) -> str:
+        cut = f"they cut out a variety of degree {self.degree}"
+        return f"{cut}, and M̄ has degree {self.expected_degree}"
+
+    @property
+    def _differs(self) -> str:
+        """How degree or Hilbert function show that J is not I(M̄), in words, or an empty string."""
+        if self._degrees and self._degrees[0] != self._degrees[1]:
+            return self._other_degree
+        values = zip(self.hilbert_function or (), self.expected_hilbert_function or (), strict=False)
+        wrong = next((n for n, (value, expected) in enumerate(values) if value > expected), None)
+        missing = f"by the Hilbert function of M̄, equations of degree {wrong} are missing"
+        return "" if wrong is None else missing
+
+    @property
     def _decided(self) -> tuple[bool | None, str]:
-        """Whether they are all, and why; that they are not takes more than one engine's word."""
+        """Whether they are all, and why. That they are not takes more than an engine's word."""
+        if self.contradiction:
+            return None, f"the engine says that {self.contradiction}"
         whole, reason = self._by_engine
+        if self.missing_degree is not None:
+            missing = f"natively, equations of degree {self.missing_degree} are missing"
+            return False, missing if whole is None else f"{reason}; {missing}"
         if whole is not False:
             return whole, reason
-        if self.missing_degree is None:
-            alone = "one engine alone refutes nothing, and natively no further equation was found"
-            return None, f"the engine says that {reason}; but {alone}"
-        return False, f"{reason}; natively, equations of degree {self.missing_degree} are missing"
+        alone = "one engine alone refutes nothing, and natively no further equation was found"
+        return None, f"the engine says that {reason}; but {alone}"
 
     @property
     def _by_engine(self) -> tuple[bool | None, str]:
-        """What follows from the engine's figures.
+        """What follows from the engine's figures, and from what is known of M̄.
 
-        The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). If J is prime and of the
-        same dimension, it is I(M̄). If dimension, degree, Hilbert function or primality differ, it is not. If
-        none does, M̄ and what J cuts out differ at most in dimensions below that of M̄.
+        If dimension, degree, Hilbert function or primality of J differ from those of I(M̄), it is not I(M̄). If
+        none does and J is prime, it is I(M̄); else M̄ and what J cuts out differ at most in dimensions below
+        that of M̄.
         """
         if self.dimension is None:
             return None, "the engine did not finish within its limits"
         if self.dimension != self.expected_dimension:
             cut = f"they cut out a variety of dimension {self.dimension}"
             return False, f"{cut}, and M̄ has dimension {self.expected_dimension}"
+        if differs := self._differs:
+            return False, differs
         if self.prime:
             return True, f"they generate a prime ideal of the dimension of M̄, {self.dimension}: all of I(M̄)"
         if self.prime is False:
             return False, "they generate an ideal that is not prime, and I(M̄) is"
         same = [f"dimension {self.dimension}"]
-        if self.degree is not None and self.expected_degree is not None:
-            if self.degree != self.expected_degree:
-                cut = f"they cut out a variety of degree {self.degree}"
-                return False, f"{cut}, and M̄ has degree {self.expected_degree}"
+        if self._degrees:
             same.append(f"degree {self.degree}")
         if self.hilbert_function is not None and self.expected_hilbert_function is not None:
-            pairs = enumerate(zip(self.hilbert_function, self.expected_hilbert_function, strict=True))
-            wrong = next((n for n, (one, other) in pairs if one != other), None)
-            if wrong is not None:
-                return False, f"by the Hilbert function of M̄, equations of degree {wrong} are missing"
             same.append(f"Hilbert function up to degree {len(self.hilbert_function) - 1}")
         return None, f"{', '.join(same)} are those of M̄, but whether they generate a prime ideal stayed open"
 
     def as_json(self) -> dict[str, object]:
         """The findings as JSON-ready data."""
-        known = {key: value for key, value in asdict(self).items() if key != "characteristic"}
+        left_out = ("characteristic", "missing_evidence")
+        known = {key: value for key, value in asdict(self).items() if key not in left_out}
         return known | {
             "whole": self.whole,
             "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
             "conclusion": self.conclusion,
-            "evidence": "modular" if self.characteristic else "proved",
+            "evidence": str(self.evidence),
         }
 
 
 def check_generators(
     ideal: Ideal, installation: Installation, *, characteristic: int = 0, limits: Limits = DEFAULT_LIMITS
 ) -> Completeness:
-    """Hand the generators found to an engine: dimension and degree, then primality where that finishes.
+    """Whether the generators found are all: natively in the next degrees, then by an engine.
 
-    For d = 2 also the Hilbert function, up to degree 8, where that of M̄ is known by a proof. Where M̄ is the
+    The engine is handed them, and asked for dimension and degree, then for primality where that finishes. For
+    d = 2 also for the Hilbert function, up to degree 8, where that of M̄ is known by a proof. Where M̄ is the
     whole space its ideal is 0, and nothing is asked.
 
     Raises:
         InputError: if the engine is one that cannot decide primality.
         EngineError: if the engine crashes; running out of time or memory is an answer.
+        DisagreementError: if what it says contradicts what is known natively.
     """
     if installation.engine.name not in DECIDE_PRIMALITY:
         able = " or ".join(f"--engine {name}" for name in DECIDE_PRIMALITY)
@@ -172,30 +234,48 @@ def check_generators(
     layer = ideal.layer
     if layer.expected_dimension == layer.ambient_dimension:
         return Completeness(layer.expected_dimension, 1, layer.expected_dimension, 1, True, characteristic)
+    missing = _missing_piece(ideal, _AT_ONCE)
     dimension = degree = prime = hilbert = known = None
     ask = partial(_ask, ideal, installation, characteristic, limits)
     try:
         dimension, degree = ask(("dimension", "degree"))
-        if layer.d == 2 and layer.has_orbits and double_locus_bound_is_sharp(layer.alpha, _DEGREES[-1]):
-            known = tuple(double_locus_bound(layer, n) for n in _DEGREES)
+        bounds = hilbert_bounds(layer, _DEGREES[-1]) if layer.d == 2 and layer.has_orbits else {}
+        if bounds and all(low == high for low, high in bounds.values()):
+            known = tuple(low for low, _ in bounds.values())
             hilbert = tuple(ask([f"hilbert-{n}" for n in _DEGREES]))
         [decided] = ask(("prime",))
         prime = bool(decided)
     except (EngineTimeoutError, EngineMemoryError):
         pass
-    expected = expected_degree(layer) if layer.has_orbits else None
     found = Completeness(
-        dimension, degree, layer.expected_dimension, expected, prime, characteristic, hilbert, known
-    )
-    return replace(found, missing_degree=_missing_degree(ideal)) if found._by_engine[0] is False else found
+        dimension, degree, layer.expected_dimension, degree_of_closure(layer), prime, characteristic, hilbert,
+        known,
+    )  # fmt: skip
+    if missing is None and found._by_engine[0] is False:
+        missing = _missing_piece(ideal)
+    if missing is not None:
+        found = replace(found, missing_degree=missing.degree, missing_evidence=missing.evidence)
+    if found.contradiction:
+        raise DisagreementError(
+            f"{layer.name}: {installation.engine.title} and the native computation disagree: of the equations"
+            f" to degree {ideal.max_degree} the engine says that {found.contradiction}"
+        )
+    return found
 
 
-def _missing_degree(ideal: Ideal) -> int | None:
-    """A degree of the next two that has minimal generators, natively; None if none, or they are too large."""
+#: Up to this degree equations are counted natively before an engine is asked: that takes seconds at most.
+_AT_ONCE = 5
+
+
+def _missing_piece(ideal: Ideal, last: float = inf) -> DegreePiece | None:
+    """The first of the next two degrees, up to a last one, that has minimal generators, natively.
+
+    None if neither has, or they are too large.
+    """
     for n in (ideal.max_degree + 1, ideal.max_degree + 2):
         try:
-            if compute_ideal(ideal.layer, n).degrees[-1].minimal_generators:
-                return n
+            if n <= last and (piece := compute_ideal(ideal.layer, n).degrees[-1]).minimal_generators:
+                return piece
         except TooLargeError:
             break
     return None
@@ -239,7 +319,10 @@ def _ask(
         "Proposition A.5",
         ideal.layer,
         tuple(Result(name, name) for name in questions),
-        data={"max_degree": ideal.max_degree},
+        data={
+            "max_degree": ideal.max_degree,
+            "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
+        },
         characteristic=characteristic,
     )
     name = installation.engine.name

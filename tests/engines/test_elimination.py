@@ -1,36 +1,26 @@
 """Engines against the native ideal: the same by elimination, and whether the equations found are all."""
 
-import os
 from dataclasses import replace
 from functools import cache
 
 import pytest
+from transcripts import sealed
 
 from agattn.architectures import SingleLayer
 from agattn.engines import elimination
 from agattn.engines.elimination import Completeness, check_generators, eliminate
 from agattn.engines.engine import engine_named
 from agattn.engines.locate import locate
-from agattn.engines.run import Limits
-from agattn.errors import EngineNotFoundError, InputError
+from agattn.engines.run import Limits, run
+from agattn.errors import DisagreementError, InputError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.systems.catalogue import build
 
 
-@pytest.fixture(params=["macaulay2", "singular"])
-def installation(request):
-    try:
-        return locate(engine_named(request.param))
-    except EngineNotFoundError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
-
-
-@pytest.mark.engine
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1)], ids=str)
-def test_elimination_agrees_with_the_native_ideal(installation, layer):
-    found = eliminate(layer, 4, installation, characteristic=32003)
+def test_elimination_agrees_with_the_native_ideal(engine_installation, layer):
+    found = eliminate(layer, 4, engine_installation, characteristic=32003)
     ideal = compute_ideal(layer, 4)
     assert [p.hilbert_function for p in found.degrees] == [p.hilbert_function for p in ideal.degrees]
     assert found.generators_by_degree == ideal.generators_by_degree
@@ -42,36 +32,35 @@ def checked(installation, degree):
     return check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), installation)
 
 
-@pytest.mark.engine
-def test_the_whole_ideal_is_recognized(installation):
-    complete = checked(installation, 4)
+def test_the_whole_ideal_is_recognized(engine_installation):
+    complete = checked(engine_installation, 4)
     assert complete.prime is True
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
-@pytest.mark.engine
-def test_the_hilbert_function_tells_missing_generators(installation):
-    whole = checked(installation, 4)
+def test_the_hilbert_function_tells_missing_generators(engine_installation):
+    whole = checked(engine_installation, 4)
     assert whole.hilbert_function == whole.expected_hilbert_function
     assert whole.hilbert_function[:3] == (1, 12, 63)  # C(13, 2) - 15 quadrics
-    part = checked(installation, 2)  # without the quartics
+    part = checked(engine_installation, 2)  # without the quartics
     assert part.hilbert_function[:4] == whole.hilbert_function[:4]
     assert part.hilbert_function[4] == whole.hilbert_function[4] + 5
     assert (whole.whole, part.whole) == (True, False)
 
 
-@pytest.mark.engine
-def test_missing_equations_are_recognized(installation):
-    complete = checked(installation, 1)
+def test_missing_equations_are_recognized(engine_installation):
+    complete = checked(engine_installation, 1)
     assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
-@pytest.mark.engine
-def test_out_of_time_is_undecided(installation):
+def test_out_of_time_is_undecided(engine_installation):
     complete = check_generators(
-        compute_ideal(SingleLayer(3, 2, 1), 4), installation, limits=Limits(timeout=0.05)
+        compute_ideal(SingleLayer(3, 2, 1), 4), engine_installation, limits=Limits(timeout=0.05)
     )
     assert complete.whole is None and complete.conclusion.startswith("not known to be complete: the engine")
+
+
+MISSING = "natively, equations of degree 4 are missing"
 
 
 @pytest.mark.parametrize(
@@ -90,13 +79,58 @@ def test_out_of_time_is_undecided(installation):
 )  # fmt: skip
 def test_conclusions(found, whole, reason):
     complete = Completeness(*found) if len(found) > 5 else Completeness(*found, 0)
-    for known in (complete, replace(complete, missing_degree=4)):
-        expected = None if whole is False and known.missing_degree is None else whole
-        assert known.whole is expected and reason in known.conclusion
-        assert known.as_json()["whole"] is expected
-        assert ("one engine alone refutes nothing" in known.conclusion) is (
-            whole is False and known is complete
-        )
+    assert complete.whole is (None if whole is False else whole) and reason in complete.conclusion
+    assert ("one engine alone refutes nothing" in complete.conclusion) is (whole is False)
+    assert complete.as_json()["whole"] is complete.whole
+    known = replace(complete, missing_degree=4, missing_evidence=Evidence.MODULAR)
+    if whole is True:
+        assert known.whole is None and known.contradiction.endswith(MISSING)
+        return
+    assert known.whole is known.as_json()["whole"] is False and MISSING in known.conclusion
+    assert (reason in known.conclusion) is (whole is False)
+    assert known.as_json()["evidence"] == "modular" and complete.as_json()["evidence"] == "proved"
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        ({"degree": 32}, "degree 32, and M̄ has degree 20"),
+        ({"degree": 19, "prime": False}, "degree 19, and M̄ has degree 20"),
+        ({"hilbert_function": (1, 12, 73, 304, 985)}, "equations of degree 4 are missing"),
+        ({"missing_degree": 4}, MISSING),
+    ],
+)
+def test_an_engine_is_not_believed_against_what_is_known_natively(figures, told):
+    known = Completeness(7, 20, 7, 20, True, 0, None, (1, 12, 73, 304, 975))
+    assert known.whole is True and not known.contradiction
+    wrong = replace(known, **figures)
+    assert told in wrong.contradiction and wrong.whole is None and told in wrong.conclusion
+
+
+def test_a_lie_about_primality_is_a_disagreement(singular, monkeypatch):
+    ideal = compute_ideal(SingleLayer(2, 2), 3)  # there are quartics besides
+    honest = check_generators(ideal, singular)
+    assert honest.whole is False and honest.degree == 32 and honest.hilbert_function[4] == 985
+    asked = {**elimination._QUESTIONS["singular"], "prime": "1"}
+    monkeypatch.setitem(elimination._QUESTIONS, "singular", asked)
+    with pytest.raises(
+        DisagreementError, match=r"prime ideal .* natively, equations of degree 4 are missing"
+    ):
+        check_generators(ideal, singular)
+    monkeypatch.setattr(elimination, "_missing_piece", lambda *_: None)
+    with pytest.raises(DisagreementError, match=r"prime ideal .* degree 32, and M̄ has degree 20"):
+        check_generators(ideal, singular)
+
+
+def test_the_degree_of_a_whole_ideal_is_known_natively(singular, fakes):
+    layer = SingleLayer(2, 1)
+    said = {}
+    for name, given in (("implicit-ideal", {}), ("hilbert-function", {"max_degree": 1})):
+        said[name] = run(build(name, layer, **given), singular).transcript
+    lie = {name: sealed(text.replace("integer degree 4", "integer degree 5")) for name, text in said.items()}
+    fakes.write_python("Singular", f"print(next(text for name, text in {lie!r}.items() if name in script))")
+    with pytest.raises(TranscriptError, match="the degree is 5; it must be 4"):
+        eliminate(layer, 1, locate(engine_named("singular")))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from agattn.engines.engine import ENGINES
 from agattn.engines.locate import locate
 from agattn.engines.run import Limits, Run, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
-from agattn.errors import AgattnError, TranscriptError
+from agattn.errors import AgattnError, EngineNotFoundError, TranscriptError
 from agattn.evidence import Status
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
@@ -34,15 +34,31 @@ def tasks_of(layer):
     return uses
 
 
-def record(layers, engines, say):
-    """One live run of each task by each engine."""
+def running(engines, say):
+    """The installations of engines that run here; the others are told of, and left out."""
     found = {}
     for name in engines:
-        installation = locate(ENGINES[name])
+        try:
+            there = locate(ENGINES[name])
+        except EngineNotFoundError as error:
+            say(f"left out: {error}")
+            continue
+        if trouble := there.problem():
+            say(f"left out: {there.engine.title}: {trouble}")
+        else:
+            found[name] = there
+    return found
+
+
+def record(layers, installations, say):
+    """One live run of each task by each engine."""
+    found = {}
+    for name, installation in installations.items():
         for layer in layers:
             for task in tasks_of(layer):
                 with contextlib.suppress(AgattnError):
                     problem = build(task.name, layer, 0, seed=0, force=True)
+                    installation.engine.check_can(problem)
                     found[name, layer, task.name] = run(problem, installation, Limits(120)), task
                     say(f"recorded {name} {layer.as_json()} {task.name}")
     return found
@@ -140,7 +156,7 @@ def replayed(transcripts):
         text = transcripts.get((installation.engine.name, problem.architecture, problem.task))
         if text is None:
             raise TranscriptError("nothing was recorded")
-        answer = read(text, problem)
+        answer = installation.engine.read(text, problem)
         check_answer(answer)
         return Run(problem, installation, "", text, answer, 0.0)
 
@@ -199,7 +215,9 @@ def _read(text, problem):
 
 def tried(cases, seed=0, layers=LAYERS, engines=BLOCKS, say=lambda line: None):
     """Rows about so many damaged answers."""
-    recorded = record(layers, engines, say)
+    installations = running(engines, say)
+    engines = tuple(installations)
+    recorded = record(layers, installations, say)
     transcripts = {key: done.transcript for key, (done, _) in recorded.items()}
     texts = list(transcripts.values())
     rows, outcomes = [], {}

@@ -1,15 +1,10 @@
 """The suite of faults in its short form; ``python -m tests.faults`` is the long one."""
 
-import os
-
 import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import SINGULAR
-from agattn.engines.locate import locate
-from agattn.errors import EngineNotFoundError
-from tests.faults import answers, certificates, engines, parsers, studies
+from tests.faults import answers, certificates, engines, lies, parsers, studies
 from tests.faults.table import text
 
 
@@ -18,15 +13,14 @@ def check(rows):
     assert all(row.counts.total() for row in rows)
 
 
-@pytest.mark.engine
+@pytest.mark.engine("singular")
 def test_damaged_answers_never_decide_wrongly():
-    try:
-        locate(SINGULAR)
-    except EngineNotFoundError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
     check(answers.tried(300, layers=(SingleLayer(2, 1),), engines=("singular",)))
+
+
+@pytest.mark.engine("singular")
+def test_lies_are_not_believed_against_what_is_known_natively():
+    check(lies.tried(1000, engines=("singular",), doors=(lies.answers, lies.verdicts)))
 
 
 def test_engines_that_misbehave():

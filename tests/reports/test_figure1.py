@@ -93,6 +93,7 @@ def test_large_layers_have_the_same_picture(layer, words, umbrella):
     assert singular(0, 0, -1) and singular(0, 0, 0)
 
 
+@pytest.mark.engine("singular")
 def test_a_slice_too_large_for_an_engine(tmp_path):
     layer = SingleLayer(4, 3, 2)
     index = list(coordinates(layer))

@@ -6,104 +6,29 @@ from functools import cache
 
 import pytest
 from command_line import call
+from questions import LAYER, OPEN, OTHER, QUESTIONS, TWO
 from transcripts import sealed
 
-from agattn import DeepNetwork, Linear, Network, PolynomialMap, SingleLayer
+from agattn import SingleLayer
 from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
 from agattn.errors import TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import parametrization
 from agattn.systems.catalogue import TASKS, build
 from agattn.systems.consistency import check_answer
-from agattn.systems.problem import Answer, Point, matrix
-
-LAYER = SingleLayer(2, 1)
-RANKS = SingleLayer(3, 2, 2)
-TWO = SingleLayer(2, 2)
-NETWORK = DeepNetwork((2, 2, 1), (2, 2), t=3)
-DEEP = DeepNetwork((2, 2, 1), (2, 2), t=2)
-TARGET = {"target": tuple(map(Fraction, (5, 22, 21, 10, 34, 28)))}
-POINT = {"points": (Point(matrix([[1, 2], [3, 4]]), matrix([[5, 6]])),)}
-UNITS = matrix([[int(i == j) for j in range(6)] for i in range(6)])
-NORM = {"loss": loss(LAYER, "coefficients")}
-OTHER = {"slice": Slice(tuple(map(Fraction, (1, 0, 2, 0, 1, 1))), (UNITS[0], UNITS[3], UNITS[4]))}
-
-CUBIC = PolynomialMap(lambda s: [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3], {"s": 2})
-AFFINE = PolynomialMap(lambda s: [s[0], s[0] ** 2 + s[1], s[1] * s[0] + 1], {"s": 2})
-LINEAR = Network([Linear(1), Linear(2)], dim=2)
-
-#: Which values of an answer may be other ones without a contradiction, where that is so.
-OPEN = {
-    # Without a certificate or another engine, the degree is bounded only, unless the equations are as many as
-    # the codimension; and so are a singular locus, curves, and a cone from outside.
-    ("strata-tangents", LAYER): "failures|curve-rank",
-    ("strata-tangents", TWO): "failures|curve-rank",
-    ("fiber", LAYER): "length|escapes|points",
-    ("fiber", RANKS): "length|escapes|points",
-    ("rank-one-locus", LAYER): "failures",
-    ("rank-one-locus", TWO): "failures",
-    ("critical-locus", RANKS): "cone-dimension",
-    ("singular-locus", LAYER): "locus-degree",
-    # Numbers that have critical points of lower strata among them are not used.
-    ("critical-points", LAYER): "lower",
-    ("tangent-cone", LAYER): "term",
-    # Degrees are bounded by Bézout's theorem only, and dimensions of fibers from below only.
-    ("implicit-ideal", CUBIC): "degree",
-    ("fiber", CUBIC): "dimension|degree",
-    ("fiber", LINEAR): "degree|component-degree",
-    ("critical-locus", LINEAR): "degree",
-    # Of fibers only some points are known.
-    ("deep-fiber", DEEP): "(limit|point|rank-one)-(dimension|degree)",
-}
-
-CASES = [
-    ("implicit-ideal", LAYER, {"prime": True}),
-    ("hilbert-function", LAYER, {}),
-    ("singular-locus", LAYER, {}),
-    ("critical-locus", LAYER, {}),
-    ("critical-locus", LAYER, POINT),
-    ("critical-locus", RANKS, {}),
-    ("critical-points", LAYER, NORM),
-    ("critical-equations", LAYER, NORM),
-    ("base-locus", LAYER, {}),
-    ("base-locus", SingleLayer(2, 1, t=1), {}),
-    ("fiber", LAYER, {}),
-    ("fiber", RANKS, {}),
-    ("strata-tangents", LAYER, {}),
-    ("strata-tangents", TWO, {}),
-    ("tangent-cone", LAYER, {}),
-    ("rank-one-locus", LAYER, {}),
-    ("rank-one-locus", TWO, {}),
-    ("membership", LAYER, TARGET),
-    ("rlct-normal-form", LAYER, {}),
-    ("slice", LAYER, {}),
-    ("slice", LAYER, OTHER),
-    ("virtual-fiber", NETWORK, {}),
-    ("deep-fiber", DEEP, {}),
-    ("deep-base-locus", DEEP, {}),
-    ("deep-limit", DEEP, {}),
-    ("implicit-ideal", CUBIC, {"prime": True}),
-    ("implicit-ideal", LINEAR, {"max_degree": 2}),
-    ("implicit-ideal", LINEAR, {}),
-    ("fiber", CUBIC, {}),
-    ("fiber", LINEAR, {"components": True}),
-    ("critical-locus", LINEAR, {}),
-    ("hilbert-function", LINEAR, {}),
-    ("hilbert-function", AFFINE, {"max_degree": 2}),
-]
+from agattn.systems.problem import Answer
 
 
 def test_every_task_is_among_the_cases():
-    assert {name for name, *_ in CASES} == set(TASKS)
+    assert {name for name, *_ in QUESTIONS} == set(TASKS)
 
 
 @cache
 def answered(installation, case):
-    name, architecture, given = CASES[case]
+    name, architecture, given = QUESTIONS[case]
     return run(build(name, architecture, **given), installation)
 
 
@@ -121,9 +46,9 @@ def changes(text):
             yield found[1].partition("@")[0], sealed(changed)
 
 
-@pytest.mark.parametrize("case", range(len(CASES)), ids=[f"{c[0]}-{n}" for n, c in enumerate(CASES)])
+@pytest.mark.parametrize("case", range(len(QUESTIONS)), ids=[f"{c[0]}-{n}" for n, c in enumerate(QUESTIONS)])
 def test_one_changed_value_is_found(singular, case):
-    name, architecture, _ = CASES[case]
+    name, architecture, _ = QUESTIONS[case]
     done = answered(singular, case)
     check_answer(done.answer)
     unseen = set()

@@ -10,6 +10,7 @@ import pytest
 from command_line import call, document
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed import require
 
 import agattn as ag
 from agattn.algebra.gradings import positive_grading
@@ -226,13 +227,14 @@ def test_both_engines_where_degrees_differ(both_engines):
     assert forms(one) == forms(other) == forms(whole) and len(forms(one)) == 3
 
 
+@pytest.mark.engine("singular")
 @settings(max_examples=8)
 @given(
     st.lists(st.tuples(*[st.integers(0, 2)] * 3).filter(any), min_size=4, max_size=6, unique=True),
     st.integers(1, 3),
 )
 def test_part_of_the_ideal_is_what_the_ideal_has_in_these_degrees(exponents, most):
-    installation = _singular()
+    installation = require("singular")
     model = ag.PolynomialMap(
         lambda s: [prod(s[i] ** e for i, e in enumerate(row)) for row in exponents], {"s": 3}
     )
@@ -242,16 +244,6 @@ def test_part_of_the_ideal_is_what_the_ideal_has_in_these_degrees(exponents, mos
     weights = [max(_degree(degrees, e) for e in f.terms) for f in every.polynomials["generators"]]
     assert len(some.polynomials["generators"]) == sum(w <= bound for w in weights)
     assert max((f.degree() for f in some.polynomials["generators"]), default=0) <= bound
-
-
-def _singular():
-    from agattn.engines.locate import candidates
-    from agattn.errors import EngineNotFoundError
-
-    try:
-        return candidates(ENGINES["singular"])[0]
-    except EngineNotFoundError:
-        pytest.skip("Singular was not found; pip install 'agattn[engines]'")
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
 """Exports load: into Python, JSON, Macaulay2 and Singular, and the parametrization kills what was loaded."""
 
 import json
-import os
 import re
 from math import prod
 
 import pytest
+from installed import require
 
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import engine_named
-from agattn.engines.locate import locate
 from agattn.engines.process import run_program
-from agattn.errors import EngineNotFoundError, InputError
+from agattn.errors import InputError
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.variety.coordinates import coefficients, coordinates
@@ -61,13 +59,8 @@ def test_json_vanishes(layer):
 @pytest.mark.parametrize("name", ["macaulay2", "singular"])
 @pytest.mark.parametrize("layer", [SingleLayer(2, 2, 1), SingleLayer(3, 1), SingleLayer(3, 1, 1, 1)], ids=str)
 def test_engine_loads_the_file_and_the_parametrization_kills_it(name, layer, tmp_path):
-    engine = engine_named(name)
-    try:
-        installation = locate(engine)
-    except EngineNotFoundError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(error))
+    installation = require(name)
+    engine = installation.engine
     from agattn.geometry.ideal.torus_weights import generic_point
 
     a, v = generic_point(layer)
