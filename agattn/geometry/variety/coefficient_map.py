@@ -17,8 +17,7 @@ coefficient of x_(2,1)^2: w_(1,1,1,2)^2*w_(1,2,1,1) + w_(1,1,2,2)^2*w_(1,2,1,2)
 from __future__ import annotations
 
 import math
-import string
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -108,7 +107,8 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
     """A variable for each entry of the parameters, in their order, that every engine can read.
 
     ``K_2`` of shape (1, 3) becomes k_(2,1,1), k_(2,1,2), k_(2,1,3). Names that are more than a letter and
-    numbers, or that would meet others, get another letter.
+    numbers, or that would meet others, get another letter; where there are more of them than letters, all
+    arrays are numbered.
 
     >>> import agattn as ag
     >>> parameter_variables(ag.PolynomialMap(lambda gate, y: gate * y, {"gate": (), "y": ()}))
@@ -118,7 +118,7 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
     numbered: dict[str, list[tuple[int, ...]]] = {}
     for name, shape in architecture.shapes.items():
         letter, *numbers = name.lower().split("_")
-        plain = letter in set(string.ascii_lowercase) - set("ijxy") and name.isascii()
+        plain = letter in set(_LETTERS) and name.isascii()
         if not plain or not all(number.isdecimal() for number in numbers):
             letter, numbers = "", []  # another one below
         lettered[name] = letter
@@ -129,12 +129,35 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
         same = [indices for other in lettered if lettered[other] == letter for indices in numbered[other]]
         if not letter or len(set(same)) < len(same) or len(set(map(len, same))) > 1:
             meeting[name] = tuple(np.ndindex(architecture.shapes[name]))
-    free = iter(c for c in "abcdefghklmnopqrstuvwz" if c not in lettered.values() or c in meeting)
-    for name, indices in meeting.items():
-        if not (letter := next(free, "")):
-            raise InputError(f"{architecture} has too many parameters to give each a letter; use one array")
+    free = [c for c in _LETTERS if c not in lettered.values() or c in meeting]
+    if len(meeting) > len(free):
+        return _by_number(architecture)
+    for letter, (name, indices) in zip(free, meeting.items(), strict=False):
         lettered[name], numbered[name] = letter, [tuple(i + 1 for i in index) for index in indices]
     return [Variable(lettered[name], indices) for name in lettered for indices in numbered[name]]
+
+
+#: Every engine reads these as variables: i and j are numbers somewhere, x and y have another meaning here.
+_LETTERS = "abcdefghklmnopqrstuvwz"
+
+
+def _by_number(architecture: Architecture) -> list[Variable]:
+    """Variables where there are more arrays than letters: one letter for all arrays with as many axes.
+
+    The first index is the number of the array among those of its letter.
+    """
+    letters = dict(
+        zip(sorted({len(shape) for shape in architecture.shapes.values()}), _LETTERS, strict=False)
+    )
+    counted: Counter[int] = Counter()
+    variables = []
+    for shape in architecture.shapes.values():
+        axes = len(shape)
+        counted[axes] += 1
+        variables += [
+            Variable(letters[axes], (counted[axes], *(i + 1 for i in index))) for index in np.ndindex(shape)
+        ]
+    return variables
 
 
 class _Counting(RingArithmetic):

@@ -71,6 +71,22 @@ def test_names_that_would_meet_are_changed():
     assert [v.letter for v in f.ring.variables] == ["a"] * 4 + ["b"] * 4
 
 
+def test_more_arrays_than_letters_are_numbered():
+    """Numbers by the name of each array, of 40 scalars and two vectors."""
+    names = [f"w{k}" for k in range(40)]
+
+    def many(alpha, beta, X, **w):
+        return [sum(w[name] for name in names[::2]) * X[0] + alpha @ beta * X[1], w["w1"] * X[0]]
+
+    shapes = dict.fromkeys(names[::2], ()) | {"w1": (), "alpha": 2, "beta": 2}
+    f = coefficient_map(ag.PolynomialMap(many, shapes, 2))
+    assert [v.name for v in f.ring.variables] == [f"a_{k}" for k in range(1, 22)] + [
+        "b_1_1", "b_1_2", "b_2_1", "b_2_2"
+    ]  # fmt: skip
+    assert str(f.polynomials[1]) == "b_(1,1)*b_(2,1) + b_(1,2)*b_(2,2)"
+    assert "w1, 1: a_21" in ag.script(f.architecture, "implicit-ideal")
+
+
 def test_refusals():
     """What is no polynomial, and what is too large."""
     with pytest.raises(InputError, match="no polynomial"):
