@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
+from agattn.calls import constructed, shown
 from agattn.errors import InputError, nearest
 from agattn.evidence import Shown
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _PRIME = 1073741789
 
 
+@constructed
 class PolynomialMap(Shown):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
@@ -79,11 +81,13 @@ class PolynomialMap(Shown):
         name: str | None = None,
     ) -> None:
         if not callable(function):
-            raise InputError(f"the function is {function!r}; it must be a Python function of named arrays")
+            raise InputError(
+                f"the function is {shown(function)}; it must be a Python function of named arrays"
+            )
         self.function, self.function_name = function, name or getattr(function, "__name__", "function")
         if not isinstance(parameters, Mapping) or not parameters:
             raise InputError(
-                f"the parameters are {parameters!r}; give shapes by their names, such as {{'A': (2, 2)}}"
+                f"the parameters are {shown(parameters)}; give shapes by their names, such as {{'A': (2, 2)}}"
             )
         self.shapes = {str(key): _shape(str(key), value, range(9)) for key, value in parameters.items()}
         self.inputs = None if inputs is None else _shape("inputs", inputs, range(1, 3))
@@ -240,7 +244,7 @@ def _shape(name: str, value: Any, axes: range) -> tuple[int, ...]:
     sizes = (value,) if isinstance(value, (int, str)) or not hasattr(value, "__len__") else tuple(value)
     if len(sizes) not in axes:
         few = "1 or 2" if axes.start else f"at most {axes.stop - 1}"
-        raise InputError(f"the shape of {name} is {value!r}; it must have {few} numbers")
+        raise InputError(f"the shape of {name} is {shown(value)}; it must have {few} numbers")
     return tuple(positive_integer(f"a size of {name}", one) for one in sizes)
 
 

@@ -175,7 +175,8 @@ def layers_of(given: Any) -> Network:
     if isinstance(given, Weights):
         return ((given,),)
     if isinstance(given, Mapping):
-        numbers = sorted({int(m[1]) for name in given if (m := re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", name))})
+        found = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
+        numbers = sorted({int(match[1]) for match in found if match})
         if not numbers:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):
