@@ -236,7 +236,8 @@ INSTEAD = [
     (), (None,), (3,), (3, 2), (3, 2, 2), (2.5, 2), ((3, 3, 3), (1, 2)), ("3 2 2",), ("model.toml",),
     ("a", "b"), (Path("nowhere/model.toml"),), (b"3",), (A, V), (K, K, V), ([A, V],), ((K, K, V),),
     (np.array(A),), (np.array(A), np.array(V)), ([np.array(A), np.array(V)],), (ag.SingleLayer,),
-    (ag.DeepNetwork,), ({},), ({1: 2},), ({"K": K},), ({"A": None, "V": V},), ([],), (object(),), ({3, 2},), (float("nan"),), (len,),
+    (ag.DeepNetwork,), ({},), ({1: 2},), ({"K": K},), ({"A": None, "V": V},), ([],), (object(),), ({3, 2},),
+    (float("nan"),), (len,),
 ]  # fmt: skip
 BEHIND = [
     (), (None,), (3,), (2.5,), ("abc",), (A, V), (K, K, V), ((K, K, V),), (np.array(A),), ([1, 2],), ([A],),

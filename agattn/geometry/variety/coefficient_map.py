@@ -25,12 +25,12 @@ from typing import Any, ClassVar
 import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, RingArithmetic, Size
+from agattn.algebra.arithmetic import Array, RingArithmetic
 from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import bounds_on_outputs, draw_parameters
+from agattn.architectures.protocol import draw_parameters
 from agattn.errors import InputError, TooLargeError
 
 #: The most terms that are expanded: ten seconds.
@@ -160,19 +160,43 @@ def _by_number(architecture: Architecture) -> list[Variable]:
     return variables
 
 
+class _Counts(np.ndarray[Any, np.dtype[np.float64]]):
+    """Numbers of terms in an array of floats; those of a difference are those of a sum."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        plain = [one.view(np.ndarray) if isinstance(one, _Counts) else one for one in inputs]
+        if ufunc is np.negative:
+            return self
+        found = getattr(np.add if ufunc is np.subtract else ufunc, method)(*plain, **named)
+        return np.asarray(found).view(_Counts)
+
+
 class _Counting(RingArithmetic):
-    """Bounds on numbers of terms: every number that is not 0 counts as one."""
+    """Numbers of terms instead of scalars: every number that is not 0 counts as one."""
 
     def constant(self, numbers: Array) -> Array:
         """1 for each number that is not 0."""
-        return np.frompyfunc(lambda x: Size(0.0 if x else -math.inf), 1, 1)(numbers)
+        return (numbers != 0).astype(float).view(_Counts)
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix."""
+        return np.eye(n).view(_Counts)
 
 
 def number_of_terms(architecture: Architecture) -> float:
-    """A bound on the number of terms of φ_θ(X) in θ and X, before like terms are collected."""
-    out = bounds_on_outputs(architecture, _Counting())
-    total = Size(-math.inf) + sum((Size.of(x) for x in np.asarray(out).flat), Size(-math.inf))
-    return float(2.0 ** min(total.coefficients, 1000.0))
+    """The number of terms of φ_θ(X) in θ and X, before like terms are collected; rounded, ``inf`` if huge.
+
+    The architecture evaluates itself on floats that count, so that also the largest ones take seconds.
+
+    >>> import agattn as ag
+    >>> number_of_terms(ag.Network([ag.Attention(1, 1, heads=1_000_000)], dim=2, tokens=2))
+    32000000.0
+    """
+    theta = draw_parameters(architecture, lambda shape: np.ones(shape).view(_Counts))
+    X = np.ones((1, *architecture.input_shape)).view(_Counts)
+    with np.errstate(over="ignore"):
+        out = architecture.evaluate(_Counting(), theta, X)
+        return float(np.asarray(out, dtype=float).sum())
 
 
 def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> CoefficientMap:
@@ -193,8 +217,7 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     """
     if architecture.degree is None:
         raise InputError(f"{architecture} is no polynomial; leave out the normalization")
-    terms = number_of_terms(architecture)
-    if terms > limit:
+    if limit < math.inf and (terms := number_of_terms(architecture)) > limit:
         raise TooLargeError(
             f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
             "Take fewer tokens or smaller widths"
