@@ -3,8 +3,8 @@
 SIGINT and SIGTERM become a ``KeyboardInterrupt``, so that everything that is open is closed. C code that
 calls Python, such as numpy with matrices of Python objects, may lose an exception. So the interrupt is
 repeated after a second, unless the program is on its way out already; and if it is lost again and again the
-process ends on the spot. Nothing is left behind then either: the watchers of :mod:`agattn.engines.process` end the
-programs that it started and remove their folders, and what is kept in a cache is kept.
+process ends on the spot. Nothing is left behind then either: the watchers of :mod:`agattn.engines.process`
+end the programs that it started and remove their folders, and what is kept in a cache is kept.
 """
 
 from __future__ import annotations
