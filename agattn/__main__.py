@@ -5,6 +5,7 @@ import signal
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until main is there an interrupt ends this silently
 
+from agattn.cli import interrupts
 from agattn.cli.main import main as command_line
 
 
@@ -13,8 +14,7 @@ def main() -> None:
     try:
         command_line()
     finally:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        interrupts.release()
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Verb(ModuleType):
     """A module that is also what it is named after."""
 
-    def __call__(self, document: Any) -> Checked:
+    def __call__(self, *args: Any, **named: Any) -> Checked:
         """Verify a certificate; see :func:`agattn.library.check`."""
         from agattn import library
 
-        return library.check(document)
+        return library.in_python(library.check)(*args, **named)
 
 
 if __name__ == "__main__":

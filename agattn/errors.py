@@ -53,6 +53,25 @@ def check_file(path: Path) -> None:
     raise InputError(f"{path} is no file but {what}; give a file, or - for the standard input")
 
 
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether an exception is an interrupt, or came of one that C code did not let through.
+
+    Numpy goes on with a product of matrices of Python objects when an interrupt comes in between, until
+    something else notices, and raises a ``SystemError`` because of it.
+
+    >>> try:
+    ...     raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    ... except SystemError as error:
+    ...     was_interrupted(error), was_interrupted(SystemError())
+    (True, False)
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 #: Where what this process has open can be opened again.
 _OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 

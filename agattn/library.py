@@ -16,7 +16,10 @@ dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above:
 from __future__ import annotations
 
 import functools
+import inspect
 import math
+import numbers
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
@@ -30,6 +33,8 @@ from agattn.architectures import (
     as_attention,
     as_layer,
 )
+from agattn.architectures.protocol import LARGEST_SIZE
+from agattn.calls import fitted, is_list, refuse_unless, shown
 from agattn.engines.engine import engine_name
 from agattn.errors import EngineError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
@@ -87,20 +92,30 @@ _OPTION = re.compile("|".join(map(re.escape, sorted(_IN_PYTHON, key=len, reverse
 
 
 def in_python(function: Callable[P, T]) -> Callable[P, T]:
-    """A function whose errors about what was given name arguments, where the rooms name options.
+    """A verb that says in one line what does not fit in a call, with the call to write instead.
+
+    Errors of the rooms below name arguments, where the rooms name options.
 
     >>> import agattn as ag
+    >>> ag.dimension(3, 2, 2)
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: ag.dimension takes 1 argument without a name, and 3 are given. Write
+    ag.dimension(ag.SingleLayer(3, 2, 2))
     >>> ag.strata(ag.SingleLayer(20, 20))
     Traceback (most recent call last):
         ...
     agattn.errors.TooLargeError: M(20,20,20): expected dim 799 in ℝ⁸⁴⁰⁰⁰, t ≥ 2 has 84000 coordinates;
     the limit is 1000. Use force=True to start all the same
     """
+    signature, verb = inspect.signature(function), function.__name__
 
     @functools.wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> T:
+        bound = fitted(f"ag.{verb}", signature, args, named, _right_call(verb, signature, args))
+        _check_arguments(bound)
         try:
-            return function(*args, **named)
+            return function(*bound.args, **bound.kwargs)
         except (InputError, EngineError, UndecidedError) as error:
             message = _OPTION.sub(lambda match: _IN_PYTHON[match[0]], str(error))
             raise type(error)(message) from error.__cause__
@@ -108,13 +123,120 @@ def in_python(function: Callable[P, T]) -> Callable[P, T]:
     return called
 
 
+#: How arguments that a verb needs are written.
+_WRITTEN = {
+    "architecture": "ag.SingleLayer(3, 2, a=2)",
+    "layer": "ag.SingleLayer(3, 2, a=2)",
+    "network": "ag.DeepNetwork((4, 3, 4), (2, 2))",
+    "weights": "{'K': K, 'Q': Q, 'V': V}",
+    "w1": "{'A': A, 'V': V}",
+    "w2": "{'A': B, 'V': W}",
+    "V": "A=A, V=V",
+    "stratum": "(2, 1, 2)",
+    "tensor_or_function": "tensor",
+    "task": "'implicit-ideal'",
+    "document": "ag.certificate(layer)",
+}
+
+
+def _right_call(verb: str, signature: inspect.Signature, args: Sequence[Any]) -> str:
+    """A call of a verb that works, with the sizes of a layer or of a network that were given."""
+    written = {
+        name: _WRITTEN[name]
+        for name, one in signature.parameters.items()
+        if one.default is one.empty and one.kind is not one.VAR_KEYWORD
+    }
+    first = next(iter(written))
+    if first in _ARCHITECTURES and 2 <= len(args) <= 4:
+        sizes = ", ".join(map(shown, args))
+        if all(isinstance(one, int) for one in args):
+            written[first] = f"ag.SingleLayer({sizes})"
+        elif len(args) == 2 and all(is_list(one) and all(isinstance(n, int) for n in one) for one in args):
+            written[first] = f"ag.DeepNetwork({sizes})"
+    return f"ag.{verb}({', '.join(written.values())})"
+
+
+#: Arguments that are architectures.
+_ARCHITECTURES = ("architecture", "layer", "network")
+
+
+def _is_whole(value: object) -> bool:
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= 0  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def _is_size(value: object) -> bool:
+    return _is_whole(value) and operator.index(value) <= LARGEST_SIZE  # type: ignore[arg-type]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value) >= 0
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, str) or (is_list(value) and all(isinstance(one, str) for one in value))
+
+
+def _is_pair(value: object) -> bool:
+    return is_list(value) and not isinstance(value, Mapping) and len(value) == 2
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, Path))
+
+
+def _is_ranks(value: object) -> bool:
+    return is_list(value) and all(map(_is_whole, value))
+
+
+_FLAGS = ["force", "pairs", "softmax", "smooth", "real", "eliminate", "nearest", "prime", "components"]
+#: What arguments of these names must be, for every verb: a test, and in words. The rest is read by the rooms.
+_MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("seed", "characteristic"), (_is_whole, "a whole number of at least 0")),
+    **dict.fromkeys(
+        ("workers", "max_degree", "samples", "heads", "kv_heads"),
+        (_is_size, f"a whole number of at most {LARGEST_SIZE}"),
+    ),
+    **dict.fromkeys(("timeout", "memory", "tolerance", "noise"), (_is_number, "a number of at least 0")),
+    **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
+    **dict.fromkeys(("metric", "method", "engine", "tokens"), (_is_text, "text")),
+    **dict.fromkeys(("progress", "step"), (callable, "a function of one line of text")),
+    "claims": (_is_texts, "an id such as 'theorem-3.4', or a list of ids"),
+    "data": (_is_pair, "a pair (X, Y)"),
+    "target": (is_list, "a list of N numbers"),
+    "ranks": (_is_ranks, "a list of ranks such as (1, 2)"),
+    "keep": (_is_path, "the path of a folder"),
+}
+
+
+def _check_arguments(given: inspect.BoundArguments) -> None:
+    """Refuse values that are of another kind than their name says; None only where that is the default."""
+    parameters = given.signature.parameters
+    options: Mapping[str, Any] = given.arguments.get("options", {})
+    for name, value in {**given.arguments, **options}.items():
+        left_out = value is None and name in parameters and parameters[name].default is None
+        if name in _MUST_BE and not left_out:
+            fits, words = _MUST_BE[name]
+            refuse_unless(fits(value), name, value, words)
+
+
 def _architecture(given: object, verb: str) -> Architecture:
     """An architecture, or an InputError that says how to write one."""
     if isinstance(given, type) or not all(hasattr(given, name) for name in ("shapes", "evaluate", "t")):
-        raise InputError(
-            f"ag.{verb} takes an architecture first, such as ag.SingleLayer(d=3, d_out=2, a=2); "
-            f"it was given {_shown(given)}"
-        )
+        how = "such as ag.SingleLayer(d=3, d_out=2, a=2)"
+        if isinstance(given, (str, Path)) and Path(given).suffix.partition(":")[0] in (".toml", ".py"):
+            how = f"and that in a file is agattn.architectures.model_file.read_model({str(given)!r})"
+        raise InputError(f"ag.{verb} takes an architecture first, {how}; it was given {shown(given)}")
     return given  # type: ignore[return-value]
 
 
@@ -126,11 +248,6 @@ def _layer(given: object, verb: str, plural: str, instead: str) -> SingleLayer:
     raise InputError(f"{plural} are those of one layer, and {name} is a network; {instead}")
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def _one_of(name: str, choices: Iterable[str], what: str) -> str:
     """A name in lower case, or an InputError with the nearest one there is."""
     known = list(choices)
@@ -139,7 +256,7 @@ def _one_of(name: str, choices: Iterable[str], what: str) -> str:
     if not isinstance(name, str) or name.lower() not in known:
         listed = f"; there are {', '.join(known)}"
         hint = nearest(name, known, listed) if isinstance(name, str) else listed
-        raise InputError(f"there is no {what} {name!r}{hint}")
+        raise InputError(f"there is no {what} {shown(name)}{hint}")
     return name.lower()
 
 
@@ -239,6 +356,10 @@ def learning_coefficient(
         if softmax:
             raise InputError("softmax=True is for one layer; a network says its own normalization")
         return brackets.bracket(known, weights, seed)
+    if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
+        raise InputError(
+            f"the weights are {shown(weights)}; give arrays by their names, such as {{'A': A, 'V': V}}"
+        )
     given = learning_coefficients.parameters(**weights)
     if isinstance(known, SingleLayer):
         sizes = [(x.d, x.d_out) + ((x.a,) if "K" in weights else ()) for x in (known, given.layer)]
@@ -478,7 +599,7 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
         r_v, r_a, r = (int(rank) for rank in ranks)
     except (TypeError, ValueError):
         raise InputError(
-            f"the stratum is {_shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
+            f"the stratum is {shown(stratum)}; give its three ranks (r_V, r_A, r), such as (1, 1, 1)"
         ) from None
     return tangent_bounds(one, known.Stratum(r_v, r_a, r))
 
@@ -793,10 +914,12 @@ def train(
     if isinstance(teacher, str):
         learned = Teacher(teacher, ranks=None if ranks is None else tuple(ranks))
     else:
-        if len(teacher) != 3:
-            raise InputError(f"the teacher is {teacher!r}; it must be a name, or a triple such as (1, 1, 2)")
+        if not _is_ranks(teacher) or len(teacher) != 3:
+            raise InputError(
+                f"the teacher is {shown(teacher)}; it must be a name, or a triple such as (1, 1, 2)"
+            )
         learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
-    chosen = read_seeds(seeds if isinstance(seeds, int) else list(seeds))
+    chosen = read_seeds(list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, str) else seeds)
     experiment = Experiment(
         _architecture(architecture, "train"), learned, Data(samples, tokens, noise), method, seeds=chosen,
         **options,
@@ -909,7 +1032,7 @@ def check(document: Any) -> Checked:
     try:
         return Checked(checker.check(document))
     except checker.UnreadableError as error:
-        raise InputError(f"{_shown(document)} cannot be checked: {error}") from error
+        raise InputError(f"{shown(document)} cannot be checked: {error}") from error
 
 
 class Script(str):
@@ -945,7 +1068,7 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
 
     known = _architecture(architecture, verb)
     if not isinstance(task, str):
-        raise InputError(f"the task is {_shown(task)}; ag.{verb} takes the architecture, then a task's name")
+        raise InputError(f"the task is {shown(task)}; ag.{verb} takes the architecture, then a task's name")
     name = _one_of(task, TASKS, "task")
     for option in options:
         _one_of(
@@ -967,7 +1090,7 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
         if "weights" not in task_about(name, known).takes:
             raise InputError(f"{name} looks at no point of {known}; leave it out")
         if not isinstance(point, Mapping):
-            raise InputError(f"the point is {_shown(point)}; give arrays by the names of the parameters")
+            raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
         given["weights"] = Parameters(known, point).vector
     return build(name, known, **given)
 

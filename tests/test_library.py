@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import pydoc
 import re
 import subprocess
 import sys
@@ -15,11 +16,14 @@ import pytest
 from installed import require
 
 import agattn as ag
+from agattn import library
+from agattn.architectures.model_file import read_toml
 from agattn.engines.engine import ENGINES
 from agattn.errors import EngineTimeoutError
 from agattn.evidence import Shown
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
+from agattn.training.experiment import read_experiments
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -193,6 +197,29 @@ W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
         (lambda: ag.script(SMALL, "membership"), r"needs point=\.\.\."),
         (lambda: ag.script(SMALL, "virtual-fiber"), r"about a network; give ag\.DeepNetwork"),
         (lambda: ag.script(SMALL, "fiber", point={"A": [[0.5, 0], [0, 1]], "V": [[1, 2]]}), "exact ones"),
+        (lambda: ag.dimension(3, 2, 2), r"Write ag\.dimension\(ag\.SingleLayer\(3, 2, 2\)\)$"),
+        (lambda: ag.strata(3, 2), r"Write ag\.strata\(ag\.SingleLayer\(3, 2\)\)$"),
+        (
+            lambda: ag.dimension((3, 3, 3), (1, 2)),
+            r"ag\.dimension\(ag\.DeepNetwork\(\(3, 3, 3\), \(1, 2\)\)\)$",
+        ),
+        (lambda: ag.dimension(embed_dim=3, out_dim=2), r"no 'embed_dim'.* ag\.dimension\(ag\.SingleLayer\("),
+        (lambda: ag.dimension(SMALL, sede=1), "no 'sede'; did you mean 'seed'"),
+        (lambda: ag.dimension("models/sums.toml"), r"that in a file is .*read_model\('models/sums\.toml'\)"),
+        (lambda: ag.classify(*W.values()), r"without a name, and 2 are given\. Write ag\.classify\(\{'K': K"),
+        (lambda: ag.weights(*W.values()), r"takes no arguments without a name.* ag\.weights\(A=A, V=V\)"),
+        (lambda: ag.equivalent(W), r"needs w2\. Write ag\.equivalent\(\{'A': A, 'V': V\}, "),
+        (lambda: ag.fiber(SMALL, W, weights=W), "is given 'weights' twice"),
+        (lambda: ag.tangent_space(SMALL), r"needs stratum\. Write .*, \(2, 1, 2\)\)"),
+        (
+            lambda: ag.critical_points(SMALL, ([[1]], [[2]])),
+            r"metric is \(\[\[1\]\], \[\[2\]\]\); it must be text",
+        ),
+        (lambda: ag.critical_points(SMALL, data=[[1]]), r"data is \[\[1\]\]; it must be a pair \(X, Y\)"),
+        (lambda: ag.identify(SMALL, lambda X: 1 / 0), "raised ZeroDivisionError at a 2×2 array: division"),
+        (lambda: ag.learning_coefficient(SMALL, W.values()), "give arrays by their names"),
+        (lambda: ag.train(SMALL, 3), "the teacher is 3; it must be a name, or a triple"),
+        (lambda: ag.verify(SMALL, 3.4), "claims is 3.4; it must be an id such as 'theorem-3.4'"),
         (lambda: ag.classify([]), "weights are given by list"),
         (lambda: ag.classify("/nowhere.npz"), "there is no such file"),
     ],
@@ -233,3 +260,149 @@ def test_a_time_limit_names_the_argument(singular, monkeypatch):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     with pytest.raises(EngineTimeoutError, match=r"its time limit; raise timeout$"):
         ag.critical_points(ag.SingleLayer(3, 2, 2), engine="singular", smooth=True, timeout=0.5)
+
+
+A, V, K = [[1, 2], [0, 1]], [[1, 3]], [[1, 0]]
+MODEL = ag.Network([ag.Linear(2)], dim=2)
+#: What a new user writes instead of an architecture or weights, without it, or behind one.
+INSTEAD = [
+    (), (None,), (3,), (3, 2), (3, 2, 2), (2.5, 2), ((3, 3, 3), (1, 2)), ("3 2 2",), ("model.toml",),
+    ("a", "b"), (Path("nowhere/model.toml"),), (b"3",), (A, V), (K, K, V), ([A, V],), ((K, K, V),),
+    (np.array(A),), (np.array(A), np.array(V)), ([np.array(A), np.array(V)],), (ag.SingleLayer,),
+    (ag.DeepNetwork,), ({},), ({1: 2},), ({"K": K},), ({"A": None, "V": V},), ([],), (object(),), ({3, 2},),
+    (float("nan"),), (len,),
+]  # fmt: skip
+BEHIND = [
+    (), (None,), (3,), (2.5,), ("abc",), (A, V), (K, K, V), ((K, K, V),), (np.array(A),), ([1, 2],), ([A],),
+    ([np.array(A)],), ({},), ({1: 2},), ({"A": "abc", "V": None},), ({"W_1": "x"},), (object(),), (SMALL,),
+    (ag.SingleLayer,), (lambda: 1,), ("implicit-ideal", None), ("implicit-ideal", 3),
+]  # fmt: skip
+NAMED = [
+    {"embed_dim": 3, "out_dim": 2, "attn_dim": 2}, {"d": 3, "d_out": 2}, {"dims": (3, 3), "ranks": (1,)},
+    {"tokens": 2}, {"t": 2}, {"K": K, "Q": K, "V": V}, {"layer": 3}, {"nonsense": 1},
+]  # fmt: skip
+#: What an argument that every verb takes by name may be given instead of what it is.
+VALUES = [None, -1, 2.5, "a", [], [1], {}, {"a": 1}, np.eye(2), np.zeros(0), object(), SMALL, b"x", (1, 2)]
+VERBS = [name for name in ag.__all__ if name.islower() and name[0] != "_"]
+
+
+def _signature(verb):
+    return inspect.signature(getattr(library, verb))
+
+
+NAMES = sorted({
+    name
+    for verb in VERBS
+    for name, one in _signature(verb).parameters.items()
+    if one.kind is one.KEYWORD_ONLY
+} - {"A", "K", "Q", "V", "a", "seeds"})  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
+    """Whatever is given: a result where it fits, else one line that is agattn's own."""
+
+    def stop(*_, **__):
+        raise ag.InputError("the call fits, and this test computes no more")
+
+    for room in ("agattn.engines.critical_points.count_critical_points", "agattn.training.training.train"):
+        monkeypatch.setattr(room, stop)
+    calls = [(args, {}) for args in INSTEAD] + [((), named) for named in NAMED]
+    calls += [((first, *args), {}) for first in (SMALL, MODEL, W) for args in BEHIND]
+    calls += [((SMALL,), named) for named in NAMED]
+    for args, named in calls:
+        try:
+            getattr(ag, verb)(*args, **named)
+        except ag.AgattnError as error:
+            assert "\n" not in str(error) and 10 < len(str(error)) < 700, (args, named)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_call_that_does_not_fit_names_one_that_does(verb):
+    """Nothing given, too much given, and names that are not there: the answer is a call of this verb."""
+    for args, named in [((), {}), ((1,) * 9, {}), ((), {"nonsense": 1})]:
+        with pytest.raises(ag.InputError) as caught:
+            getattr(ag, verb)(*args, **named)
+        said = str(caught.value)
+        assert said.startswith(f"ag.{verb} ") and f"Write ag.{verb}(" in said, said
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arguments_are_checked_by_their_names(name):
+    """The same of all verbs, before anything is computed; no argument is without a check by forgetting."""
+    fits, words = library._MUST_BE[name]
+    verb = next(verb for verb in VERBS if name in _signature(verb).parameters)
+    default = _signature(verb).parameters[name].default
+    first = (W, W) if verb == "equivalent" else (W,) if verb == "classify" else (SMALL, "implicit-ideal", W)
+    parameters = _signature(verb).parameters.values()
+    count = sum(one.default is one.empty for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD)
+    assert default is None or fits(default)
+    refused = [value for value in VALUES if not fits(value) and not (value is None is default)]
+    assert refused
+    for value in refused:
+        with pytest.raises(ag.InputError) as caught:
+            getattr(ag, verb)(*first[:count], **{name: value})
+        assert str(caught.value).startswith(f"{name} is ") and str(caught.value).endswith(words)
+        assert "\n" not in str(caught.value)
+
+
+CONSTRUCTORS = [
+    name for name in ag.__all__ if isinstance(getattr(ag, name), type)
+    and not issubclass(getattr(ag, name), Exception)
+    and name not in ("Evidence", "Status", "Stratum", "Verdict")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+def test_constructors_show_their_signature_and_refuse_the_rest_of_calls(name):
+    made = getattr(ag, name)
+    parameters = inspect.signature(made).parameters
+    assert "args" not in parameters and "named" not in parameters
+    assert all(key == "skip" or key in (made.__doc__ or "") for key in parameters)
+    values = [
+        None,
+        "a",
+        3,
+        -1,
+        2.5,
+        [],
+        [3],
+        [A],
+        np.eye(2),
+        {},
+        object(),
+        ag.SingleLayer,
+        ag.Linear(2),
+        SMALL,
+    ]
+    for args in [(), *((value,) for value in values), *((value,) * 2 for value in values), (1,) * 9]:
+        for named in ({}, {"nonsense": 1}, {"embed_dim": 3}, {"t": "a"}, {"tokens": [2]}):
+            try:
+                made(*args, **named)
+            except ag.InputError as error:
+                assert "\n" not in str(error)
+
+
+def test_the_signature_of_a_layer_is_that_of_its_attributes():
+    plain = {name: one.default for name, one in inspect.signature(ag.SingleLayer).parameters.items()}
+    assert plain == {"d": inspect.Parameter.empty, "d_out": inspect.Parameter.empty, "a": None, "t": 2}
+    assert "SingleLayer(d: 'int', d_out: 'int', a: 'int' = None, t: 'int' = 2)" in pydoc.render_doc(
+        ag.SingleLayer, renderer=pydoc.plaintext
+    )
+
+
+def test_tokens_and_t_are_one():
+    assert ag.DeepNetwork((2, 2), (2,), tokens=2) == ag.DeepNetwork((2, 2), (2,), t=2)
+    assert ag.Network([ag.Linear(2)], 2, t=3) == ag.Network([ag.Linear(2)], 2, tokens=3)
+    assert ag.SingleLayer(2, 1, tokens=1) == ag.SingleLayer(2, 1, t=1)
+    for one in (ag.DeepNetwork((2, 2), (2,), tokens=4), ag.Network([ag.Linear(2)], 2, t=4)):
+        assert one.t == one.tokens == 4
+    with pytest.raises(ag.InputError, match=r"SingleLayer is given 't' twice"):
+        ag.SingleLayer(2, 1, t=2, tokens=2)
+    with pytest.raises(
+        ag.InputError, match=r"layer 1 is 4, which is no layer; .* an ag\.DeepNetwork\(dims, ranks"
+    ):
+        ag.Network([4, 3, 4], [2, 2], tokens=3)
+    [file] = read_experiments("[experiment]\nnetwork = {dims = [2, 1], ranks = [2], tokens = 2}")
+    assert file.architecture == ag.DeepNetwork((2, 1), (2,), t=2)
+    assert read_toml("input = {dim = 2, t = 3}\nlayer = [{type = 'linear', out = 1}]", "a file").t == 3

@@ -24,8 +24,17 @@ import flint
 import numpy as np
 
 from agattn.algebra import residues
+from agattn.errors import InputError
 
 Array = Any  # a numpy array whose entries are of the kind that the arithmetic is for
+
+
+class EvaluationEnded(Exception):  # noqa: N818  an arithmetic ends what it was used for; nothing is wrong
+    """Raised by an arithmetic that goes no further. A map that is being evaluated must let it through."""
+
+
+class BadPrimeError(InputError):
+    """Raised modulo a prime that divides the denominator of a constant."""
 
 
 class Arithmetic:
@@ -75,9 +84,13 @@ class ModularArithmetic(Arithmetic):
         return residues.reduce(a, self.p)
 
     def constant(self, numbers: Array) -> Array:
-        """The numbers modulo p; ValueError if p divides a denominator."""
+        """The numbers modulo p; BadPrimeError if p divides a denominator."""
 
         def residue(x: int | Fraction) -> int:
+            if x.denominator % self.p == 0:
+                raise BadPrimeError(
+                    f"the random prime {self.p} divides the denominator of a constant; take another seed"
+                )
             return x.numerator * pow(x.denominator, -1, self.p) % self.p
 
         found: Array = np.frompyfunc(residue, 1, 1)(numbers)

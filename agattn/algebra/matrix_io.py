@@ -62,9 +62,9 @@ MAX_ENTRIES = 10**7
 
 #: What numpy raises for files that are damaged.
 DAMAGE = (
-    ValueError, KeyError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, AttributeError,
-    NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, struct.error, zipfile.BadZipFile,
-    tokenize.TokenError,
+    ValueError, KeyError, IndexError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError,
+    AttributeError, NotImplementedError, RuntimeError, zlib.error, lzma.LZMAError, struct.error,
+    zipfile.BadZipFile, tokenize.TokenError,
 )  # fmt: skip
 
 

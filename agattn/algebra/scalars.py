@@ -88,7 +88,7 @@ def unread(values: Any, name: str) -> Array:
         InputError: if they form no array.
     """
     if isinstance(values, np.ndarray):
-        return values
+        return np.asarray(values)  # np.matrix has two axes whatever is done to it
     convert = getattr(values, "tolist", getattr(values, "table", None))
     try:
         array = np.asarray(convert() if convert else values, dtype=object)

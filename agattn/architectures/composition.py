@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agattn.architectures.layers import ADD, KEEP, Attention, Layer, Shape, Step, listed
 from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.calls import constructed
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Shown
 
@@ -68,6 +69,7 @@ class Place(Step):
         return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
 
 
+@constructed
 @dataclass(frozen=True)
 class Network(Shown):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
@@ -78,7 +80,7 @@ class Network(Shown):
     Attributes:
         layers: values such as :class:`~agattn.architectures.layers.Attention`.
         dim: d, the number of rows of X.
-        tokens: t, the number of columns of X.
+        tokens: the number of columns of X, also called ``t``.
 
     Raises:
         InputError: if there is no layer, a number is out of range, or the layers do not fit together.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
+from agattn.calls import constructed
 from agattn.errors import InputError
 from agattn.evidence import Shown
 from agattn.records import Layer
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+@constructed
 @dataclass(frozen=True)
 class SingleLayer(Shown):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
@@ -36,7 +38,8 @@ class SingleLayer(Shown):
         d: embedding dimension.
         d_out: output dimension d'.
         a: attention dimension; ``None`` means a = d.
-        t: number of tokens. Every t ≥ 2 gives the same neuromanifold up to a linear isomorphism.
+        t: number of tokens, also called ``tokens``. Every t ≥ 2 gives the same neuromanifold up to a linear
+            isomorphism; with one token, whose functions are others, the layer is a :class:`OneTokenLayer`.
 
     Raises:
         InputError: if one of them is not an integer or is below 1.
@@ -67,17 +70,18 @@ class SingleLayer(Shown):
     #: The degree of a coordinate in the letters of each group of :attr:`gl_sizes`.
     gl_degrees: ClassVar[tuple[int, ...]] = (1, 1, 2)
 
-    def __new__(cls, *args: object, **named: object) -> SingleLayer:
-        """A layer; with one token, whose functions are others, a :class:`OneTokenLayer`."""
-        t = named.get("t", args[3] if len(args) > 3 else 2)
-        one = cls is SingleLayer and isinstance(t, int) and t == 1 and not isinstance(t, bool)
-        return object.__new__(OneTokenLayer if one else cls)
-
     def __post_init__(self) -> None:
         if self.a is None:
             object.__setattr__(self, "a", self.d)
         for name in ("d", "d_out", "a", "t"):
             object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+        if self.t == 1 and type(self) is SingleLayer:
+            object.__setattr__(self, "__class__", OneTokenLayer)
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens t."""
+        return self.t
 
     @property
     def alpha(self) -> int:
@@ -160,6 +164,7 @@ class SingleLayer(Shown):
         return {"d": self.d, "d_out": self.d_out, "a": self.a, "t": self.t}
 
 
+@constructed
 @dataclass(frozen=True)
 class OneTokenLayer(SingleLayer):
     """The layer at t = 1, where φ(x) = V x · xᵀAx sees only V and the symmetric part of A.

@@ -13,7 +13,7 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
@@ -21,7 +21,8 @@ from itertools import count, islice
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.architectures.protocol import Acted, Symmetry, positive_integer, positive_integers
+from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
 
 def _boolean(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}; it must be true or false")
+        raise InputError(f"{name} is {shown(value)}; it must be true or false")
     return value
 
 
@@ -167,16 +168,14 @@ def _or_none(name: str, value: object) -> int | None:
 
 
 def _sizes(name: str, value: Any) -> tuple[int, ...]:
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not len(value):
-        raise InputError(f"{name} is {value!r}; it must be a list of numbers such as [5, 1]")
-    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))
+    return positive_integers(name, value, "[5, 1]")
 
 
 def _one_of(*choices: str) -> Callable[[str, object], Any]:
     def read(name: str, value: object) -> Any:
         if not isinstance(value, str) or value not in choices:
             listed = f"; it must be {' or '.join(map(repr, choices))}"
-            raise InputError(f"{name} is {value!r}{nearest(str(value), choices, listed)}")
+            raise InputError(f"{name} is {shown(value)}{nearest(str(value), choices, listed)}")
         return value
 
     return read
@@ -191,10 +190,13 @@ def _mask(name: str, value: object) -> Mask:
     except (TypeError, ValueError):
         rows = ()
     if not rows or any(len(row) != len(rows) or {*row} - {0, 1} for row in rows):
-        raise InputError(f"{name} is {value!r}; it must be 'none', 'causal', or a square matrix of 0 and 1")
+        raise InputError(
+            f"{name} is {shown(value)}; it must be 'none', 'causal', or a square matrix of 0 and 1"
+        )
     return rows
 
 
+@constructed
 @dataclass(frozen=True)
 class Attention(Layer):
     """Heads of attention: X ↦ Σ_h V_h X (M ∘ (K_h X)ᵀ (Q_h X)), with a mask M of zeros and ones.
@@ -399,6 +401,7 @@ def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tok
     return clean(mul(k0.swapaxes(-1, -2), q0) + mul(k1.swapaxes(-1, -2), q1))
 
 
+@constructed
 @dataclass(frozen=True)
 class Linear(Layer):
     """X ↦ W X, token by token; with a bias X ↦ W X + b.
@@ -444,6 +447,7 @@ class Linear(Layer):
         return arithmetic.clean(Y + parameters["b"][..., None]) if self.bias else Y
 
 
+@constructed
 @dataclass(frozen=True)
 class Power(Layer):
     """Every entry to the power r = ``degree``."""
@@ -486,6 +490,7 @@ def power(arithmetic: Arithmetic, X: Array, degree: int) -> Array:
         X = arithmetic.times(X, X)
 
 
+@constructed
 @dataclass(frozen=True)
 class Sum(Layer):
     """Pools the tokens: their sum, as one token."""
@@ -511,6 +516,7 @@ class Sum(Layer):
         return arithmetic.clean(X.sum(axis=-1, keepdims=True))
 
 
+@constructed
 @dataclass(frozen=True)
 class Perceptron(Layer):
     """x ↦ W_L (... W_2 (W_1 x)^r ...)^r, token by token; with biases W_i z + b_i in place of W_i z.
@@ -547,6 +553,7 @@ class Perceptron(Layer):
         return (replace(self, skip=False),) if self.skip else ()
 
 
+@constructed
 @dataclass(frozen=True)
 class Convolution(Layer):
     """A filter that slides along the tokens, and every entry to the power r.
@@ -634,9 +641,14 @@ class Convolution(Layer):
         return total.swapaxes(-1, -2) if is_vector else total
 
 
+@constructed
 @dataclass(frozen=True)
 class Skip(Layer):
-    """Layers one after the other, whose input is added to their output: a residual block."""
+    """Layers one after the other, whose input is added to their output: a residual block.
+
+    Attributes:
+        layer: the layers, or only one.
+    """
 
     layer: tuple[Layer, ...] = field(default=())
 
@@ -669,15 +681,20 @@ def listed(layers: Any) -> tuple[Layer, ...]:
         InputError: if there is none, or something is no layer.
     """
     given = (layers,) if isinstance(layers, Layer) else layers
-    if not isinstance(given, (Sequence, Iterator)) or isinstance(given, (str, bytes)):
-        raise InputError(f"the layers are {given!r}; they must be a list such as [ag.Linear(2), ag.Power(3)]")
+    if not is_list(given) and not isinstance(given, Iterator):
+        raise InputError(
+            f"the layers are {shown(given)}; they must be a list such as [ag.Linear(2), ag.Power(3)]"
+        )
     found = tuple(given)
     if not found:
         raise InputError("there are no layers; give at least one")
     for i, one in enumerate(found, 1):
         if not isinstance(one, Layer):
             known = ", ".join(f"ag.{name}" for name in sorted(kind.__name__ for kind in LAYERS.values()))
-            raise InputError(f"layer {i} is {one!r}, which is no layer; there are {known}")
+            hint = f"there are {known}"
+            if all(hasattr(width, "__index__") for width in found):
+                hint = "a network by its widths and ranks is an ag.DeepNetwork(dims, ranks, t)"
+            raise InputError(f"layer {i} is {shown(one)}, which is no layer; {hint}")
     return found
 
 

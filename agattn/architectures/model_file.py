@@ -31,6 +31,7 @@ from typing import Any
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.protocol import Architecture
+from agattn.calls import shown
 from agattn.errors import InputError, check_file, nearest
 
 _EXAMPLE = '[[layer]] with type = "perceptron", widths = [5, 1], degree = 2'
@@ -80,8 +81,8 @@ def from_table(table: Mapping[str, Any]) -> Network:
     check_keys("the model", table, {"input", "layer"}, ("input", "layer"))
     given = table["input"]
     if not isinstance(given, dict):
-        raise InputError(f"input is {_shown(given)}; it must be a table [input] with dim = 3")
-    check_keys("[input]", given, {"dim", "tokens"}, ("dim",))
+        raise InputError(f"input is {shown(given)}; it must be a table [input] with dim = 3")
+    check_keys("[input]", given, {"dim", "tokens", "t"}, ("dim",))
     layers = [_layer(f"layer {i}", one, 0) for i, one in enumerate(_tables("layer", table["layer"]), 1)]
     return Network(tuple(layers), **given)
 
@@ -89,20 +90,20 @@ def from_table(table: Mapping[str, Any]) -> Network:
 def _tables(where: str, value: Any) -> list[Any]:
     tables = [value] if isinstance(value, dict) else value
     if not isinstance(tables, list) or not tables:
-        raise InputError(f"{where} is {_shown(value)}; it must be tables such as {_EXAMPLE}")
+        raise InputError(f"{where} is {shown(value)}; it must be tables such as {_EXAMPLE}")
     return tables
 
 
 def _layer(where: str, table: Any, depth: int) -> Layer:
     """A layer from its table."""
     if not isinstance(table, dict):
-        raise InputError(f"{where} is {_shown(table)}; it must be a table such as {_EXAMPLE}")
+        raise InputError(f"{where} is {shown(table)}; it must be a table such as {_EXAMPLE}")
     if "type" not in table:
         raise InputError(f"{where} has no type; there are {', '.join(LAYERS)}")
     kind = table["type"]
     if not isinstance(kind, str) or kind not in LAYERS:
         hint = nearest(str(kind), LAYERS, f"; there are {', '.join(LAYERS)}")
-        raise InputError(f"{where} has an unknown type {_shown(kind)}{hint}")
+        raise InputError(f"{where} has an unknown type {shown(kind)}{hint}")
     where, layer = f"{where} ({kind})", LAYERS[kind]
     known = fields(layer)
     needed = [one.name for one in known if one.default is MISSING or layer is Skip]
@@ -124,7 +125,7 @@ def check_keys(
     for key in table:
         if key not in known:
             listed = f"; there are {', '.join(sorted(known))}"
-            raise InputError(f"{where} has an unknown key {_shown(key)}{nearest(key, sorted(known), listed)}")
+            raise InputError(f"{where} has an unknown key {shown(key)}{nearest(key, sorted(known), listed)}")
     for key in needed:
         if key not in table:
             raise InputError(f"{where} has no {key}")
@@ -137,11 +138,6 @@ def _named(where: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _text(path: Path) -> str:
@@ -186,7 +182,7 @@ def read_program(path: Path, name: str) -> Architecture:
     if not _is_architecture(found):
         made = "makes" if callable(vars(module)[name]) else "is"
         raise InputError(
-            f"{path}: {name} {made} {_shown(found)}, which is no architecture; give an ag.Network, an"
+            f"{path}: {name} {made} {shown(found)}, which is no architecture; give an ag.Network, an"
             " ag.PolynomialMap, or a function without arguments that makes one"
         )
     return found  # type: ignore[no-any-return]

@@ -20,6 +20,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
+from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Shown
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
 
 
+@constructed
 @dataclass(frozen=True)
 class DeepNetwork(Shown):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
@@ -38,7 +40,7 @@ class DeepNetwork(Shown):
     Attributes:
         dims: the widths d_0, ..., d_l.
         ranks: the attention dimensions a_1, ..., a_l, the numbers of rows of K and Q.
-        t: number of tokens.
+        t: number of tokens, also called ``tokens``.
         heads: heads in every layer, or a sequence with one number for each; kept as a tuple of length l.
         skip: whether each layer adds its input to its output; needs equal widths.
         temperature: T > 0, by which a softmax layer divides XᵀAX.
@@ -72,6 +74,9 @@ class DeepNetwork(Shown):
     options: ClassVar[str] = "--dims and --ranks"
 
     def __post_init__(self) -> None:
+        for name, example in (("dims", "(4, 3, 4)"), ("ranks", "(2, 2)")):
+            if not is_list(value := getattr(self, name)):
+                raise InputError(f"{name} is {shown(value)}; it must be a list of numbers such as {example}")
         dims = tuple(positive_integer(f"d_{i}", d) for i, d in enumerate(self.dims))
         ranks = tuple(positive_integer(f"a_{i}", a) for i, a in enumerate(self.ranks, 1))
         if len(dims) < 2:
@@ -96,13 +101,13 @@ class DeepNetwork(Shown):
         if self.skip and len(set(dims)) > 1:
             raise InputError(f"the widths {dims} differ; skip connections need equal widths")
         if self.normalization not in ("none", "softmax"):
-            raise InputError(f"normalization is {self.normalization!r}; it must be 'none' or 'softmax'")
+            raise InputError(f"normalization is {shown(self.normalization)}; it must be 'none' or 'softmax'")
         try:
             usable = 0 < self.temperature < float("inf")
         except TypeError:
             usable = False
         if not usable:
-            raise InputError(f"temperature is {self.temperature!r}; it must be a number above 0")
+            raise InputError(f"temperature is {shown(self.temperature)}; it must be a number above 0")
         if not isinstance(self.temperature, (int, float)):
             object.__setattr__(self, "temperature", float(self.temperature))
         if self.value_rank is not None:
@@ -111,6 +116,11 @@ class DeepNetwork(Shown):
         object.__setattr__(self, "ranks", ranks)
         object.__setattr__(self, "heads", heads)
         object.__setattr__(self, "t", positive_integer("t", self.t))
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens t."""
+        return self.t
 
     @property
     def layers(self) -> int:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
+from agattn.calls import constructed, shown
 from agattn.errors import InputError, nearest
 from agattn.evidence import Shown
 
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
 _PRIME = 1073741789
 
 
+@constructed
 class PolynomialMap(Shown):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
     numbers, division by numbers, ``.T``, ``sum``, ``shape``, ``len``, indices and slices. It returns a
-    matrix, a vector, a number, or nested lists of numbers made so. It is run once when the map is made, and
+    matrix, a vector, a number, or nested lists of numbers made so. It is run twice when the map is made, and
     again whenever the map is evaluated.
 
     Args:
@@ -51,8 +53,8 @@ class PolynomialMap(Shown):
         name: how it is called in print; the function's name by default.
 
     Raises:
-        InputError: if the function is not polynomial, raises, returns something else, or leaves a parameter
-            or X unused; or if shapes do not fit.
+        InputError: if the function is not polynomial, raises, returns something else, leaves a parameter or X
+            unused, or returns two results for the same arguments; or if shapes do not fit.
 
     >>> def twisted_cubic(s):
     ...     return [s[0] ** 3, s[0] ** 2 * s[1], s[0] * s[1] ** 2, s[1] ** 3]
@@ -79,14 +81,16 @@ class PolynomialMap(Shown):
         name: str | None = None,
     ) -> None:
         if not callable(function):
-            raise InputError(f"the function is {function!r}; it must be a Python function of named arrays")
+            raise InputError(
+                f"the function is {shown(function)}; it must be a Python function of named arrays"
+            )
         self.function, self.function_name = function, name or getattr(function, "__name__", "function")
         if not isinstance(parameters, Mapping) or not parameters:
             raise InputError(
-                f"the parameters are {parameters!r}; give shapes by their names, such as {{'A': (2, 2)}}"
+                f"the parameters are {shown(parameters)}; give shapes by their names, such as {{'A': (2, 2)}}"
             )
-        self.shapes = {str(key): _shape(str(key), value, 8) for key, value in parameters.items()}
-        self.inputs = None if inputs is None else _shape("inputs", inputs, 2)
+        self.shapes = {str(key): _shape(str(key), value, range(9)) for key, value in parameters.items()}
+        self.inputs = None if inputs is None else _shape("inputs", inputs, range(1, 3))
         if self.inputs is not None and "X" in self.shapes:
             raise InputError("a parameter is called X, which is the input; call it by another letter")
         self._check_names()
@@ -113,18 +117,31 @@ class PolynomialMap(Shown):
                 raise InputError(f"{self.function_name} takes {name}, whose shape is not known; {what}")
 
     def _try(self) -> tuple[tuple[int, int], Degrees]:
-        """The shape and the degrees of the output, after one evaluation modulo a prime."""
+        """The shape and the degrees of the output, after two evaluations modulo a prime.
+
+        The second one finds a function that is random, or that changes with every call.
+        """
         import numpy as np
 
-        from agattn.algebra.arithmetic import ModularArithmetic
+        from agattn.algebra.arithmetic import BadPrimeError, ModularArithmetic
 
-        generator = np.random.default_rng(0)
-        arithmetic = ModularArithmetic(_PRIME)
-        arrays = {
-            name: generator.integers(1, _PRIME, shape).astype(float)
-            for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
-        }
-        out = self._call(arithmetic, {name: array[None] for name, array in arrays.items()})
+        for p in _trial_primes():
+            generator = np.random.default_rng(0)
+            arrays = {
+                name: generator.integers(1, p, shape).astype(float)[None]
+                for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
+            }
+            try:
+                out, again = (self._call(ModularArithmetic(p), arrays) for _ in range(2))
+            except BadPrimeError:
+                continue
+            break
+        same = (out.shape, out.degree, out.names) == (again.shape, again.degree, again.names)
+        if not same or (out.value != again.value).any():
+            raise InputError(
+                f"{self.function_name} gives two different results for the same arguments; it must depend on "
+                "nothing else, so draw random numbers and count calls outside of it"
+            )
         for name in arrays:
             if name not in out.names:
                 what = "leave it out" if name != "X" else "leave out inputs"
@@ -133,6 +150,8 @@ class PolynomialMap(Shown):
 
     def _call(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Polynomials:
         """What the function returns, as a matrix."""
+        from agattn.algebra.arithmetic import EvaluationEnded
+
         degrees = {name: (1, 1, 1) if name == "X" else (1, 0, 0) for name in arrays}
         given = {
             name: Polynomials(array, arithmetic, {name}, degrees[name]) for name, array in arrays.items()
@@ -141,8 +160,8 @@ class PolynomialMap(Shown):
             out = _stacked(self.function(**given), arithmetic)
         except NotPolynomialError as error:
             raise InputError(f"{self.function_name} {error}") from None
-        except InputError:
-            raise
+        except (InputError, EvaluationEnded, MemoryError):
+            raise  # not by what the function does
         except RecursionError:
             raise InputError(f"{self.function_name} calls itself without an end") from None
         except Exception as error:
@@ -213,11 +232,19 @@ class PolynomialMap(Shown):
         }
 
 
-def _shape(name: str, value: Any, most: int) -> tuple[int, ...]:
+def _trial_primes() -> Iterator[int]:
+    """A prime, and others for a function with a constant whose denominator the first ones divide."""
+    from agattn.algebra.residues import PRIME_BITS, random_primes
+
+    yield _PRIME
+    yield from random_primes(0, PRIME_BITS)
+
+
+def _shape(name: str, value: Any, axes: range) -> tuple[int, ...]:
     sizes = (value,) if isinstance(value, (int, str)) or not hasattr(value, "__len__") else tuple(value)
-    if len(sizes) > most or (name == "inputs" and not sizes):
-        few = "1 or 2" if name == "inputs" else f"at most {most}"
-        raise InputError(f"the shape of {name} is {value!r}; it must have {few} numbers")
+    if len(sizes) not in axes:
+        few = "1 or 2" if axes.start else f"at most {axes.stop - 1}"
+        raise InputError(f"the shape of {name} is {shown(value)}; it must have {few} numbers")
     return tuple(positive_integer(f"a size of {name}", one) for one in sizes)
 
 
@@ -290,8 +317,14 @@ class Polynomials:
     def _other(self, other: Any) -> Polynomials:
         """Numbers, and arrays of them, as constants."""
         if isinstance(other, Polynomials):
-            return other
+            return other._of(self.arithmetic)
         return _constant(other, self.arithmetic)
+
+    def _of(self, arithmetic: Arithmetic) -> Polynomials:
+        """The array itself, unless it belongs to another call."""
+        if self.arithmetic is not arithmetic:
+            raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
+        return self
 
     def _aligned(self, other: Polynomials, sign: str) -> tuple[Array, Array]:
         """Both values with as many axes behind that for the inputs."""
@@ -389,8 +422,8 @@ class Polynomials:
             while total.shape:
                 total = total.sum(axis=-1)
             return total
-        if not -self.ndim <= axis < self.ndim:
-            raise NotPolynomialError(f"sums along axis {axis} of an array of {_size(self)}")
+        if not hasattr(axis, "__index__") or not -self.ndim <= axis < self.ndim:
+            raise NotPolynomialError(f"sums along axis {axis!r} of an array of {_size(self)}")
         value = self.value.sum(axis=axis if axis < 0 else axis - self.ndim)
         return self._with(self.arithmetic.clean(value))
 
@@ -402,6 +435,8 @@ class Polynomials:
                 plain.append(one)
                 continue
             try:
+                if isinstance(one, bool):  # a mask, which adds an axis
+                    raise TypeError
                 plain.append(operator.index(one))
             except TypeError:
                 raise NotPolynomialError(
@@ -484,7 +519,7 @@ def _constant(value: Any, arithmetic: Arithmetic) -> Polynomials:
 def _stacked(value: Any, arithmetic: Arithmetic) -> Polynomials:
     """A value that a function returns, its lists put together along new axes."""
     if isinstance(value, Polynomials):
-        return value
+        return value._of(arithmetic)
     if not isinstance(value, (list, tuple)) or not value:
         if value is None or isinstance(value, (list, tuple)):
             raise NotPolynomialError(f"returns {value!r}; it must return an array, or lists of numbers")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from agattn.calls import is_list, shown
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
@@ -224,16 +225,17 @@ def positive_integer(name: str, value: object) -> int:
     # Text of decimals only is a number that Python refuses to read, because it is too long.
     too_large = number > LARGEST_SIZE or (isinstance(value, str) and value.isdecimal() and len(value) > 10)
     bound = f"at most {LARGEST_SIZE}" if too_large else "at least 1"
-    raise InputError(f"{name} is {_shown(value)}; it must be a whole number of {bound}")
+    raise InputError(f"{name} is {shown(value, 43)}; it must be a whole number of {bound}")
 
 
-def _shown(value: object) -> str:
-    """A value as a message quotes it, without the end of a long one.
+def positive_integers(name: str, value: Any, example: str) -> tuple[int, ...]:
+    """Return a list of them as a tuple, or raise an InputError; ``example`` is a list that would fit.
 
-    >>> _shown("9" * 50), _shown(10**4400)
-    ("'999999999999999999999999999999999999999...", 'a number of more than 4000 digits')
+    >>> positive_integers("ranks", 2, "(2, 2)")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: ranks is 2; it must be a list of numbers such as (2, 2)
     """
-    if isinstance(value, int) and value.bit_length() > 13288:  # which Python refuses to write
-        return "a number of more than 4000 digits"
-    text = repr(value)
-    return text if len(text) <= 43 else f"{text[:40]}..."
+    if not is_list(value) or not len(value):
+        raise InputError(f"{name} is {shown(value)}; it must be a list of numbers such as {example}")
+    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from agattn.cli import options
+from agattn.cli import interrupts, options
 from agattn.cli.output import STDOUT, check_destination, console, read_text
 from agattn.errors import InputError
 
@@ -164,7 +164,7 @@ def carry_out(
     except KeyboardInterrupt:
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
         kept = ", and not kept, because of --no-cache" if cache is None else go_on
-        fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", 130)
+        fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", interrupts.STATUS)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
     from_cache = f" ({done['cached']} from the cache)" if done["cached"] else ""

@@ -10,7 +10,6 @@ import codecs
 import importlib
 import os
 import re
-import signal
 import sys
 import traceback
 from contextlib import suppress
@@ -19,7 +18,8 @@ from typing import NoReturn
 import click
 
 from agattn._version import __version__
-from agattn.errors import AgattnError, nearest
+from agattn.cli import interrupts
+from agattn.errors import AgattnError, nearest, was_interrupted
 
 #: Name and one-line help of every command, by folder, so that the overview needs none of their imports.
 FOLDERS = {
@@ -132,9 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit. No expected failure shows a traceback, and none has the status 1."""
     try:
         replace_closed_streams()
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like an interrupt: nothing is left
-        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        interrupts.catch()
         print_in_any_encoding()
         if arguments is None:
             arguments = sys.argv[1:] or ["help"]
@@ -149,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()  # a full disk may show only here
         sys.exit(status)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        fail("interrupted; nothing was left behind", 130)
+        fail("interrupted; nothing was left behind", interrupts.STATUS)
     except click.ClickException as error:
         fail(explained(error), 2)
     except AgattnError as error:
@@ -165,6 +163,8 @@ def main(arguments: list[str] | None = None) -> None:
     except (UnicodeError, OverflowError) as error:
         fail(f"cannot use what was given: {error}", 2)
     except Exception as error:
+        if was_interrupted(error):
+            fail("interrupted; nothing was left behind", interrupts.STATUS)
         if isinstance(error, ValueError) and "integer string conversion" in str(error):
             long = f"a number read or computed has more than {sys.get_int_max_str_digits()} digits"
             fail(f"{long}, Python's limit; PYTHONINTMAXSTRDIGITS=0 in the environment lifts it", 2)
@@ -240,6 +240,7 @@ def forget_output() -> None:
 
 def fail(message: str, status: int) -> NoReturn:
     """Print one line on stderr and exit."""
+    interrupts.settle()
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

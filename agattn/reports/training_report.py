@@ -193,7 +193,7 @@ def draw_losses(lines: Sequence[Line]) -> Figure:
                            linewidth=0.6, alpha=0.6)  # fmt: skip
         panel.set_xscale("log")
         panel.set_yscale("log")
-        panel.set_title(name, fontsize=8)
+        panel.set_title(name, fontsize=8, parse_math=False)  # a name may have a $ in it
         panel.spines[["top", "right"]].set_visible(False)
     for n in range(len(groups), rows * columns):
         panels[n // columns][n % columns].set_visible(False)

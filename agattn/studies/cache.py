@@ -6,10 +6,14 @@ as none. Nothing is ever unpickled.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+import random
 import sqlite3
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,8 @@ from agattn.errors import InputError
 from agattn.studies.jobs import canonical, key_of
 
 _DATABASE = "cache.db"
+#: Seconds that are waited for others who change the database.
+_PATIENCE = 300.0
 
 
 def default_folder() -> Path:
@@ -55,8 +61,21 @@ class Cache:
 
             # Write-ahead logs and mapped files need memory that the machines of a cluster do not share.
             settings = {"sqlite_journal_mode": "delete", "sqlite_mmap_size": 0, "disk_min_file_size": 2**30}
-            self._opened = diskcache.Cache(self.folder, disk=OnlyJSON, eviction_policy="none", **settings)
+            with self._alone():
+                self._opened = diskcache.Cache(self.folder, disk=OnlyJSON, eviction_policy="none", **settings)
         return self._opened
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process open the database meanwhile, which takes dozens of changes, one by one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            with suppress(OSError):  # some file systems that machines share have no such locks
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """What was kept under a key; ``None`` if there is nothing, or nothing sound."""
@@ -92,19 +111,39 @@ class Cache:
     def _change(self, change: Callable[[], object]) -> None:
         try:
             try:
-                change()
+                _patiently(change)
             except Exception as error:
                 if not _is_damage(error):
                     raise
                 self._opened = None
                 (self.folder / _DATABASE).rename(self.folder / f"{_DATABASE}.damaged")
-                change()
+                _patiently(change)
         except Exception as error:  # of the system, of SQLite, or diskcache.Timeout
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise InputError(
                 f"cannot keep results in {self.folder}: {reason}; choose another folder with "
                 "--cache, or --no-cache"
             ) from error
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    """Change the database, and wait while other processes do; raise what SQLite says after some minutes."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            change()
+            return
+        except Exception as error:
+            if not _is_busy(error) or time.monotonic() > end:
+                raise
+        time.sleep(random.uniform(0.01, 0.2))
+
+
+def _is_busy(error: Exception) -> bool:
+    """Whether another process holds the database."""
+    if isinstance(error, sqlite3.Error):
+        return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return type(error).__name__ == "Timeout"  # of diskcache
 
 
 def _is_damage(error: Exception) -> bool:

@@ -31,7 +31,7 @@ from agattn.architectures.model_file import from_table
 from agattn.engines.engine import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.engines.run import DEFAULT_MEMORY, DEFAULT_TIMEOUT, Limits
-from agattn.errors import AgattnError, EngineNotFoundError, InputError
+from agattn.errors import AgattnError, EngineNotFoundError, InputError, was_interrupted
 from agattn.evidence import Evidence
 from agattn.verification.verify import Settings, verify
 
@@ -212,6 +212,8 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
     except MemoryError:
         came_out, status = failure("MemoryError", "this machine ran out of memory; use fewer workers"), 3
     except Exception as error:  # a mistake of ours must not end a study of thousands of jobs
+        if was_interrupted(error):
+            raise KeyboardInterrupt from error
         came_out = failure(type(error).__name__, f"a mistake in agattn, please report it: {error}")
         status = 4
     return make_line(job, versions, came_out, status, time.perf_counter() - started), lasting

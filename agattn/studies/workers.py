@@ -14,6 +14,7 @@ import asyncio
 import importlib.util
 import logging
 import os
+import resource
 import secrets
 import signal
 from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ Workers = AbstractContextManager[tuple[Executor, int]]
 
 _CONNECT = 5.0
 _FIRST_WORKER = 15.0
+#: Files that are open for Dask: 25, and 12 for each process, where they were counted; with some to spare.
+_FILES, _FILES_EACH = 64, 16
 _IN_FLIGHT = 500  # jobs that the scheduler of a cluster holds at a time
 _NO_DASK = "{} needs Dask; install it with: pip install 'agattn[study]'"
 _SETTINGS = {
@@ -60,13 +63,14 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
     """Processes of this machine, each with one thread, that end with this context.
 
     Raises:
-        InputError: if Dask is missing.
+        InputError: if Dask is missing, or this process may not open as many files as they need.
     """
     try:
         import dask
         from distributed import Client, LocalCluster, WorkerPlugin
     except ImportError as error:
         raise InputError(_NO_DASK.format(f"--workers {number}")) from error
+    _allow_files(_FILES + _FILES_EACH * number, number)
 
     class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: object) -> None:
@@ -95,6 +99,18 @@ def local_processes(number: int) -> Iterator[tuple[Executor, int]]:
             client = stack.enter_context(Client(cluster, set_as_default=False))
             client.register_plugin(EndAtOnce())
         yield client.get_executor(pure=False), number
+
+
+def _allow_files(needed: int, number: int) -> None:
+    """Let this process open so many files, as far as it may say so itself."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY not in (allowed, most) and needed > most:
+        raise InputError(
+            f"--workers {number} needs {needed} open files, and only {most} are allowed; type ulimit -n "
+            f"{needed} before, or use fewer workers"
+        )
+    if allowed != resource.RLIM_INFINITY and needed > allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
 
 
 def _end_with_children() -> None:

@@ -27,6 +27,7 @@ from typing import Any
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.model_file import check_keys, from_table
+from agattn.calls import shown
 from agattn.errors import InputError, nearest
 from agattn.training.teachers import Data, Teacher
 
@@ -83,13 +84,14 @@ class Experiment:
             fits = type(value) in (int, float) and abs(value) < float("inf")
             if not fits or value < 0 or (least == 0 and value == 0):
                 above = "above 0" if least == 0 else "of at least 0"
-                raise InputError(f"{name} is {value!r}; it must be a number {above}")
+                raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
+            object.__setattr__(self, name, float(value))
         if type(self.steps) is not int or self.steps < 1:
-            raise InputError(f"steps is {self.steps!r}; it must be a whole number of at least 1")
+            raise InputError(f"steps is {shown(self.steps)}; it must be a whole number of at least 1")
         if (self.temperature > 0) != (self.method == "langevin"):
             raise InputError('temperature belongs to method = "langevin", which needs one above 0')
         if type(self.compiled) is not bool:
-            raise InputError(f"compiled is {self.compiled!r}; it must be true or false")
+            raise InputError(f"compiled is {shown(self.compiled)}; it must be true or false")
         if self.compiled and (self.method != "flow" or self.data.samples is None):
             raise InputError("compiled is for gradient flow with samples; leave it out")
         if not self.name:
@@ -217,7 +219,7 @@ def _architecture(where: str, kind: str, table: Any) -> Architecture:
         return model.as_network() or model
     made: type[Any] = SingleLayer if kind == "layer" else DeepNetwork
     needed = ("d", "d_out") if kind == "layer" else ("dims", "ranks")
-    check_keys(where, table, [one.name for one in fields(made)], needed)
+    check_keys(where, table, [*(one.name for one in fields(made)), "tokens"], needed)
     try:
         found: Architecture = made(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
     except TypeError as error:
@@ -231,7 +233,7 @@ def read_seeds(given: Any) -> tuple[int, ...]:
     >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
     ((0, 1, 2), (5, 6), (0, 1, 2, 3))
     """
-    bad = InputError(f"seeds is {given!r}; it must be how many, a range such as '0..99', or a list")
+    bad = InputError(f"seeds is {shown(given)}; it must be how many, a range such as '0..99', or a list")
     found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
     if isinstance(given, str):
         match = re.fullmatch(r"\s*(?:([0-9]{1,9})\s*\.\.\s*)?([0-9]{1,9})\s*", given)
@@ -239,7 +241,7 @@ def read_seeds(given: Any) -> tuple[int, ...]:
             raise bad
         found = range(int(match[1]), int(match[2]) + 1) if match[1] else range(int(match[2]))
     elif type(given) is int:
-        found = range(given)
+        found = range(min(given, MOST_SEEDS + 1))
     if len(found) > MOST_SEEDS:
         raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
     if not all(type(n) is int and n >= 0 for n in found):

@@ -76,6 +76,21 @@ def is_one_lightning_layer(architecture: Architecture) -> bool:
     )  # fmt: skip
 
 
+def exact_layer(architecture: Architecture) -> DeepNetwork:
+    """The network of one layer that has an exact loss.
+
+    Raises:
+        InputError: if the architecture is another.
+    """
+    network = architecture.as_network()
+    if network is None or not is_one_lightning_layer(architecture):
+        raise InputError(
+            f"{architecture} has no exact loss: that is for one lightning layer without skip "
+            "connections; give a number of samples"
+        )
+    return network
+
+
 def layer_of(network: DeepNetwork) -> SingleLayer:
     """The layer of one head with the sizes of the first layer of a network."""
     return SingleLayer(network.dims[0], network.dims[1], network.ranks[0], network.t)
@@ -100,13 +115,7 @@ class PopulationLoss(Loss):
     """
 
     def __init__(self, architecture: Architecture, target: Array) -> None:
-        if not is_one_lightning_layer(architecture):
-            raise InputError(
-                f"{architecture} has no exact loss: that is for one lightning layer without skip "
-                "connections; give a number of samples"
-            )
-        network = architecture.as_network()
-        assert network is not None
+        network = exact_layer(architecture)
         self.architecture = architecture
         (self.d, self.d_out), [self.heads], [self.a] = network.dims, network.heads_by_layer, network.ranks
         self.layer = layer_of(network)

@@ -37,6 +37,7 @@ from agattn.training.losses import (
     PopulationLoss,
     SampleLoss,
     evaluate,
+    exact_layer,
     is_one_lightning_layer,
     layer_of,
     single_layer,
@@ -135,15 +136,29 @@ class Teacher:
         noise = np.random.default_rng([data.seed, 3]).standard_normal(Y.shape)
         return SampleLoss(architecture, X, Y + data.noise * noise, compiled)
 
+    def check(self, architecture: Architecture, data: Data) -> None:
+        """Raise what :meth:`loss` would, without its numbers, which may take long.
+
+        Raises:
+            InputError: if the architecture has no such points.
+
+        >>> import agattn as ag
+        >>> Teacher("zariski").check(ag.SingleLayer(50, 50), Data())
+        """
+        if data.samples is None or self.kind == "zariski":
+            exact_layer(architecture)
+        if self.kind == "zariski":
+            self._single(architecture)
+        elif self.kind == "limit" and is_one_lightning_layer(architecture):
+            self._limit_of_heads(exact_layer(architecture))
+        elif self.kind == "limit":
+            _pair_with_limits(architecture)
+        elif self.kind != "outside":
+            self._weights(architecture, np.random.default_rng(0))
+
     def _point(self, architecture: Architecture, draw: np.random.Generator) -> Array:
         """The coordinates y, with E‖y‖² = 1."""
-        if not is_one_lightning_layer(architecture):
-            raise InputError(
-                f"{architecture} has no exact loss: that is for one lightning layer without skip "
-                "connections; give a number of samples"
-            )
-        network = architecture.as_network()
-        assert network is not None
+        network = exact_layer(architecture)
         layer = layer_of(network)
         if self.kind == "outside":
             y = draw.standard_normal(layer.ambient_dimension)
@@ -174,10 +189,7 @@ class Teacher:
             values: Array = np.einsum("cbp,np,nbt->nct", rows, squares[:, i, k], X)
             return values
         if self.kind == "limit":
-            network = architecture.as_network()
-            first = None if network is None or not is_covered(network) else first_of_pair(network)
-            if network is None or first is None:
-                raise InputError(f"{architecture} has no limits outside M that are known")
+            network, first = _pair_with_limits(architecture)
             limits = LimitMap(network, first)
             out: Array = limits.evaluate(FloatArithmetic(), gaussian_weights(network, draw), X)
             return out
@@ -213,6 +225,8 @@ class Teacher:
         layer = single_layer(architecture)
         if layer is None:
             raise InputError(f"a teacher {self.kind!r} is for one lightning layer of one head, t ≥ 2")
+        if self.kind == "zariski" and layer.d < 2:
+            raise InputError(f"{layer}: M̄(ℝ) = M for d = 1")
         return layer
 
     def _limit_of_heads(self, network: DeepNetwork) -> Array:
@@ -233,6 +247,15 @@ class Teacher:
         return found | ({} if self.seed is None else {"seed": self.seed})
 
 
+def _pair_with_limits(architecture: Architecture) -> tuple[DeepNetwork, int]:
+    """A network, and the first of two layers whose functions have limits outside M."""
+    network = architecture.as_network()
+    first = None if network is None or not is_covered(network) else first_of_pair(network)
+    if network is None or first is None:
+        raise InputError(f"{architecture} has no limits outside M that are known")
+    return network, first
+
+
 def gaussian_weights(architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
     """Gaussian parameters, each entry of variance one over the number of columns."""
     shapes = architecture.shapes.items()
@@ -248,8 +271,6 @@ def _well_conditioned(n: int, draw: np.random.Generator) -> Array:
 
 def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
     """h ⊗ q ⊗ (m² + n²): in M̄(ℝ), and not in M."""
-    if layer.d < 2:
-        raise InputError(f"{layer}: M̄(ℝ) = M for d = 1")
     h, q = draw.standard_normal(layer.d_out), draw.standard_normal(layer.d)
     m, n = _well_conditioned(layer.d, draw)[:2]
     i, k = np.triu_indices(layer.d)

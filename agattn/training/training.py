@@ -115,7 +115,7 @@ def _up(x: float) -> str:
 
 def check(experiment: Experiment) -> None:
     """Raise an InputError if an experiment cannot be done: for its teacher, or for want of a library."""
-    experiment.teacher.loss(experiment.architecture, experiment.data, experiment.seeds[0])
+    experiment.teacher.check(experiment.architecture, experiment.data)
     if experiment.method == "flow" and find_spec("scipy") is None:
         raise InputError("gradient flow needs scipy; install it with: pip install 'agattn[train]'")
     if experiment.compiled and find_spec("jax") is None:

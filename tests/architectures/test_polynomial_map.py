@@ -12,6 +12,7 @@ from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic, RingAr
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.first_order import leaves_unchanged
 
 P = 1073741789
 
@@ -91,6 +92,62 @@ def test_a_bound_by_the_coordinates():
     )  # fmt: skip
 
 
+def grouped(K, Q, V, X):
+    """Attention whose four heads of queries share two of keys and values."""
+    return sum(V[h // 2] @ X @ X.T @ K[h // 2].T @ Q[h] @ X for h in range(4))
+
+
+def test_an_arithmetic_that_gives_up_is_no_error_of_the_function():
+    network = ag.PolynomialMap(grouped, {"K": (2, 2, 4), "Q": (4, 2, 4), "V": (2, 2, 4)}, (4, 4))
+    assert network.parameters == 64
+    assert not leaves_unchanged(network, {(0, 0): 1})  # too long for symbols
+    scaling = {(i, i): 1 for i in range(16)} | {(i, i): -1 for i in range(16, 48)}
+    assert leaves_unchanged(network, scaling)
+
+
+def test_running_out_of_memory_is_no_error_of_the_function():
+    def hungry(A, X):
+        if full:
+            raise MemoryError
+        return A @ X
+
+    full = False
+    network = ag.PolynomialMap(hungry, {"A": (2, 2)}, 2)
+    full = True
+    with pytest.raises(MemoryError):
+        network.evaluate(RingArithmetic(), {"A": np.eye(2, dtype=object)}, np.ones((1, 2, 1), dtype=object))
+
+
+def test_a_constant_whose_denominator_the_trial_prime_divides():
+    network = ag.PolynomialMap(lambda A, X: A @ X / (3 * P), {"A": (2, 2)}, 2)
+    assert ag.dimension(network).dimension == 4
+    with pytest.raises(ag.InputError, match=f"prime {P} divides the denominator of a constant; take another"):
+        network.evaluate(ModularArithmetic(P), {"A": np.ones((2, 2))}, np.ones((1, 2, 1)))
+
+
+def test_a_parameter_may_be_called_inputs():
+    assert ag.PolynomialMap(lambda inputs, X: inputs * X, {"inputs": ()}, 3).shapes == {"inputs": ()}
+    cube = ag.PolynomialMap(lambda inputs, X: inputs[0] @ X, {"inputs": (1, 3, 3)}, 3)
+    assert ag.dimension(cube).dimension == 9
+
+
+calls, kept = [], []
+
+
+def counts(A, X):
+    calls.append(1)
+    return A @ X * len(calls)
+
+
+def keeps(A, X):
+    kept.append(A)
+    return kept[0] @ X
+
+
+def random(A, X):
+    return A @ X * np.random.default_rng().integers(10**9)
+
+
 def raises(A, X):
     return {}["key"]
 
@@ -131,6 +188,12 @@ def raises(A, X):
         (lambda A, X: A @ X, {"A": (2, 2)}, (2, 2, 2), "it must have 1 or 2 numbers"),
         (lambda A, X: A @ X, {}, 2, r"the parameters are \{\}"),
         (lambda X: X, {"X": 2}, 2, "a parameter is called X"),
+        (lambda A, X: A[True] @ X, {"A": (2, 2)}, 2, "takes the index True; use whole numbers"),
+        (lambda A, X: (A @ X).sum(axis=(0, 1)), {"A": (2, 2)}, 2, r"sums along axis \(0, 1\) of an array"),
+        (counts, {"A": (2, 2)}, 2, "counts gives two different results for the same arguments"),
+        (random, {"A": (2, 2)}, 2, "random gives two different results for the same arguments"),
+        (keeps, {"A": (2, 2)}, 2, "keeps keeps an array from one call to the next"),
+        (lambda A, X: A @ X, {"inputs": (2,) * 9}, 2, "the shape of inputs .* must have at most 8 numbers"),
         ("A @ X", {"A": 2}, 2, "the function is 'A @ X'; it must be a Python function"),
     ],
 )  # fmt: skip

@@ -12,7 +12,10 @@ import click
 import pytest
 from command_line import call, run, start
 
+from agattn.architectures import SingleLayer
 from agattn.cli.main import main
+from agattn.studies.jobs import Job, perform, versions_for
+from agattn.studies.study import study
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 COMMANDS = [
@@ -271,3 +274,50 @@ def test_an_interrupt_at_any_time_is_silent(milliseconds, tmp_path):
     out, err = process.communicate(timeout=300)
     assert process.returncode in (130, -signal.SIGINT) and out == ""
     assert err in ("", "agattn: interrupted; nothing was left behind\n")
+
+
+LOST = """
+import time
+from agattn.cli import interrupts
+interrupts.catch()
+while True:
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
+    process = start(code=LOST)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (
+        process.returncode == 130
+        and set(out.split()) == {"begun"}
+        and err == "agattn: interrupted; nothing was left behind\n"
+    )
+
+
+def test_an_interrupt_is_not_repeated_while_all_is_closed():
+    code = LOST.replace("        pass", "        time.sleep(5)\n        raise SystemExit('closed') from None")
+    process = start(code=code)
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=60) == ("", "closed\n")
+
+
+def test_an_interrupt_inside_of_numpy_is_no_error_of_agattn(monkeypatch):
+    def broken(*_):
+        raise SystemError("a class returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(command_line, "run", broken)
+    assert call("doctor") == (130, "", "agattn: interrupted; nothing was left behind\n")
+    monkeypatch.setattr(Job, "answer", broken)
+    with pytest.raises(KeyboardInterrupt):
+        perform(Job(SingleLayer(2, 1), "strata"), versions_for("native"), False)
+    with pytest.raises(KeyboardInterrupt):
+        list(study([Job(SingleLayer(2, 1), "strata")]))

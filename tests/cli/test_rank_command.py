@@ -135,6 +135,12 @@ def write(path: Path, content: Any) -> None:
         np.save(path, content)
 
 
+def with_type(kind: str) -> bytes:
+    """A file of numpy's with this type of its entries."""
+    header = f"{{'descr': {kind}, 'fortran_order': False, 'shape': (2, 2), }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
+
+
 MARKET = "%%MatrixMarket matrix coordinate integer general\n"
 
 
@@ -143,6 +149,8 @@ MARKET = "%%MatrixMarket matrix coordinate integer general\n"
     [
         ("a.npy", None, "no such file"), ("a.txt", "1", "use .npy"), ("matrix", "1", "without ending"),
         ("a.npy", b"nonsense", "not a whole numpy file"), ("a.npy", b"", "not a whole numpy file"),
+        *(("a.npy", with_type(kind), "not a whole numpy file") for kind in ("()", "''", "None", "('<f8',)")),
+        *(("a.npy", with_type(kind), "not a matrix of numbers") for kind in ("[]", "{}", "'V0'", "'S0'")),
         ("a.npy", np.array([[Fraction(1, 2)]], dtype=object), "Python objects"),
         ("a.npy", np.array([[1j]]), "complex"), ("a.npy", np.array([[np.nan]]), "not a finite number"),
         ("a.npy", np.array([[1, np.inf]]), "(1, 2)"), ("a.npy", np.zeros(3), "1 dimensions"),

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import sqlite3
+import subprocess
 import sys
 import textwrap
 import threading
@@ -239,6 +241,77 @@ def test_a_result_about_another_job_is_none(tmp_path):
     document["line"] = line_of_2_1
     stored(tmp_path)[wanted] = document
     assert cache.get(wanted) is None and cache.get(line_of_2_1["key"]) is None
+
+
+@pytest.mark.parametrize("opening", [True, False])
+def test_a_database_that_others_hold_is_waited_for(tmp_path, monkeypatch, opening):
+    """As when many studies begin at once, on a disk that is slow: SQLite gives up, and diskcache after it."""
+    busy = [sqlite3.OperationalError("database is locked"), type("Timeout", (Exception,), {})()]
+    busy[0].sqlite_errorcode = sqlite3.SQLITE_BUSY
+    whole, left = diskcache.Cache, [*busy, *busy]
+
+    class Held(whole):
+        def __init__(self, *args, **named):
+            if opening and left:
+                raise left.pop()
+            super().__init__(*args, **named)
+
+        def set(self, *args, **named):
+            if left:
+                raise left.pop()
+            return super().set(*args, **named)
+
+    monkeypatch.setattr(diskcache, "Cache", Held)
+    cache, line = Cache(tmp_path), line_of_2_1
+    cache.put(line)
+    assert left == [] and cache.get(line["key"]) == line
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
+    monkeypatch.setattr("agattn.studies.cache._PATIENCE", 0.0)
+    left.append(busy[0])
+    with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
+        cache.put(line)
+
+
+MANY = """
+import sys, time
+from pathlib import Path
+from agattn.studies.cache import Cache
+import diskcache
+while time.time() < float(sys.argv[2]): pass
+Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
+"""
+
+
+def test_eight_may_begin_at_once(tmp_path):
+    at = str(time.time() + 4)
+    command = [sys.executable, "-c", MANY, str(tmp_path / "new"), at]
+    begun = [subprocess.Popen([*command, str(n)], stderr=subprocess.PIPE, text=True) for n in range(8)]
+    assert [process.communicate(timeout=120)[1] for process in begun] == [""] * 8
+    assert sorted(stored(tmp_path / "new")) == [str(n) for n in range(8)]
+
+
+def test_workers_may_open_the_files_that_they_need(monkeypatch):
+    pytest.importorskip("distributed")
+    code = """
+import resource, sys
+from agattn.studies.workers import local_processes
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, int(sys.argv[1])))
+if __name__ == "__main__":
+    try:
+        with local_processes(2) as (executor, _):
+            print(executor.submit(pow, 2, 10).result())
+    except ValueError as error:
+        print(error)
+"""
+    ended = [
+        subprocess.run([sys.executable, "-c", code, most], capture_output=True, text=True, timeout=120)
+        for most in ("200", "20")
+    ]
+    assert [(done.stdout, done.stderr) for done in ended] == [
+        ("1024\n", ""),
+        ("--workers 2 needs 96 open files, and only 20 are allowed; type ulimit -n 96 before, or use fewer "
+         "workers\n", ""),
+    ]  # fmt: skip
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):

@@ -290,6 +290,27 @@ def test_the_command_refuses_what_it_cannot_do_before_the_work(tmp_path):
     )
 
 
+@pytest.mark.parametrize("kind", ["'generic'", "'outside'", "'zariski'", "'stratum', stratum = [1, 1, 2]"])
+def test_a_dry_run_computes_no_loss(kind, tmp_path, monkeypatch):
+    """At d = 20 the loss is a form in 84,000 coordinates."""
+    monkeypatch.setattr("agattn.training.teachers.gaussian_gram", None)
+    monkeypatch.setattr("agattn.training.teachers.PopulationLoss", None)
+    text = f"[experiment]\nlayer = {{d = 20, d_out = 20}}\nteacher = {{kind = {kind}}}\nseeds = 3"
+    (tmp_path / "c.toml").write_text(text)
+    assert call("train", tmp_path / "c.toml", "--dry-run", "--no-cache") == (
+        0, "3 runs in 1 job, 0 of them cached\n", "",
+    )  # fmt: skip
+
+
+def test_a_name_may_have_dollars_in_it(tmp_path):
+    text = FILE.replace('"generic"', r"'costs $5 \frac$'")
+    (tmp_path / "c.toml").write_text(text)
+    ended = call("train", tmp_path / "c.toml", "--no-cache", "--seeds", "1", "--report", tmp_path / "r")
+    assert ended.status == 0 and "wrote" in ended.err
+    assert (tmp_path / "r" / "losses.svg").stat().st_size > 1000
+    assert r"\frac" in (tmp_path / "r" / "report.html").read_text()
+
+
 def test_a_small_gradient_on_the_way_to_infinity_is_no_limit_point(monkeypatch):
     monkeypatch.setattr("agattn.training.training.SMALL", 1e3)
     [far] = ag.train(ag.DeepNetwork((2, 2), (1,), t=2, heads=2), "limit", seeds=1, time=1e5)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from agattn.cli import output
+from agattn.cli import interrupts, output
 from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
 from agattn.cli.output import check_destination, progress, write_file
 
@@ -89,7 +89,7 @@ def _sample(
                 file.flush()
                 lines.append(line)
     except KeyboardInterrupt:
-        fail(f"interrupted; {len(lines)} estimates are in {path}", 130)
+        fail(f"interrupted; {len(lines)} estimates are in {path}", interrupts.STATUS)
     return lines
 
 

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, RingArithmetic
+from agattn.algebra.arithmetic import Array, EvaluationEnded, RingArithmetic
 from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
 
@@ -91,7 +91,7 @@ def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:
     return array.reshape(shape)
 
 
-class _TooLongError(Exception):
+class _TooLongError(EvaluationEnded):
     """The polynomials have too many terms."""
 
 

@@ -161,10 +161,12 @@ class Implicitization:
 
     def _leading(self, hashing: np.random.Generator) -> IntArray:
         """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
-        weights = hashing.integers(1, 1 << 30, size=self.map.terms[0][0].shape[1])
-        return np.array([
+        parameters = len(self.map.weights)
+        weights = hashing.integers(1, 1 << 30, size=parameters)
+        leading = [
             exponents[np.lexsort((*exponents.T, exponents @ weights))[-1]] for exponents, _ in self.map.terms
-        ])  # fmt: skip
+        ]
+        return np.array(leading, dtype=np.int64).reshape(-1, parameters)
 
     def values(self, rows: IntArray, count: int, p: int) -> IntArray:
         """Monomials at ``count`` random points of the image modulo p, (..., count)."""
@@ -268,7 +270,7 @@ class Implicitization:
         found, codes, keys, counts = found[order], codes[order], keys[order], counts[order]
         different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        ends = np.append(starts[1:], len(keys))
+        ends = np.append(starts[1:], len(keys))[: len(starts)]  # none where there are no coordinates
         groups = {int(keys[a]): slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
         candidate = counts == different  # all its divisors of one degree less are standard
         return _Degree(below.n + 1, found, codes, keys, candidate, candidate.copy(), starts, groups)

@@ -239,7 +239,7 @@ class MapArrays:
         exchanges = list(self._exchanges())
         theta = self.random.integers(1, p, size=(self._parameters, 2))
         tried = np.concatenate([theta[order] for order in [np.arange(self._parameters), *exchanges]], axis=1)
-        values = self.values(tried, p).reshape(len(self), -1, 2)
+        values = self.values(tried, p).reshape(len(self), len(exchanges) + 1, 2)
         signed = np.where(values[:, :, :1] > p // 2, p - values, values) % p
         codes = signed[:, :, 0] * (1 << 31) + signed[:, :, 1]
         order = np.argsort(codes[:, 0], kind="stable")

@@ -175,7 +175,8 @@ def layers_of(given: Any) -> Network:
     if isinstance(given, Weights):
         return ((given,),)
     if isinstance(given, Mapping):
-        numbers = sorted({int(m[1]) for name in given if (m := re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", name))})
+        found = (re.fullmatch(r"[AKQV]_([1-9]\d{0,2})", str(name)) for name in given)
+        numbers = sorted({int(match[1]) for match in found if match})
         if not numbers:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):
@@ -202,10 +203,15 @@ def _heads(given: Any) -> tuple[Weights, ...]:
     """The heads of one layer, from arrays by name, or as they are."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
         return tuple(given)
-    letters = [x for x in "AKQV" if x in given] if isinstance(given, Mapping) else []
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"a layer is given by {type(given).__name__}; name its matrices, as in {{'A': A, 'V': V}} or "
+            "{'K': K, 'Q': Q, 'V': V}"
+        )
+    letters = [x for x in "AKQV" if x in given]
     if not {"V"} < set(letters):
-        names = ", ".join(map(str, itertools.islice(given, 6))) if isinstance(given, Mapping) else given
-        raise InputError(f"a layer has V together with A, or with K and Q; there are {names or 'none'}")
+        names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
+        raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
     arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
     axes = {array.ndim for array in arrays.values()}
     if axes != {3}:

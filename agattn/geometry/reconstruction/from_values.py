@@ -44,7 +44,7 @@ from agattn.algebra.scalars import (
     scalars,
 )
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
+from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_scale
 from agattn.geometry.reconstruction.action import action_residual, weights_from_action
@@ -99,8 +99,10 @@ def identify_function(
     outputs at two more inputs are checked.
 
     Raises:
-        InputError: if an output has the wrong shape or entries, or contradicts the coefficients.
+        InputError: if the function raises, or an output has the wrong shape or entries, or contradicts the
+            coefficients.
     """
+    function = _asked(function)
     if layer.ambient_dimension <= LARGEST_TENSOR or not layer.has_orbits:
         y = tensor_from_answers(layer, [function(X) for X in queries(layer)])
         _check_elsewhere(layer, y, function, tolerance)
@@ -117,6 +119,24 @@ def identify_function(
     reason += f"{'at most' if member else 'above'} {tolerance:g}"
     closure = True if member else None
     return Identification(layer, member, closure, A, V, residual, Evidence.NUMERICAL, reason)
+
+
+def _asked(function: Function) -> Function:
+    """A function whose errors are one line."""
+
+    def answer(X: Array) -> Any:
+        try:
+            return function(X)
+        except (AgattnError, MemoryError):
+            raise
+        except Exception as error:
+            said = " ".join(str(error).split())
+            size = "×".join(map(str, X.shape))
+            raise InputError(
+                f"the function raised {type(error).__name__} at a {size} array: {said}"
+            ) from error
+
+    return answer
 
 
 def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:

@@ -17,8 +17,7 @@ coefficient of x_(2,1)^2: w_(1,1,1,2)^2*w_(1,2,1,1) + w_(1,1,2,2)^2*w_(1,2,1,2)
 from __future__ import annotations
 
 import math
-import string
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -26,12 +25,12 @@ from typing import Any, ClassVar
 import flint
 import numpy as np
 
-from agattn.algebra.arithmetic import Array, RingArithmetic, Size
+from agattn.algebra.arithmetic import Array, RingArithmetic
 from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture
-from agattn.architectures.protocol import bounds_on_outputs, draw_parameters
+from agattn.architectures.protocol import draw_parameters
 from agattn.errors import InputError, TooLargeError
 
 #: The most terms that are expanded: ten seconds.
@@ -108,7 +107,8 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
     """A variable for each entry of the parameters, in their order, that every engine can read.
 
     ``K_2`` of shape (1, 3) becomes k_(2,1,1), k_(2,1,2), k_(2,1,3). Names that are more than a letter and
-    numbers, or that would meet others, get another letter.
+    numbers, or that would meet others, get another letter; where there are more of them than letters, all
+    arrays are numbered.
 
     >>> import agattn as ag
     >>> parameter_variables(ag.PolynomialMap(lambda gate, y: gate * y, {"gate": (), "y": ()}))
@@ -118,7 +118,7 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
     numbered: dict[str, list[tuple[int, ...]]] = {}
     for name, shape in architecture.shapes.items():
         letter, *numbers = name.lower().split("_")
-        plain = letter in set(string.ascii_lowercase) - set("ijxy") and name.isascii()
+        plain = letter in set(_LETTERS) and name.isascii()
         if not plain or not all(number.isdecimal() for number in numbers):
             letter, numbers = "", []  # another one below
         lettered[name] = letter
@@ -129,27 +129,74 @@ def parameter_variables(architecture: Architecture) -> list[Variable]:
         same = [indices for other in lettered if lettered[other] == letter for indices in numbered[other]]
         if not letter or len(set(same)) < len(same) or len(set(map(len, same))) > 1:
             meeting[name] = tuple(np.ndindex(architecture.shapes[name]))
-    free = iter(c for c in "abcdefghklmnopqrstuvwz" if c not in lettered.values() or c in meeting)
-    for name, indices in meeting.items():
-        if not (letter := next(free, "")):
-            raise InputError(f"{architecture} has too many parameters to give each a letter; use one array")
+    free = [c for c in _LETTERS if c not in lettered.values() or c in meeting]
+    if len(meeting) > len(free):
+        return _by_number(architecture)
+    for letter, (name, indices) in zip(free, meeting.items(), strict=False):
         lettered[name], numbered[name] = letter, [tuple(i + 1 for i in index) for index in indices]
     return [Variable(lettered[name], indices) for name in lettered for indices in numbered[name]]
 
 
+#: Every engine reads these as variables: i and j are numbers somewhere, x and y have another meaning here.
+_LETTERS = "abcdefghklmnopqrstuvwz"
+
+
+def _by_number(architecture: Architecture) -> list[Variable]:
+    """Variables where there are more arrays than letters: one letter for all arrays with as many axes.
+
+    The first index is the number of the array among those of its letter.
+    """
+    letters = dict(
+        zip(sorted({len(shape) for shape in architecture.shapes.values()}), _LETTERS, strict=False)
+    )
+    counted: Counter[int] = Counter()
+    variables = []
+    for shape in architecture.shapes.values():
+        axes = len(shape)
+        counted[axes] += 1
+        variables += [
+            Variable(letters[axes], (counted[axes], *(i + 1 for i in index))) for index in np.ndindex(shape)
+        ]
+    return variables
+
+
+class _Counts(np.ndarray[Any, np.dtype[np.float64]]):
+    """Numbers of terms in an array of floats; those of a difference are those of a sum."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        plain = [one.view(np.ndarray) if isinstance(one, _Counts) else one for one in inputs]
+        if ufunc is np.negative:
+            return self
+        found = getattr(np.add if ufunc is np.subtract else ufunc, method)(*plain, **named)
+        return np.asarray(found).view(_Counts)
+
+
 class _Counting(RingArithmetic):
-    """Bounds on numbers of terms: every number that is not 0 counts as one."""
+    """Numbers of terms instead of scalars: every number that is not 0 counts as one."""
 
     def constant(self, numbers: Array) -> Array:
         """1 for each number that is not 0."""
-        return np.frompyfunc(lambda x: Size(0.0 if x else -math.inf), 1, 1)(numbers)
+        return (numbers != 0).astype(float).view(_Counts)
+
+    def identity(self, n: int) -> Array:
+        """The identity matrix."""
+        return np.eye(n).view(_Counts)
 
 
 def number_of_terms(architecture: Architecture) -> float:
-    """A bound on the number of terms of φ_θ(X) in θ and X, before like terms are collected."""
-    out = bounds_on_outputs(architecture, _Counting())
-    total = Size(-math.inf) + sum((Size.of(x) for x in np.asarray(out).flat), Size(-math.inf))
-    return float(2.0 ** min(total.coefficients, 1000.0))
+    """The number of terms of φ_θ(X) in θ and X, before like terms are collected; rounded, ``inf`` if huge.
+
+    The architecture evaluates itself on floats that count, so that also the largest ones take seconds.
+
+    >>> import agattn as ag
+    >>> number_of_terms(ag.Network([ag.Attention(1, 1, heads=1_000_000)], dim=2, tokens=2))
+    32000000.0
+    """
+    theta = draw_parameters(architecture, lambda shape: np.ones(shape).view(_Counts))
+    X = np.ones((1, *architecture.input_shape)).view(_Counts)
+    with np.errstate(over="ignore"):
+        out = architecture.evaluate(_Counting(), theta, X)
+        return float(np.asarray(out, dtype=float).sum())
 
 
 def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> CoefficientMap:
@@ -170,8 +217,7 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     """
     if architecture.degree is None:
         raise InputError(f"{architecture} is no polynomial; leave out the normalization")
-    terms = number_of_terms(architecture)
-    if terms > limit:
+    if limit < math.inf and (terms := number_of_terms(architecture)) > limit:
         raise TooLargeError(
             f"{architecture} has up to {terms:.0e} terms; the limit is {limit:.0e}. "
             "Take fewer tokens or smaller widths"

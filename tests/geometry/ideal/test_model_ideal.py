@@ -388,3 +388,20 @@ def test_monomials_are_as_independent_on_the_slice_as_everywhere(model, free, mo
 
     monkeypatch.setattr(there.map, "points", points)
     assert [p.hilbert_function for p in there.pieces(3)] == [p.hilbert_function for p in image.pieces(3)]
+
+
+@pytest.mark.parametrize(
+    ("zero", "equations"),
+    [
+        (ag.PolynomialMap(lambda A, X: A @ X - A @ X, {"A": (2, 2)}, 2), []),
+        (ag.PolynomialMap(lambda A: 0 * A, {"A": 2}), ["y_1", "y_2"]),
+    ],
+)
+def test_a_function_that_is_0(zero, equations):
+    """Its image is a point: without coordinates where there are inputs, else with all of them 0."""
+    ideal = ag.ideal(zero, 3)
+    assert list(map(str, ideal.equations())) == equations
+    assert [piece.hilbert_function for piece in ideal.degrees] == [0, 0, 0]
+    assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
+    found = ag.singularities(zero)
+    assert found.dimension.dimension == 0 and all(kind.singular != "singular" for kind in found.kinds)

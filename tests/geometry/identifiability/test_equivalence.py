@@ -165,6 +165,15 @@ def test_floating_networks():
     assert prod(equivalent(network, floats).X.shape) == 9
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_every_kind_of_array_is_read():
+    """Lists, numpy's arrays of any type, and its matrices, which have two axes whatever is done to them."""
+    lists = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    for convert in (np.array, np.matrix, lambda M: np.array(M, dtype=object), lambda M: np.array(M, "int8")):
+        found = equivalent({name: convert(M) for name, M in lists.items()}, lists)
+        assert (found.equal, found.evidence) == (True, Evidence.PROVED)
+
+
 def test_what_floating_point_does_not_tell_is_undecided():
     # The function moves by 1/√2 of what V moves, as A is near e_1 e_1ᵀ.
     A = np.diag([1.0, 0.01])
@@ -185,6 +194,9 @@ def test_what_floating_point_does_not_tell_is_undecided():
         ([{"A": [[1]], "V": [[1]]}, {"A": [[1, 0], [0, 1]], "V": [[1, 1]]}], "takes dimension 2"),
         ({"A_1": [[1]], "V_1": [[1]], "A_3": [[1]], "V_3": [[1]]}, "without gaps"),
         ({"A": [[[1]], [[1]]], "V": [[[1]]]}, "different numbers"),
+        (np.eye(2), "given by ndarray; give ag.weights"),
+        ([np.eye(2), np.eye(2)], "a layer is given by ndarray; name its matrices, as in {'A': A, 'V': V}"),
+        ((np.eye(2), [[1, 2]]), "a layer is given by ndarray; name its matrices"),
     ],
 )
 def test_bad_weights(given, message):

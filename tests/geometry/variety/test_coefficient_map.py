@@ -1,5 +1,7 @@
 """The coefficients of any polynomial architecture: against values and the layer's own."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from agattn.algebra.echelon import rational, rational_matrix
 from agattn.algebra.rank import proved_rank
 from agattn.architectures.protocol import draw_parameters
 from agattn.errors import InputError, TooLargeError
-from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.variety.coefficient_map import coefficient_map, number_of_terms
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 
 MODELS = [
@@ -69,6 +71,36 @@ def test_names_that_would_meet_are_changed():
     """W_1 with a matrix and W with a tensor would both be w_(1,i,j)."""
     f = coefficient_map(ag.PolynomialMap(lambda W, W_1: W[0] * W_1, {"W": (1, 2, 2), "W_1": (2, 2)}))
     assert [v.letter for v in f.ring.variables] == ["a"] * 4 + ["b"] * 4
+
+
+def test_more_arrays_than_letters_are_numbered():
+    """Numbers by the name of each array, of 40 scalars and two vectors."""
+    names = [f"w{k}" for k in range(40)]
+
+    def many(alpha, beta, X, **w):
+        return [sum(w[name] for name in names[::2]) * X[0] + alpha @ beta * X[1], w["w1"] * X[0]]
+
+    shapes = dict.fromkeys(names[::2], ()) | {"w1": (), "alpha": 2, "beta": 2}
+    f = coefficient_map(ag.PolynomialMap(many, shapes, 2))
+    assert [v.name for v in f.ring.variables] == [f"a_{k}" for k in range(1, 22)] + [
+        "b_1_1", "b_1_2", "b_2_1", "b_2_2"
+    ]  # fmt: skip
+    assert str(f.polynomials[1]) == "b_(1,1)*b_(2,1) + b_(1,2)*b_(2,2)"
+    assert "w1, 1: a_21" in ag.script(f.architecture, "implicit-ideal")
+
+
+def test_terms_are_counted_without_writing_them():
+    """Of a million heads as of one, times a million; differences, constants and quotients count as sums."""
+    one, many = (ag.Network([ag.Attention(2, 2, heads=h)], dim=2, tokens=2) for h in (1, 1_000_000))
+    assert number_of_terms(many) == 1_000_000 * number_of_terms(one) == 128_000_000
+    with pytest.raises(TooLargeError, match=r"up to 1e\+08 terms"):
+        coefficient_map(many)
+
+    def f(A, X):
+        return -(A @ X) - 3 * X[:1] * A[0, 0] ** 2 / 7 + np.array([1, 0])
+
+    assert number_of_terms(ag.PolynomialMap(f, {"A": (2, 2)}, 2)) == (2 + 1 + 1) + (2 + 1)
+    assert number_of_terms(ag.Network([ag.Perceptron([9] * 9, degree=99)], dim=9)) == math.inf
 
 
 def test_refusals():

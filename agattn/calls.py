@@ -1,0 +1,143 @@
+"""Calls that do not fit: one line that says what is wrong with a call, and what to write instead.
+
+>>> import inspect
+>>> def layer(d, d_out, a=None, t=2): ...
+>>> fitted("ag.layer", inspect.signature(layer), (3,), {"d_out": 2, "tokens": 5}).arguments
+{'d': 3, 'd_out': 2, 't': 5}
+>>> fitted("layer", inspect.signature(layer), (3,), {"attn_dim": 2})
+Traceback (most recent call last):
+    ...
+agattn.errors.InputError: layer takes no 'attn_dim'; did you mean 'a'? Write layer(d, d_out, a=None, t=2)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeGuard, TypeVar
+
+from agattn.errors import InputError, nearest
+
+C = TypeVar("C")
+
+#: Two names for the number of tokens, each of which stands for the other where that is what is taken.
+_SAME = {"t": "tokens", "tokens": "t"}
+#: What the command line calls it, and what it is called here.
+_IN_THE_SHELL = {"embed_dim": "d", "out_dim": "d_out", "attn_dim": "a"}
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A value as a message quotes it: on one line, and without the end of a long one.
+
+    >>> shown([1, 2]), shown("9" * 50, 43), shown(10**4400)
+    ('[1, 2]', "'999999999999999999999999999999999999999...", 'a number of more than 4000 digits')
+    """
+    if isinstance(value, int) and value.bit_length() > 13288:  # which Python refuses to write
+        return "a number of more than 4000 digits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def fitted(
+    call: str,
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    write: str = "",
+) -> inspect.BoundArguments:
+    """The arguments of a call by the names in a signature.
+
+    Args:
+        call: what is called, such as ``"ag.dimension"``.
+        signature: of what is called.
+        args, named: the arguments; ``t`` and ``tokens`` are one.
+        write: the call that a message shows as right; that with all arguments by default.
+
+    Raises:
+        InputError: if an argument is missing, not known or given twice, or there are too many.
+    """
+    kinds = {name: one.kind for name, one in signature.parameters.items()}
+    by_name = [name for name, kind in kinds.items() if kind in (_EITHER, _BY_NAME)]
+    by_place = [name for name, kind in kinds.items() if kind is _EITHER]
+    takes_all = inspect.Parameter.VAR_KEYWORD in kinds.values()
+
+    def refuse(what: str) -> InputError:
+        return InputError(f"{call} {what} Write {write or _plain(call, signature)}")
+
+    arguments: dict[str, Any] = dict(zip(by_place, args, strict=False))
+    for name, value in named.items():
+        other = _SAME.get(name, "")
+        meant = other if name not in by_name and other in by_name else name
+        if meant not in by_name and not takes_all:
+            hint = nearest(name, by_name)
+            if (here := _IN_THE_SHELL.get(name)) in by_name:
+                hint = f"; did you mean {here!r}?"
+            raise refuse(f"takes no {name!r}{hint or '.'}")
+        if meant in arguments:
+            raise refuse(f"is given {meant!r} twice.")
+        arguments[meant] = value
+    if len(args) > len(by_place):
+        most = f"{len(by_place)} argument{'s' * (len(by_place) != 1)}" if by_place else "no arguments"
+        raise refuse(f"takes {most} without a name, and {len(args)} are given.")
+    needed = [name for name in by_name if signature.parameters[name].default is inspect.Parameter.empty]
+    if missing := [name for name in needed if name not in arguments]:
+        raise refuse(f"needs {' and '.join(missing)}.")
+    return signature.bind(**arguments)
+
+
+_EITHER, _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
+
+def _plain(call: str, signature: inspect.Signature) -> str:
+    """A call with all that it takes, without types."""
+    plain = (one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values())
+    return f"{call}{inspect.Signature(list(plain))}"
+
+
+def constructed(cls: type[C]) -> type[C]:
+    """Let a class check the arguments of its constructor by :func:`fitted`; its signature stays as it is.
+
+    >>> @constructed
+    ... class Power:
+    ...     def __init__(self, degree, tokens=1):
+    ...         self.degree, self.tokens = degree, tokens
+    >>> Power(3, t=2).tokens, str(inspect.signature(Power))
+    (2, '(degree, tokens=1)')
+    >>> Power()
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: ag.Power needs degree. Write ag.Power(degree, tokens=1)
+    """
+    make: Callable[..., None] = cls.__init__
+    whole = inspect.signature(make)
+    signature = whole.replace(parameters=list(whole.parameters.values())[1:])
+
+    @functools.wraps(make)
+    def checked(self: C, *args: Any, **named: Any) -> None:
+        bound = fitted(f"ag.{cls.__name__}", signature, args, named)
+        make(self, *bound.args, **bound.kwargs)
+
+    cls.__init__ = checked  # type: ignore[assignment, method-assign]
+    return cls
+
+
+def refuse_unless(fits: bool, name: str, value: object, what: str) -> None:
+    """Raise an InputError that names an argument, its value, and what it must be.
+
+    >>> refuse_unless(False, "seed", -1, "a whole number of at least 0")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: seed is -1; it must be a whole number of at least 0
+    """
+    if not fits:
+        raise InputError(f"{name} is {shown(value)}; it must be {what}")
+
+
+def is_list(value: object) -> TypeGuard[Collection[Any]]:
+    """Whether a value is a list of some kind, and no text.
+
+    >>> is_list((1, 2)), is_list("12"), is_list(12)
+    (True, False, False)
+    """
+    return hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
