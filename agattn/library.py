@@ -42,6 +42,7 @@ from agattn.evidence import Evidence
 if TYPE_CHECKING:
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
+    from agattn.experiments.training.training import Training
     from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.critical_points.loss import Loss
     from agattn.geometry.critical_points.trained import NearbyCriticalPoints
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
-    from agattn.training.training import Training
     from agattn.verification.certificate import Certificate, Checked
     from agattn.verification.strata_table import StrataTable
     from agattn.verification.verify import Report
@@ -887,11 +887,12 @@ def train(
             (r_V, r_A, r) of a stratum of one layer.
         seeds: how many, or which.
         method: ``"flow"``, ``"descent"``, ``"langevin"`` or ``"untrained"``.
-        samples, tokens, noise: what the loss sees, as :class:`agattn.training.teachers.Data` has it.
+        samples, tokens, noise: what the loss sees, as
+            :class:`agattn.experiments.training.teachers.Data` has it.
         ranks: of A in each layer, for the teacher ``"ranks"``.
         progress: called with what is done next.
         options: ``scale``, ``decay``, ``time``, ``steps``, ``rate`` and ``temperature``, as
-            :class:`agattn.training.experiment.Experiment` has them.
+            :class:`agattn.experiments.training.experiment.Experiment` has them.
 
     Raises:
         InputError: if the architecture has no such teacher, an option is unknown or makes no sense, or scipy
@@ -902,9 +903,9 @@ def train(
     >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
     [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
     """
-    from agattn.training.experiment import Experiment, read_seeds
-    from agattn.training.teachers import Data, Teacher
-    from agattn.training.training import train as train_experiment
+    from agattn.experiments.training.experiment import Experiment, read_seeds
+    from agattn.experiments.training.teachers import Data, Teacher
+    from agattn.experiments.training.training import train as train_experiment
 
     known = ("scale", "decay", "time", "steps", "rate", "temperature")
     for name in options:

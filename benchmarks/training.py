@@ -25,11 +25,11 @@ import numpy as np
 from agattn import DeepNetwork, SingleLayer
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture
-from agattn.training.conserved import drift
-from agattn.training.losses import Loss, PopulationLoss, SampleLoss, as_parameters, jax_loss
-from agattn.training.paths import flow
-from agattn.training.teachers import Data, Teacher
-from agattn.training.training import SMALL, start
+from agattn.experiments.training.conserved import drift
+from agattn.experiments.training.losses import Loss, PopulationLoss, SampleLoss, as_parameters, jax_loss
+from agattn.experiments.training.paths import flow
+from agattn.experiments.training.teachers import Data, Teacher
+from agattn.experiments.training.training import SMALL, start
 
 Ends = tuple[Array, float, Array]  # the last weights, the drift, and which seeds were solved
 

@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 from agattn._version import __version__
 from agattn.cli.main import COMMANDS, cli
 from agattn.engines.engine import ENGINES
-from agattn.studies.grid import example
+from agattn.experiments.studies.grid import example
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}
@@ -51,10 +51,10 @@ NEEDS_A_LAYER = {
 }  # fmt: skip
 # Minutes, with the options the documentation gives; a test of its own runs it with smaller ones.
 TOO_LONG = {"atlas"}
-# tests/studies/test_audit.py compares what this audit writes with its page; the README has a smaller one.
-# tests/studies/test_zoo.py does some jobs of the model zoo again.
+# A test of the audit compares what this audit writes with its page; the README has a smaller one.
+# The test of the zoo does some of its jobs again.
 ZOO = ["study", "examples/zoo.toml", "--force", "--report", "zoo"]
-# tests/training trains as the example does.
+# tests/experiments/training trains as the example does.
 TRAIN = [
     ["train", "examples/train.toml", "--report", "report"],
     ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],

@@ -21,9 +21,9 @@ from agattn.architectures.model_file import read_toml
 from agattn.engines.engine import ENGINES
 from agattn.errors import EngineTimeoutError
 from agattn.evidence import Shown
+from agattn.experiments.training.experiment import read_experiments
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
-from agattn.training.experiment import read_experiments
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -305,7 +305,10 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
     def stop(*_, **__):
         raise ag.InputError("the call fits, and this test computes no more")
 
-    for room in ("agattn.engines.critical_points.count_critical_points", "agattn.training.training.train"):
+    for room in (
+        "agattn.engines.critical_points.count_critical_points",
+        "agattn.experiments.training.training.train",
+    ):
         monkeypatch.setattr(room, stop)
     calls = [(args, {}) for args in INSTEAD] + [((), named) for named in NAMED]
     calls += [((first, *args), {}) for first in (SMALL, MODEL, W) for args in BEHIND]

@@ -19,9 +19,9 @@ from agattn.cli.output import STDOUT, check_destination, console, read_text
 from agattn.errors import InputError
 
 if TYPE_CHECKING:
-    from agattn.studies.cache import Cache
-    from agattn.studies.jobs import Job, Line, Versions
-    from agattn.studies.workers import Workers
+    from agattn.experiments.studies.cache import Cache
+    from agattn.experiments.studies.jobs import Job, Line, Versions
+    from agattn.experiments.studies.workers import Workers
 
 
 def example_option(what: str, module: str) -> Callable[[options.Command], options.Command]:
@@ -48,7 +48,7 @@ class Work(NamedTuple):
 
     def cached(self, jobs: Sequence[Job], versions: Versions, retry_open: bool = False) -> int:
         """How many jobs would not be done, as they were before."""
-        from agattn.studies.study import cached_line
+        from agattn.experiments.studies.study import cached_line
 
         if self.cache is None or self.fresh:
             return 0
@@ -99,7 +99,7 @@ def read_asked(path: Path, what: str) -> str:
 
 def _cache(folder: Path | None, no_cache: bool) -> Cache | None:
     """The cache that the options mean."""
-    from agattn.studies.cache import Cache, default_folder
+    from agattn.experiments.studies.cache import Cache, default_folder
 
     if folder is not None and no_cache:
         raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
@@ -110,7 +110,7 @@ def _place(workers: int | None, scheduler: str | None) -> Callable[[], Workers]:
     """Where jobs are done, as the options mean."""
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
-    from agattn.studies.workers import cluster, in_this_process, local_processes
+    from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
 
     if scheduler is not None:
         return functools.partial(cluster, scheduler)
@@ -129,8 +129,8 @@ def carry_out(
         InputError: if the lines cannot be written, or the workers not be reached.
     """
     from agattn.cli.main import fail
-    from agattn.studies.lines import counted, exit_status, words
-    from agattn.studies.study import study
+    from agattn.experiments.studies.lines import counted, exit_status, words
+    from agattn.experiments.studies.study import study
 
     place, cache, fresh, output = work
     if output == STDOUT:

@@ -47,7 +47,7 @@ FOLDERS = {
         "report": "Write everything about one architecture, or a study, as one document.",
         "schema": "Print the JSON schema of a command's output.",
     },
-    "studies": {
+    "experiments": {
         "atlas": "Survey small networks: where the dimension formulas are met.",
         "calibrate": "Try estimators of learning coefficients on weights where they are known.",
         "study": "Ask one question about many architectures: cached, resumed, in parallel.",

@@ -17,6 +17,7 @@ from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLaye
 from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, Verdict, plain, weakest
+from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
@@ -36,7 +37,6 @@ from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.sheet.result import Result
-from agattn.training.training import Training
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.verify import Report
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agattn.experiments.calibration.calibration import RIGHT, Line, relative_error, rules
 from agattn.reports.document import Document, Section, markdown
 from agattn.reports.drawing import empty
 from agattn.sheet.data import Table
-from agattn.studies.calibration import RIGHT, Line, relative_error, rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,14 +9,14 @@ from typing import Any
 
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.evidence import Evidence
+from agattn.experiments.studies.atlas import PointsGroup, Survey, smallest
+from agattn.experiments.studies.audit import Audit, cells, words
+from agattn.experiments.studies.lines import Entry
 from agattn.geometry.dimension.formulas import reduced_widths
 from agattn.geometry.singularities.limits import LimitSet
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
 from agattn.reports.document import environment
-from agattn.studies.atlas import PointsGroup, Survey, smallest
-from agattn.studies.audit import Audit, cells, words
-from agattn.studies.lines import Entry
 
 
 def audit_page(table: Audit) -> str:

@@ -3,7 +3,7 @@
 Here values are computed; the sentences are in the template ``study.j2``.
 
 >>> from agattn import SingleLayer
->>> from agattn.studies.jobs import Job, perform, versions_for
+>>> from agattn.experiments.studies.jobs import Job, perform, versions_for
 >>> versions = versions_for("native")
 >>> jobs = [Job(SingleLayer(3, 2, a), "verify", ("theorem-3.4.singular",)) for a in (1, 2, 3)]
 >>> lines = [perform(job, versions)[0] for job in jobs]
@@ -22,14 +22,14 @@ from typing import Any
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
+from agattn.experiments.studies.audit import describe
+from agattn.experiments.studies.jobs import TOGETHER, Line, canonical
+from agattn.experiments.studies.lines import Entry, counted, words, written
 from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Picture, Text, sections
 from agattn.reports.drawing import image, save
 from agattn.reports.study_figures import draw_dimensions, draw_verdicts
 from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
-from agattn.studies.audit import describe
-from agattn.studies.jobs import TOGETHER, Line, canonical
-from agattn.studies.lines import Entry, counted, words, written
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10

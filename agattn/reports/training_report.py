@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from agattn.experiments.training import analysis
+from agattn.experiments.training.analysis import Frequency, Line
+from agattn.experiments.training.experiment import Experiment, read_experiments
+from agattn.experiments.training.losses import single_layer
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, least_point
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.drawing import empty, image, save
 from agattn.sheet.data import Table
-from agattn.training import analysis
-from agattn.training.analysis import Frequency, Line
-from agattn.training.experiment import Experiment, read_experiments
-from agattn.training.losses import single_layer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,8 @@ from command_line import call, run, start
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
-from agattn.studies.jobs import Job, perform, versions_for
-from agattn.studies.study import study
+from agattn.experiments.studies.jobs import Job, perform, versions_for
+from agattn.experiments.studies.study import study
 
 command_line = sys.modules[main.__module__]  # agattn.cli has a function of that name
 COMMANDS = [
@@ -190,13 +190,14 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
         fakes.write(engine, f"touch {shlex.quote(str(started))}")
     words = prepared(tmp_path, words)
     for place in (
-        "agattn.library.verify", "agattn.studies.study.perform", "agattn.algebra.rank.rank",
+        "agattn.library.verify", "agattn.experiments.studies.study.perform", "agattn.algebra.rank.rank",
         "agattn.engines.run.run",
         "agattn.reports.architecture_report.report", "agattn.heads.head_geometry.classify_checkpoint",
         "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
-        "agattn.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal", "agattn.engines.emit.emit",
+        "agattn.experiments.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal",
+        "agattn.engines.emit.emit",
         "agattn.geometry.singularities.learning_coefficients.learning_coefficients",
-        "agattn.studies.lines.read_lines",
+        "agattn.experiments.studies.lines.read_lines",
     ):  # fmt: skip
         monkeypatch.setattr(place, work)
     (tmp_path / "file").touch()

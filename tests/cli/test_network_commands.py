@@ -94,8 +94,8 @@ def test_atlas(tmp_path):
 
 
 def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
+    from agattn.experiments.studies.atlas import family, survey
     from agattn.reports.pages import atlas_page
-    from agattn.studies.atlas import family, survey
 
     page = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
     for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
@@ -105,9 +105,9 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
 
 def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
     from agattn import DeepNetwork
+    from agattn.experiments.studies.atlas import PointsGroup, points_group
     from agattn.geometry.singularities.network_points import singularities
     from agattn.reports.pages import points_page
-    from agattn.studies.atlas import PointsGroup, points_group
 
     page = (ROOT / "docs" / "deep-atlas.md").read_text(encoding="utf-8")
     networks = re.findall(r"kinds of points of (\d+) small networks", page)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import call, document, eventually, start, validate
 
-from agattn.studies import grid as grid_module
+from agattn.experiments.studies import grid as grid_module
 
 diskcache = pytest.importorskip("diskcache")
 SINGULAR = """

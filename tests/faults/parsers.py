@@ -29,14 +29,14 @@ from agattn.cli import options
 from agattn.cli.main import main
 from agattn.engines.transcript import checksum, read
 from agattn.errors import AgattnError
+from agattn.experiments.studies.cache import Cache
+from agattn.experiments.studies.grid import example, read_grid
+from agattn.experiments.studies.jobs import Job
+from agattn.experiments.studies.lines import read_lines, written
+from agattn.experiments.studies.study import study
 from agattn.heads import weight_files
 from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile
-from agattn.studies.cache import Cache
-from agattn.studies.grid import example, read_grid
-from agattn.studies.jobs import Job
-from agattn.studies.lines import read_lines, written
-from agattn.studies.study import study
 from agattn.systems.catalogue import build
 from agattn.systems.points import read_point, read_slice, read_target
 from agattn.verification.certificate import dump, make_certificate

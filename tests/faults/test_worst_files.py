@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from agattn.cli.main import main
-from agattn.studies.jobs import Job
-from agattn.studies.lines import written
-from agattn.studies.study import study
+from agattn.experiments.studies.jobs import Job
+from agattn.experiments.studies.lines import written
+from agattn.experiments.studies.study import study
 from agattn.verification.certificate import make_certificate
 from tests.faults.child import outcomes
 from tests.faults.parsers import EXAMPLES, LAYER, _safetensors, _saved, _sparse

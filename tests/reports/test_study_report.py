@@ -8,14 +8,14 @@ import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
+from agattn.experiments.studies.grid import read_grid
+from agattn.experiments.studies.jobs import Job, failure, make_line, perform, versions_for
+from agattn.experiments.studies.lines import read_lines, written
 from agattn.reports.document import Picture, html, markdown
 from agattn.reports.study_report import study_report
 from agattn.sheet.data import Table
 from agattn.sheet.html import running
 from agattn.sheet.markdown import cell_markdown, text_markdown
-from agattn.studies.grid import read_grid
-from agattn.studies.jobs import Job, failure, make_line, perform, versions_for
-from agattn.studies.lines import read_lines, written
 
 NATIVE = versions_for("native")
 GRID = """

@@ -136,8 +136,8 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     reason = "is not for --study, whose results are there already"
     options.leave_out(reason, *everything - {"results", "grid", "folder", "as_json"})
     from agattn.cli.output import read_text
+    from agattn.experiments.studies.lines import exit_status, read_lines
     from agattn.reports.study_report import study_report
-    from agattn.studies.lines import exit_status, read_lines
 
     written = read_text(results)
     try:
@@ -156,8 +156,8 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
 
 def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     """How many jobs of a grid are about architectures that no line is about."""
-    from agattn.studies.grid import read_grid
-    from agattn.studies.jobs import canonical
+    from agattn.experiments.studies.grid import read_grid
+    from agattn.experiments.studies.jobs import canonical
 
     there = {canonical(line["architecture"]) for line in lines}
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)

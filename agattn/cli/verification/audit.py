@@ -25,8 +25,8 @@ def command(
     The page has one table, architecture by claim, and the shortest condition that describes where each fails.
     """
     from agattn.architectures import SingleLayer, positive_integer
+    from agattn.experiments.studies.audit import audit
     from agattn.reports.pages import audit_page
-    from agattn.studies.audit import audit
     from agattn.systems.sizes import check_size
 
     largest_d = positive_integer("max-d", options.whole_number(max_d))

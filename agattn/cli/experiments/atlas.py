@@ -1,0 +1,72 @@
+"""``agattn atlas``: small networks surveyed, as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
+from agattn.cli.output import check_destination, print_json, write_file
+
+
+@click.command(
+    epilog="Examples: agattn atlas --max-width 3 --max-depth 2 -O atlas.md; "
+    "agattn atlas --points -O points.md"
+)
+@option("--max-width", type=click.IntRange(1, 8), default=5, help="Largest width.")
+@option("--max-depth", type=click.IntRange(1, 4), default=3, help="Most layers.")
+@option("--max-heads", type=click.IntRange(1, 8), default=3, help="Most heads.")
+@option(
+    "--limit", type=click.IntRange(min=1), default=400, help="Networks drawn from a family that has more."
+)
+@click.option("--points", is_flag=True, help="Survey kinds of critical and singular points instead.")
+@file_option("-O", "--output", "Write the Markdown page there.  [default: stdout]")
+@seed
+@json_flag
+def command(
+    max_width: int, max_depth: int, max_heads: int, limit: int, points: bool, output: Path | None, seed: int,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Survey small networks: where equation 14, the general formula and the multi-head bounds are met.
+
+    With --points, of some networks of each sort, the kinds of points: which are critical, which singular.
+    """
+    one_blas_thread()
+    from agattn.experiments.studies.atlas import standard_families, survey
+    from agattn.reports.pages import atlas_page
+
+    if output is not None:
+        check_destination(output)
+    if points:
+        leave_out("is for dimensions", "max_width", "max_depth", "max_heads", "limit")
+        leave_out("is for dimensions; agattn singularities --json has the points of a network", "as_json")
+        _points(output, seed)
+        return
+    surveys = []
+    for family in standard_families(max_width, max_depth, max_heads, limit, seed):
+        click.echo(f"{family.title}: {len(family.networks)} networks", err=True)
+        surveys.append(survey(family, seed))
+    sizes = f"--max-width {max_width} --max-depth {max_depth} --max-heads {max_heads}"
+    page = atlas_page(surveys, f"agattn atlas {sizes} --limit {limit} --seed {seed}", limit, seed)
+    if output is not None:
+        write_file(output, page)
+    if as_json:
+        print_json({"seed": seed, "limit": limit, "families": [found.as_json() for found in surveys]})
+    elif output is None:
+        click.echo(page, nl=False)
+
+
+def _points(output: Path | None, seed: int) -> None:
+    from agattn.experiments.studies.atlas import POINTS, points_group
+    from agattn.reports.pages import points_page
+
+    groups = []
+    for title, networks in POINTS.items():
+        click.echo(f"{title}: {len(networks)} networks", err=True)
+        groups.append(points_group(title, seed))
+    page = points_page(groups, f"agattn atlas --points --seed {seed}")
+    if output is not None:
+        write_file(output, page)
+    else:
+        click.echo(page, nl=False)

@@ -1,0 +1,112 @@
+"""``agattn calibrate``: points with known learning coefficients, and what samplers make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agattn.cli import interrupts, output
+from agattn.cli.options import file_option, json_flag, leave_out, one_blas_thread, option, seed
+from agattn.cli.output import check_destination, progress, write_file
+
+
+@click.command(epilog="Examples: agattn calibrate; agattn calibrate --out calibration --quick")
+@file_option("--out", "folder", "Sample, and write points, estimates, tables and a plot there.", folder=True)
+@option("--points", "number", type=click.IntRange(1, 100), default=30, help="With --out: how many points.")
+@click.option("--quick", is_flag=True, help="With --out: few samples and 3 points unless --points is given.")
+@click.option("--devinterp", is_flag=True, help="With --out: run devinterp, too; needs the extra slt.")
+@click.option("--free-energy", is_flag=True, help="With --out: only slopes of free energies in log n.")
+@seed
+@json_flag
+def command(
+    folder: Path | None, number: int, quick: bool, devinterp: bool, free_energy: bool, seed: int,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """List 100 weights with known learning coefficients λ, or estimate λ there by sampling.
+
+    Three samplers are tried: tempered Markov chains and volumes, which are exact in the limit, and at every
+    third point SGLD with 36 settings. An interrupt leaves what was done. The same seed gives the same files.
+    """
+    one_blas_thread()
+    from agattn.experiments.calibration.points import calibration_points
+
+    known = calibration_points()
+    document: dict[str, Any] = {"points": [point.as_json() for point in known], "estimates": []}
+    if folder is None:
+        leave_out("is for sampling; give --out", "number", "quick", "devinterp", "free_energy")
+        if not as_json:
+            _print_points()
+    else:
+        context = click.get_current_context()
+        chosen = context.get_parameter_source("number") is not click.core.ParameterSource.DEFAULT
+        count = number if chosen or not quick else 3
+        check_destination(folder, folder=True)
+        if devinterp:
+            from agattn.experiments.calibration.langevin import require_devinterp
+
+            require_devinterp()
+        words = "--quick " * quick + "--free-energy " * free_energy
+        shown = f"agattn calibrate --points {count} {words}--seed {seed} --out DIR"
+        write_file(folder / "points.json", output.as_text({"points": document["points"]}), tell=False)
+        document["estimates"] = _sample(folder, count, quick, devinterp, free_energy, seed)
+        _write_report(folder, document["estimates"], shown, say=not as_json)
+    if as_json:
+        output.print_json(document)
+
+
+def _print_points() -> None:
+    from agattn.experiments.calibration.points import calibration_points
+    from agattn.sheet.data import Table
+    from agattn.sheet.terminal import print_table
+
+    rows = tuple(
+        (number, point.name, str(point.value), point.multiplicity)
+        for number, point in enumerate(calibration_points())
+    )
+    print_table(Table("", ("", "point", "λ", "m"), rows), output.console(soft_wrap=True))
+    click.echo("\nλ and m are proved. --json prints the weights; --out DIR estimates λ by sampling.")
+
+
+def _sample(
+    folder: Path, count: int, quick: bool, devinterp: bool, free_energy: bool, seed: int
+) -> list[dict[str, Any]]:
+    """Estimate, and write each line as soon as it is there."""
+    from agattn.cli.main import fail
+    from agattn.experiments.calibration.calibration import calibrate
+    from agattn.experiments.calibration.points import calibration_points
+
+    lines: list[dict[str, Any]] = []
+    path = folder / "estimates.jsonl"
+    points = calibration_points()[:count]
+    try:
+        with path.open("w", encoding="utf-8") as file, progress("calibrate") as tell:
+            options = {"quick": quick, "devinterp": devinterp, "free_energy": free_energy}
+            for line in calibrate(points, **options, seed=seed, tell=tell):
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
+                lines.append(line)
+    except KeyboardInterrupt:
+        fail(f"interrupted; {len(lines)} estimates are in {path}", interrupts.STATUS)
+    return lines
+
+
+def _write_report(folder: Path, lines: list[dict[str, Any]], shown: str, say: bool) -> None:
+    import importlib.util
+
+    from agattn.reports.calibration_report import calibration_page, draw_bias, tables
+    from agattn.reports.drawing import save
+    from agattn.sheet.terminal import print_table
+
+    write_file(folder / "report.md", calibration_page(lines, shown), tell=False)
+    sgld = any(line["method"] == "sgld" for line in lines)
+    if sgld and importlib.util.find_spec("matplotlib") is not None:
+        save(draw_bias(lines), folder / "bias.svg")
+    if say:
+        console = output.console(soft_wrap=True)
+        for table in tables(lines, 10):
+            print_table(table, console)
+            console.print()
+    click.echo(f"wrote {folder}", err=True)

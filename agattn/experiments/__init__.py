@@ -1,0 +1,1 @@
+"""What is sampled, trained, or run many times. No exact room imports anything of it."""

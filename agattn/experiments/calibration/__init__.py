@@ -1,0 +1,1 @@
+"""Estimators of learning coefficients, and weights with known ones to try them on."""

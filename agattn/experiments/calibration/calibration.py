@@ -1,0 +1,146 @@
+"""The calibration: points with known λ, estimated by sampling, and what can be learned from the errors.
+
+>>> lines = list(calibrate(calibration_points()[:1], quick=True))
+>>> [line["method"] for line in lines[:3]], lines[0]["lambda"]
+(['chains', 'volumes', 'sgld'], '1')
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from statistics import median
+from typing import Any, NamedTuple
+
+from agattn.experiments.calibration.estimators import by_chains, by_volumes
+from agattn.experiments.calibration.free_energy import by_free_energy
+from agattn.experiments.calibration.langevin import (
+    SETTINGS,
+    Setting,
+    by_devinterp,
+    by_sgld,
+    largest_curvature,
+)
+from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
+
+Line = dict[str, Any]
+#: SGLD is tried at the first point and every third after it.
+EVERY = 3
+#: SGLD is called right where it is within this of λ, relative to it.
+RIGHT = 0.1
+
+
+def calibrate(
+    points: Sequence[CalibrationPoint],
+    *,
+    quick: bool = False,
+    devinterp: bool = False,
+    free_energy: bool = False,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Iterator[Line]:
+    """All estimates at points with known λ: chains and volumes, and at every third point SGLD.
+
+    Args:
+        points: the points.
+        quick: with few samples, so that errors are several percent.
+        devinterp: also run devinterp, at the settings with γ = 1 and the two smaller nβ.
+        free_energy: only slopes of free energies, at lightning points with t ≥ 2.
+        seed: of all random choices.
+        tell: is told what is done next.
+    """
+    known = {point.name: number for number, point in enumerate(calibration_points())}
+
+    def line(point: CalibrationPoint, method: str, value: float | None, error: float | None) -> Line:
+        return {
+            "point": known[point.name], "name": point.name, "method": method, "lambda": str(point.value),
+            "multiplicity": point.multiplicity, "estimate": _rounded(value),
+            "standard_error": _rounded(error), "evidence": "numerical",
+        }  # fmt: skip
+
+    if free_energy:
+        for point in points:
+            if point.head == "lightning" and point.layer.t > 1:
+                few: dict[str, Any] = {"data_sets": 2, "chains": 16, "steps": 30} if quick else {}
+                energy = by_free_energy(point, seed=seed, tell=tell, **few)
+                yield line(point, "free-energy", energy.slope, energy.error) | {
+                    "sizes": list(energy.sizes), "energies": [round(x, 4) for x in energy.energies]
+                }  # fmt: skip
+        return
+    for point in points:
+        tell(f"chains, {point.name}")
+        sampled = by_chains(point, seed=seed, **({"sweeps": 50, "chains": 16} if quick else {}))
+        yield line(point, "chains", sampled.value, sampled.error)
+        tell(f"volumes, {point.name}")
+        sampled = by_volumes(point, seed=seed, **({"particles": 32} if quick else {}))
+        yield line(point, "volumes", sampled.value, sampled.error)
+    steps, n = (100, 1000) if quick else (1500, 10_000)
+    for point in points[::EVERY]:
+        tell(f"SGLD, {point.name}")
+        h = largest_curvature(point, n, seed)
+        for found in by_sgld(point, steps=steps, n=n, seed=seed):
+            yield line(point, "sgld", found.value, found.error) | found.setting._asdict() | {"curvature": h}
+        for setting in SETTINGS if devinterp else ():
+            if setting.gamma == 1 and setting.n_beta < 1000:
+                tell(f"devinterp, {point.name}")
+                found = by_devinterp(point, setting, steps=steps, n=n, seed=seed)
+                yield (
+                    line(point, "devinterp", found.value, found.error) | setting._asdict() | {"curvature": h}
+                )
+
+
+def _rounded(x: float | None) -> float | None:
+    return None if x is None else float(f"{x:.6g}")
+
+
+def relative_error(line: Line) -> float | None:
+    """(estimate − λ)/λ; ``None`` where a chain diverged.
+
+    >>> relative_error({"lambda": "5/2", "estimate": 2.0})
+    -0.2
+    """
+    value = Fraction(line["lambda"])
+    return None if line["estimate"] is None else float((line["estimate"] - value) / value)
+
+
+class Rule(NamedTuple):
+    """How settings of SGLD were chosen, and how they did: over how many points, and how many were right."""
+
+    name: str
+    points: int
+    right: int
+    diverged: int
+    median_error: float
+
+    @classmethod
+    def of(cls, name: str, lines: Iterable[Line]) -> Rule:
+        """A rule from the lines that it chose."""
+        errors = [relative_error(line) for line in lines]
+        sizes = [float("inf") if error is None else abs(error) for error in errors]
+        return cls(name, len(sizes), sum(x <= RIGHT for x in sizes), errors.count(None), median(sizes))
+
+
+def rules(lines: Sequence[Line]) -> list[Rule]:
+    """Rules for SGLD by how well they did, the best first: fixed settings, and steps by the curvature.
+
+    A rule of the second kind takes, at each point, the largest step ε of those tried with ε·nβ·h at most some
+    number, where h is the largest eigenvalue of the Hessian at w₀.
+    """
+    tried: defaultdict[Setting, list[Line]] = defaultdict(list)
+    chosen: defaultdict[str, list[Line]] = defaultdict(list)
+    by_point: defaultdict[tuple[int, float, float], list[Line]] = defaultdict(list)
+    for line in lines:
+        if line["method"] == "sgld":
+            tried[Setting(line["n_beta"], line["gamma"], line["step"])].append(line)
+            by_point[line["point"], line["n_beta"], line["gamma"]].append(line)
+    for (_, n_beta, gamma), same in by_point.items():
+        for most in (0.01, 0.03, 0.1, 0.3):
+            small = [line for line in same if line["step"] * n_beta * line["curvature"] <= most]
+            if small:
+                name = f"nβ = {n_beta:g}, γ = {gamma:g}, largest ε with ε·nβ·h ≤ {most:g}"
+                chosen[name].append(max(small, key=lambda line: line["step"]))
+    number = len({line["point"] for same in tried.values() for line in same})
+    found = [Rule.of(str(setting), same) for setting, same in tried.items()]
+    found += [Rule.of(name, same) for name, same in chosen.items() if len(same) == number]
+    return sorted(found, key=lambda rule: (-rule.right, rule.median_error))

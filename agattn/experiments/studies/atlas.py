@@ -1,0 +1,224 @@
+"""An atlas of small networks: where equation 14, the general formula and the multi-head bounds are met.
+
+A family is a list of networks that vary in one way; its survey computes every dimension and compares.
+
+>>> found = survey(family(depth=2, max_width=2, t=3))
+>>> found.proved, len(found.entries), found.formula_missed
+(18, 18, [])
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from agattn.architectures import DeepNetwork
+from agattn.experiments.studies.jobs import Job
+from agattn.experiments.studies.lines import Entry
+from agattn.experiments.studies.study import answers
+from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
+from agattn.geometry.singularities.network_points import PointFacts, Singularities, singularities
+
+
+class Family(NamedTuple):
+    """Networks to be surveyed together; of ``total`` in the family they may be a sample."""
+
+    title: str
+    networks: tuple[DeepNetwork, ...]
+    total: int
+
+
+def family(
+    depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None,
+    seed: int = 0,
+) -> Family:  # fmt: skip
+    """All networks of one depth with widths up to ``max_width`` and ranks a_i ≤ d_{i−1}, or a sample of them.
+
+    A larger rank than d_{i−1} changes no function, so these are all there are.
+
+    Args:
+        depth: the number of layers l.
+        max_width: the largest width.
+        t: number of tokens.
+        heads: heads in every layer.
+        skip: with skip connections; then all widths are equal.
+        limit: draw this many at random without repetition, if there are more.
+        seed: of the draw.
+    """
+    networks = [
+        DeepNetwork(dims, ranks, t, heads=heads, skip=skip)
+        for dims in product(range(1, max_width + 1), repeat=depth + 1)
+        if not skip or len(set(dims)) == 1
+        for ranks in product(*(range(1, d + 1) for d in dims[:-1]))
+    ]
+    total = len(networks)
+    if limit is not None and total > limit:
+        chosen = np.random.default_rng(seed).choice(total, limit, replace=False)
+        networks = [networks[i] for i in sorted(chosen)]
+    layers = f"{depth} layer{'s' * (depth > 1)}, {heads} head{'s' * (heads > 1)}"
+    title = f"{layers}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
+    return Family(title, tuple(networks), total)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The dimensions of a family: what came out for each network."""
+
+    family: Family
+    entries: tuple[Entry, ...]
+
+    @property
+    def proved(self) -> int:
+        """How many dimensions are proved."""
+        return sum(e.result["evidence"] == "proved" for e in self.entries)
+
+    @property
+    def formula_missed(self) -> list[Entry]:
+        """The networks whose dimension, as observed, is not that of the general formula."""
+        return [e for e in self.entries if e.result["dimension"] != e.result["predicted"]]
+
+    @property
+    def paper_applies(self) -> list[Entry]:
+        """The networks that satisfy the hypotheses of the paper's equation."""
+        return [e for e in self.entries if e.result["paper"]["hypotheses_hold"]]
+
+    @property
+    def paper_missed(self) -> list[Entry]:
+        """The networks whose dimension is not that of the paper's equation, inside its hypotheses or not."""
+        return [e for e in self.entries if e.result["paper"]["defect"]]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its networks have one head, and no skip connections."""
+        first = self.family.networks[0]
+        return set(first.heads_by_layer) == {1} and not first.skip
+
+    def reasons(self) -> dict[str, tuple[int, int]]:
+        """For each reason why equation 14 may fail: how many networks it concerns, how many of them fail."""
+        concerned = Counter(defect_reason(entry.architecture) for entry in self.entries)
+        failing = Counter(defect_reason(entry.architecture) for entry in self.paper_missed)
+        return {reason: (concerned[reason], failing[reason]) for reason in sorted(concerned)}
+
+    def as_json(self) -> dict[str, object]:
+        """The counts, and the networks that miss a formula, JSON-ready."""
+        from agattn import records
+
+        def those(entries: Sequence[Entry]) -> list[dict[str, object]]:
+            keys = ("architecture", "dimension", "evidence", "upper_bound")
+            return [
+                {key: e.result[key] for key in keys} | {"paper": e.result["paper"]["value"]} for e in entries
+            ]
+
+        return records.document(
+            records.Atlas.Family, self,
+            title=self.family.title, networks=len(self.entries), total=self.family.total,
+            formula_missed=those(self.formula_missed), paper_applies=len(self.paper_applies),
+            paper_missed=those(self.paper_missed),
+        )  # fmt: skip
+
+
+def defect_reason(network: DeepNetwork) -> str:
+    """Why the dimension of a network with one head may differ from equation 14, in terms of its numbers.
+
+    >>> defect_reason(DeepNetwork((3, 3, 3), (1, 2), t=3))
+    'an earlier layer has rank 1'
+    >>> defect_reason(DeepNetwork((2, 3, 2), (2, 2), t=3))
+    'a width is more than the network can use'
+    """
+    narrow = reduced_widths(network) != network.dims
+    symmetric = any(symmetric_layers(network))
+    if narrow:
+        return "both" if symmetric else "a width is more than the network can use"
+    if symmetric:
+        return "one token" if network.t == 1 else "an earlier layer has rank 1"
+    return "none"
+
+
+def survey(networks: Family, seed: int = 0) -> Survey:
+    """Compute the dimension of every network of a family."""
+    return Survey(networks, answers([Job(network, "dimension", seed=seed) for network in networks.networks]))
+
+
+def standard_families(
+    max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000, seed: int = 0
+) -> list[Family]:
+    """The families of the atlas: one to ``max_depth`` layers; heads, skip connections, one token."""
+    heads, depths = range(1, max_heads + 1), range(1, max_depth + 1)
+    kinds = [(depth, 2 if depth == 1 else 3, h, False) for h in heads for depth in depths]
+    kinds += [(depth, 2, h, True) for h in heads for depth in depths]
+    kinds += [(depth, 1, 1, False) for depth in depths]
+    return [family(depth, max_width, t, h, skip, limit, seed) for depth, t, h, skip in kinds]
+
+
+#: The networks of the atlas of singular points, by what is common to them.
+POINTS = {
+    "Wide networks, two tokens or more": (
+        DeepNetwork((2, 2, 1), (2, 2), 2),
+        DeepNetwork((2, 2, 2), (2, 2), 2),
+        DeepNetwork((2, 2, 2), (2, 2), 3),
+        DeepNetwork((2, 2, 2, 1), (2, 2, 2), 2),
+        DeepNetwork((3, 3, 1), (3, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 3), 3),
+        DeepNetwork((3, 4, 2), (3, 3), 2),
+        DeepNetwork((4, 4, 1), (4, 4), 2),
+        DeepNetwork((3, 3, 3, 1), (3, 3, 3), 2),
+        DeepNetwork((3, 3, 3, 2), (3, 3, 3), 3),
+    ),
+    "Ranks below the width": (
+        DeepNetwork((2, 2, 2), (1, 2), 2),
+        DeepNetwork((3, 3, 2), (2, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 2), 2),
+        DeepNetwork((3, 3, 2), (2, 2), 3),
+        DeepNetwork((3, 3, 2), (1, 3), 2),
+        DeepNetwork((3, 3, 2), (3, 1), 2),
+    ),
+    "Bottlenecks": (
+        DeepNetwork((3, 1, 3), (3, 1), 3),
+        DeepNetwork((3, 2, 2), (2, 2), 2),
+        DeepNetwork((3, 2, 3), (3, 2), 3),
+        DeepNetwork((4, 2, 1), (4, 2), 2),
+    ),
+    "One token": (
+        DeepNetwork((2, 2, 1), (2, 2), 1),
+        DeepNetwork((2, 2, 2), (2, 2), 1),
+        DeepNetwork((3, 3, 1), (3, 3), 1),
+    ),
+    "Several heads": (DeepNetwork((2, 1), (1,), 2, heads=2), DeepNetwork((3, 1), (2,), 2, heads=2)),
+    "Skip connections": (
+        DeepNetwork((2, 2), (2,), 2, skip=True),
+        DeepNetwork((2, 2, 2), (2, 2), 2, skip=True),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PointsGroup:
+    """The kinds of points of some networks."""
+
+    title: str
+    found: tuple[Singularities, ...]
+
+    @property
+    def points(self) -> list[PointFacts]:
+        """All kinds with f ≠ 0."""
+        return [point for each in self.found for point in each.kinds if not point.is_zero]
+
+
+def points_group(title: str, seed: int = 0) -> PointsGroup:
+    """Ask about the kinds of points of every network of one of the groups of :data:`POINTS`."""
+    return PointsGroup(title, tuple(singularities(network, seed=seed) for network in POINTS[title]))
+
+
+def smallest(entries: Sequence[Entry], count: int) -> list[Entry]:
+    """The entries with the fewest parameters."""
+
+    def size(entry: Entry) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+        return entry.result["parameters"], entry.architecture.dims, entry.architecture.ranks
+
+    return sorted(entries, key=size)[:count]

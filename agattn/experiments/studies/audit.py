@@ -1,0 +1,174 @@
+"""The audit: every claim for every small architecture, and the pattern of where each fails.
+
+>>> table = audit(3, 2, ("theorem-3.4.singular",))
+>>> [cells(row) for row in table.rows if row.architecture == SingleLayer(3, 2, 2)]
+[{'theorem-3.4.singular': 'fails at (2,1,2), (2,1,3)'}]
+>>> print(table.pattern("theorem-3.4.singular", "fails").condition)
+a < d and a ≥ 2 and d' ≥ 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import NamedTuple
+
+from agattn.architectures import SingleLayer
+from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.claims.claim import select
+from agattn.experiments.studies.jobs import Job
+from agattn.experiments.studies.lines import Entry, exit_status
+from agattn.experiments.studies.study import answers
+
+#: In a condition; pairs of comparisons with more numbers would take hours.
+LARGEST_NUMBER = 12
+WORDS = {"confirmed": "holds", "refuted": "fails"}
+
+
+class Pattern(NamedTuple):
+    """Where a word stands in a column of the table: in ``where`` of the ``rows`` it was sought in.
+
+    The condition is one on d, d', a; ``None`` if no short one describes them.
+    """
+
+    condition: str | None
+    rows: int
+    where: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A table, architecture by claim: the lines of a study of all small layers."""
+
+    max_d: int
+    max_out: int
+    claims: tuple[str, ...]
+    rows: tuple[Entry, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """1 if a claim was refuted anywhere, 3 if one stayed undecided, else 0."""
+        return exit_status(row.line for row in self.rows)
+
+    def pattern(self, claim: str, word: str) -> Pattern | None:
+        """Describe the rows where a claim has a word; ``None`` if there are none.
+
+        Failures are told from the rows where the claim applies, the other words from all rows.
+        """
+        found = [(row.architecture, words(row)[claim]) for row in self.rows]
+        rows = [(layer, here) for layer, here in found if word != "fails" or here != "inapplicable"]
+        inside = [layer for layer, here in rows if here == word]
+        outside = [layer for layer, here in rows if here != word]
+        return Pattern(describe(inside, outside), len(rows), len(inside)) if inside else None
+
+    def as_json(self) -> dict[str, object]:
+        """The table and its patterns, JSON-ready."""
+        return {
+            "max_d": self.max_d,
+            "max_out": self.max_out,
+            "rows": [
+                {
+                    "architecture": row.line["architecture"],
+                    "claims": [
+                        {key: claim[key] for key in ("id", "verdict", "evidence", "witness")}
+                        for claim in row.claims.values()
+                    ],
+                }
+                for row in self.rows
+            ],
+            "patterns": [
+                {"id": claim, "word": word, **p._asdict()}
+                for claim in self.claims
+                for word in ("fails", "inapplicable", "undecided")
+                if (p := self.pattern(claim, word)) is not None
+            ],
+        }
+
+
+def words(row: Entry) -> dict[str, str]:
+    """``holds``, ``fails``, ``inapplicable`` or ``undecided``, by claim."""
+    return {name: WORDS.get(claim["verdict"], claim["verdict"]) for name, claim in row.claims.items()}
+
+
+def cells(row: Entry) -> dict[str, str]:
+    """The words, with the strata where a claim fails."""
+    return {
+        name: f"fails at {', '.join(row.claims[name]['fails_at'])}" if word == "fails" else word
+        for name, word in words(row).items()
+    }
+
+
+def audit(
+    max_d: int,
+    max_out: int,
+    claims: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda message: None,
+) -> Audit:
+    """Judge claims natively for all architectures d ≤ max_d, d' ≤ max_out, a ≤ d, at t = 2.
+
+    Nothing depends on t ≥ 2, nor on a ≥ d, so the table covers all t ≥ 2 and all a.
+
+    Raises:
+        InputError: if a bound is no positive integer, or if there is no such claim.
+    """
+    largest = SingleLayer(max_d, max_out)
+    chosen = tuple(claim.id for claim in select(CLAIMS, tuple(claims)))
+    shapes = product(*(range(1, n + 1) for n in (largest.d, largest.d_out, largest.d)))
+    jobs = [Job(SingleLayer(d, d_out, a), "verify", chosen) for d, d_out, a in shapes if a <= d]
+    return Audit(largest.d, largest.d_out, chosen, answers(jobs, force=True, progress=progress))
+
+
+# The pattern: the shortest condition that separates some rows from the others -------------------------------
+
+
+def describe(inside: Sequence[SingleLayer], outside: Sequence[SingleLayer]) -> str | None:
+    """A shortest condition on d, d' and a that holds for all layers inside and for none outside.
+
+    It is a conjunction of at most three conditions, each of which is a comparison or an alternative of two.
+    ``None`` if there is no such condition.
+
+    >>> grid = [SingleLayer(d, 1, a) for d in (1, 2, 3) for a in range(1, d + 1)]
+    >>> describe([x for x in grid if x.a < x.d], [x for x in grid if x.a == x.d])
+    'a < d'
+    """
+    layers = [*inside, *outside]
+    if not outside:
+        return "always"
+    tests = _comparisons(layers)
+    size = len(inside)
+    everything = frozenset(range(size, len(layers)))
+    candidates: dict[tuple[str, ...], frozenset[int]] = {}
+    for condition in [*combinations(tests, 1), *combinations(tests, 2)]:
+        values = [any(tests[text][n] for text in condition) for n in range(len(layers))]
+        excluded = frozenset(n for n in everything if not values[n])
+        weaker = any(
+            set(shorter) < set(condition) and excluded <= gone for shorter, gone in candidates.items()
+        )
+        if all(values[:size]) and excluded and not weaker:
+            candidates[condition] = excluded
+    # Of the conditions that exclude the same rows the first is as good as any.
+    useful = {gone: condition for condition, gone in reversed(candidates.items())}
+    found = [
+        tuple(useful[gone] for gone in chosen)
+        for length in (1, 2, 3)
+        for chosen in combinations(reversed(useful), length)
+        if frozenset[int]().union(*chosen) == everything
+    ]
+    if not found:
+        return None
+    best = min(found, key=lambda conditions: sum(map(len, conditions)))
+    alternatives = [" or ".join(condition) for condition in best]
+    return " and ".join(f"({text})" if " or " in text and len(best) > 1 else text for text in alternatives)
+
+
+def _comparisons(layers: Sequence[SingleLayer]) -> dict[str, list[bool]]:
+    """For which layers a comparison holds of d, d', a with each other or a small number; simplest first."""
+    letters = {"a": [x.a for x in layers], "d'": [x.d_out for x in layers], "d": [x.d for x in layers]}
+    found = {"a < d": [x.a < x.d for x in layers], "a = d": [x.a == x.d for x in layers]}
+    largest = min(max(letters["d"] + letters["d'"]), LARGEST_NUMBER)
+    for n, (letter, values) in product(range(1, largest + 1), letters.items()):
+        if n > 1:
+            found[f"{letter} ≥ {n}"] = [value >= n for value in values]
+        found[f"{letter} = {n}"] = [value == n for value in values]
+    return found

@@ -1,0 +1,252 @@
+"""An experiment: what is trained, on what, how, and from which seeds; as a file that a person writes.
+
+>>> [experiment] = read_experiments('''
+... [[experiment]]
+... layer = {d = 3, d_out = 2, a = 2}
+... teacher = {kind = "stratum", stratum = [1, 1, 1]}
+... seeds = "0..9"
+... ''')
+>>> print(experiment)
+M(3,2,2), teacher (1,1,1), gradient flow to t = 1e+06, scale 0.5
+>>> len(experiment.seeds)
+10
+>>> read_experiments('[experiment]\\nlayer = {d = 2, d_out = 1}\\nmetod = "flow"')
+Traceback (most recent call last):
+    ...
+agattn.errors.InputError: experiment has an unknown key 'metod'; did you mean 'method'?
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from importlib import resources
+from typing import Any
+
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.model_file import check_keys, from_table
+from agattn.calls import shown
+from agattn.errors import InputError, nearest
+from agattn.experiments.training.teachers import Data, Teacher
+
+METHODS = {
+    "flow": "gradient flow",
+    "descent": "gradient descent",
+    "langevin": "Langevin dynamics",
+    "untrained": "untrained",
+}
+#: The most seeds of one experiment.
+MOST_SEEDS = 100_000
+_ARCHITECTURES = ("layer", "network", "model")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Training from several seeds.
+
+    Attributes:
+        architecture: what is trained.
+        teacher: what is learned.
+        data: what the loss sees.
+        method: ``"flow"``, ``"descent"``, ``"langevin"``, or ``"untrained"`` for the start alone.
+        scale: the standard deviation of the weights at the start.
+        decay: μ of the weight decay μ/2 ‖θ‖².
+        time: until when the flow goes.
+        steps, rate: of descent and Langevin dynamics.
+        temperature: of Langevin dynamics.
+        compiled: whether JAX compiles the loss of samples for the flow; numbers differ by rounding.
+        name: of the experiment, for tables.
+        seeds: each gives a start, and a teacher if that has no seed of its own.
+    """
+
+    architecture: Architecture
+    teacher: Teacher = field(default_factory=Teacher)
+    data: Data = field(default_factory=Data)
+    method: str = "flow"
+    scale: float = 0.5
+    decay: float = 0.0
+    time: float = 1e6
+    steps: int = 10_000
+    rate: float = 1e-2
+    temperature: float = 0.0
+    compiled: bool = False
+    name: str = ""
+    seeds: tuple[int, ...] = tuple(range(10))
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            hint = nearest(str(self.method), METHODS, f"; there are {', '.join(METHODS)}")
+            raise InputError(f"there is no method {self.method!r}{hint}")
+        for name, least in (("scale", 0), ("time", 0), ("rate", 0), ("decay", None), ("temperature", None)):
+            value = getattr(self, name)
+            fits = type(value) in (int, float) and abs(value) < float("inf")
+            if not fits or value < 0 or (least == 0 and value == 0):
+                above = "above 0" if least == 0 else "of at least 0"
+                raise InputError(f"{name} is {shown(value)}; it must be a number {above}")
+            object.__setattr__(self, name, float(value))
+        if type(self.steps) is not int or self.steps < 1:
+            raise InputError(f"steps is {shown(self.steps)}; it must be a whole number of at least 1")
+        if (self.temperature > 0) != (self.method == "langevin"):
+            raise InputError('temperature belongs to method = "langevin", which needs one above 0')
+        if type(self.compiled) is not bool:
+            raise InputError(f"compiled is {shown(self.compiled)}; it must be true or false")
+        if self.compiled and (self.method != "flow" or self.data.samples is None):
+            raise InputError("compiled is for gradient flow with samples; leave it out")
+        if not self.name:
+            object.__setattr__(self, "name", str(self))
+
+    def as_json(self) -> dict[str, Any]:
+        """All that a run depends on, besides the architecture and its seed."""
+        data = asdict(self.data)
+        found: dict[str, Any] = {"teacher": self.teacher.as_json(), "data": data, "method": self.method}
+        found |= {"scale": float(self.scale), "decay": float(self.decay)}
+        if self.method == "flow":
+            found["time"] = float(self.time)
+            found |= {"compiled": True} if self.compiled else {}
+        elif self.method != "untrained":
+            found |= {"steps": self.steps, "rate": float(self.rate), "temperature": float(self.temperature)}
+        return found
+
+    def __str__(self) -> str:
+        teacher = self.teacher
+        at = teacher.stratum or teacher.ranks
+        learned = f"({','.join(map(str, at))})" if teacher.kind == "stratum" and at else teacher.kind
+        if teacher.kind == "ranks" and at:
+            learned = f"of ranks {','.join(map(str, at))}"
+        how = METHODS[self.method]
+        if self.method == "flow":
+            how += f" to t = {self.time:g}"
+        elif self.method != "untrained":
+            how += f", {self.steps} steps of {self.rate:g}"
+        words = [self.architecture.name, f"teacher {learned}", how, f"scale {self.scale:g}"]
+        words += [f"decay {self.decay:g}"] if self.decay else []
+        words += [f"temperature {self.temperature:g}"] if self.temperature else []
+        words += [] if self.data.samples is None else [f"{self.data.samples} samples"]
+        return ", ".join(words)
+
+
+def example() -> str:
+    """A file of experiments that works, with comments."""
+    return resources.files("agattn.experiments.training").joinpath("example.toml").read_text(encoding="utf-8")
+
+
+def read_experiments(text: str, seeds: str | None = None) -> list[Experiment]:
+    """The experiments of a file, in its order.
+
+    Args:
+        text: TOML with an ``[[experiment]]`` for each, and perhaps ``seeds`` for all of them.
+        seeds: that count instead of those in the file.
+
+    Raises:
+        InputError: if something in it cannot be used; names the key, the value and the fix.
+    """
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"the file is not TOML: {error}; agattn train --example shows one") from None
+    check_keys("the file", table, ("experiment", "seeds"), ("experiment",))
+    given = table["experiment"]
+    tables = [given] if isinstance(given, dict) else given
+    if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
+        raise InputError("experiment must be a table [experiment], or several [[experiment]]")
+    found: list[Experiment] = []
+    for number, one in enumerate(tables, 1):
+        where = "experiment" if len(tables) == 1 else f"experiment {number}"
+        try:
+            experiment = _experiment(where, one, table.get("seeds", 10))
+        except InputError as error:
+            message = str(error)
+            raise InputError(message if message.startswith(where) else f"{where}: {message}") from None
+        if seeds is not None:
+            experiment = replace(experiment, seeds=read_seeds(seeds))
+        if experiment.name in (other.name for other in found):
+            raise InputError(
+                f"{where}: there is an experiment {experiment.name!r} before; give it another name"
+            )
+        found.append(experiment)
+    return found
+
+
+def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
+    own = [one.name for one in fields(Experiment) if one.name != "architecture"]
+    check_keys(where, table, (*_ARCHITECTURES, *own))
+    kinds = [kind for kind in _ARCHITECTURES if kind in table]
+    if len(kinds) != 1:
+        raise InputError(f"{where} must have one of {', '.join(_ARCHITECTURES)}")
+    given = {key: value for key, value in table.items() if key not in _ARCHITECTURES}
+    given["seeds"] = read_seeds(table.get("seeds", seeds))
+    for key, kind in (("teacher", Teacher), ("data", Data)):
+        if key in given:
+            given[key] = _value(kind, f"{where}: {key}", given[key])
+    if not isinstance(given.get("name", ""), str):
+        raise InputError(f"name is {given['name']!r}; it must be text")
+    return Experiment(_architecture(f"{where}: {kinds[0]}", kinds[0], table[kinds[0]]), **given)
+
+
+def _value(kind: Any, where: str, table: Any) -> Any:
+    """A dataclass from a table; lists become tuples."""
+    if not isinstance(table, dict):
+        raise InputError(f"{where} is {table!r}; it must be a table")
+    check_keys(where, table, [one.name for one in fields(kind)])
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
+    }
+    for key in ("stratum", "ranks"):
+        numbers = values.get(key, ())
+        if not isinstance(numbers, tuple) or not all(type(n) is int and n >= 0 for n in numbers):
+            raise InputError(f"{where}: {key} is {table[key]!r}; it must be a list such as [1, 2]")
+    if len(values.get("stratum", (1, 1, 1))) != 3:
+        raise InputError(f"{where}: stratum is {table['stratum']!r}; it must be a triple such as [1, 1, 2]")
+    for key in ("seed", "samples"):
+        if key in values and (type(values[key]) is not int or values[key] < 0):
+            raise InputError(f"{where}: {key} is {values[key]!r}; it must be a whole number")
+    noise = values.get("noise", 0.0)
+    if type(noise) not in (int, float) or not 0 <= noise < float("inf"):
+        raise InputError(f"{where}: noise is {noise!r}; it must be a number of at least 0")
+    for key in ("kind", "tokens"):
+        if not isinstance(values.get(key, ""), str):
+            raise InputError(f"{where}: {key} is {values[key]!r}; it must be text")
+    return kind(**values)
+
+
+def _architecture(where: str, kind: str, table: Any) -> Architecture:
+    if not isinstance(table, dict):
+        raise InputError(f"{where} is {table!r}; it must be a table such as {{d = 3, d_out = 2, a = 2}}")
+    if kind == "model":
+        model = from_table(table)
+        return model.as_network() or model
+    made: type[Any] = SingleLayer if kind == "layer" else DeepNetwork
+    needed = ("d", "d_out") if kind == "layer" else ("dims", "ranks")
+    check_keys(where, table, [*(one.name for one in fields(made)), "tokens"], needed)
+    try:
+        found: Architecture = made(**{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+    except TypeError as error:
+        raise InputError(f"{where}: {error}") from None
+    return found
+
+
+def read_seeds(given: Any) -> tuple[int, ...]:
+    """Seeds from their number, a range such as ``"0..99"``, or a list.
+
+    >>> read_seeds(3), read_seeds("5..6"), read_seeds("4")
+    ((0, 1, 2), (5, 6), (0, 1, 2, 3))
+    """
+    bad = InputError(f"seeds is {shown(given)}; it must be how many, a range such as '0..99', or a list")
+    found: Sequence[Any] = given if isinstance(given, (list, tuple)) else ()
+    if isinstance(given, str):
+        match = re.fullmatch(r"\s*(?:([0-9]{1,9})\s*\.\.\s*)?([0-9]{1,9})\s*", given)
+        if match is None:
+            raise bad
+        found = range(int(match[1]), int(match[2]) + 1) if match[1] else range(int(match[2]))
+    elif type(given) is int:
+        found = range(min(given, MOST_SEEDS + 1))
+    if len(found) > MOST_SEEDS:
+        raise InputError(f"there are more than {MOST_SEEDS} seeds; split the experiment")
+    if not all(type(n) is int and n >= 0 for n in found):
+        raise bad
+    seeds = tuple(dict.fromkeys(found))
+    if not seeds:
+        raise bad
+    return seeds

@@ -1,0 +1,310 @@
+"""Grid files: what they stand for, and what is wrong with those that stand for nothing."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims import LAYER_CLAIMS as CLAIMS
+from agattn.errors import InputError, TooLargeError
+from agattn.experiments.studies import grid as grid_module
+from agattn.experiments.studies.grid import example, numbers, read_grid
+
+LAYER = "[layers]\nd = 2\nd_out = 1\n"
+NETWORK = "[[networks]]\ndims = [[2, 2]]\nranks = [[2]]\n"
+
+
+def architectures(text, **more):
+    return [job.architecture for job in read_grid(text, **more).jobs]
+
+
+def test_the_example_is_a_grid():
+    jobs = read_grid(example()).jobs
+    assert len(jobs) == 18 and len(set(jobs)) == 18
+    assert jobs[0].architecture == SingleLayer(1, 1) and jobs[-1].architecture.ranks == (1, 2)
+    layers = [job for job in jobs if isinstance(job.architecture, SingleLayer)]
+    assert len(layers) == 12 and {job.claims for job in layers} == {("corollary-3.3", "theorem-3.4.singular")}
+    assert {job.claims for job in jobs[12:]} == {("corollary-3.8",)}
+
+
+def test_every_combination_in_order():
+    found = architectures('ask = "strata"\n[layers]\nd = "2..3"\nd_out = [2, 1]\na = [1, "d"]\nt = [2, 3]\n')
+    expected = [
+        SingleLayer(d, d_out, a, t) for d in (2, 3) for d_out in (2, 1) for a in (1, d) for t in (2, 3)
+    ]
+    assert found == expected
+
+
+def test_what_is_left_out_is_as_on_the_command_line():
+    assert architectures(LAYER) == [SingleLayer(2, 1)]
+    assert architectures(NETWORK) == [DeepNetwork((2, 2), (2,))]
+    (job,) = read_grid(LAYER).jobs
+    assert (job.ask, job.engine, job.seed, job.timeout, job.memory, job.claims) == (
+        "verify", "auto", 0, 60.0, 8192, (),
+    )  # fmt: skip
+
+
+def test_duplicates_are_done_once():
+    text = '[[layers]]\nd = [2, 2, "1..2"]\nd_out = 1\n[[layers]]\nd = 2\nd_out = 1\na = "1..d"\n'
+    assert architectures(text) == [SingleLayer(2, 1), SingleLayer(1, 1), SingleLayer(2, 1, 1)]
+    assert len(architectures(NETWORK + "temperature = [1, 1.0]\nheads = [[1], [1]]")) == 1
+
+
+def test_several_questions():
+    """A block has its own questions and its own last degree, or those of the grid."""
+    text = 'ask = ["dimension", "symmetries"]\n[[networks]]\ndims = [[2, 2], [3, 2]]\nranks = [[1]]\n'
+    own = '[layers]\nask = ["ideal", "symmetries", "ideal"]\nd = 2\nd_out = 1\nmax_degree = 2\n'
+    found = [(str(job.architecture), job.settings) for job in read_grid(text + own).jobs]
+    assert found == [
+        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "ideal", "max_degree": 2, "seed": 0}),
+        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "symmetries", "seed": 0}),
+        *[
+            (name, {"ask": ask, "seed": 0})
+            for name in ("M(2,2; 1), t = 3", "M(3,2; 1), t = 3")
+            for ask in ("dimension", "symmetries")
+        ],
+    ]
+
+
+def test_networks():
+    text = """
+        ask = "dimension"
+        seed = 7
+        [[networks]]
+        dims = [[4, "2..3", 4], [3, 3, 3]]
+        ranks = [2, 2]
+        t = ["2..3"]
+        heads = [1, 2]
+        normalization = ["none", "softmax"]
+        value_rank = ["none", 1]
+        [[networks]]
+        dims = [5, 5]
+        ranks = [2]
+        skip = [false, true]
+        heads = [[3]]
+    """
+    found = architectures(text)
+    assert len(found) == 3 * 2 * 2 * 2 * 2 + 2
+    assert found[0] == DeepNetwork((4, 2, 4), (2, 2), 2) and found[1].value_rank == 1
+    assert found[-1] == DeepNetwork((5, 5), (2,), 3, heads=3, skip=True)
+    assert {job.seed for job in read_grid(text).jobs} == {7}
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    st.tuples(st.integers(1, 5), st.integers(0, 4)),
+    st.sampled_from(["d", "1..d", "d_out", "1..d_out"]),
+    st.lists(st.integers(1, 3), min_size=1, max_size=2),
+)
+def test_a_grid_is_the_product_of_its_lists(d, low_and_more, a, t):
+    low, more = low_and_more
+    text = f'[layers]\nd = {d}\nd_out = "{low}..{low + more}"\na = "{a}"\nt = {t}\n'
+    expected = {
+        SingleLayer(one, other, attention, tokens)
+        for one in d
+        for other in range(low, low + more + 1)
+        for attention in {
+            "d": [one], "1..d": range(1, one + 1), "d_out": [other], "1..d_out": range(1, other + 1),
+        }[a]
+        for tokens in t
+    }  # fmt: skip
+    found = architectures(text)
+    assert len(found) == len(expected) and set(found) == expected
+
+
+@given(st.text(max_size=40), st.sampled_from(["d = {}", 'd = "{}"', "{} = 1", "{}"]))
+def test_no_text_makes_more_than_a_message(text, pattern):
+    try:
+        read_grid("[layers]\nd_out = 1\n" + pattern.replace("{}", text))
+    except InputError as error:
+        assert "\n" not in str(error).strip() and str(error)
+
+
+@given(
+    st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5)
+)
+def test_no_value_makes_more_than_a_message(value):
+    for where in ("d", "layers: a"):
+        try:
+            assert all(type(found) is range and found.start >= 1 for found in numbers(where, value, {"d": 3}))
+        except InputError as error:
+            assert str(error).startswith(where)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("d = ", "the grid is not TOML: Invalid value (at end of document); agattn study --example"),
+        ("x = " + "[" * 5000, "nested too deeply"),
+        ("", "the grid names no architecture; add [layers], [[networks]] or [[models]]"),
+        ("sed = 1\n" + LAYER, "the grid has an unknown key 'sed'; did you mean 'seed'?"),
+        ("zzz = 1\n" + LAYER, "the grid has an unknown key 'zzz'; there are ask, claims,"),
+        ('ask = "fiber"\n' + LAYER, "ask is 'fiber'; choose among verify, dimension, symmetries, ideal, s"),
+        ("ask = 3\n" + LAYER, "ask is 3; choose among"),
+        ("ask = []\n" + LAYER, "ask is []; choose among"),
+        ('engine = "magma"\n' + LAYER, "engine is 'magma'; choose among auto, macaulay2, singular"),
+        ("engine = []\n" + LAYER, "engine is []; choose among"),
+        ("seed = -1\n" + LAYER, "seed is -1; it must be a whole number of at least 0"),
+        ("seed = true\n" + LAYER, "seed is True; it must be a whole number"),
+        ('timeout = "1"\n' + LAYER, "timeout is '1'; it must be a number of seconds above 0"),
+        ("timeout = 0\n" + LAYER, "the timeout is 0 s; it must be above 0"),
+        ("timeout = nan\n" + LAYER, "the timeout is nan s; it must be above 0"),
+        ("memory = 3\n" + LAYER, "memory is 3; it must be a whole number of at least 64"),
+        ("memory = 1e4\n" + LAYER, "memory is 10000.0; it must be a whole number"),
+        ('claims = "all"\n' + LAYER, "claims is 'all'; it must be a list such as"),
+        ("claims = []\n" + LAYER, "claims is []; it must be a list such as"),
+        ('claims = ["corolary-3.3"]\n' + LAYER, "no claim 'corolary-3.3'; did you mean 'corollary-3.3'?"),
+        ('claims = ["x"]\n' + LAYER, f"there is no claim 'x'; there are {', '.join(CLAIMS)}"),
+        ('claims = ["theorem-3.7"]\n' + LAYER, "none of the claims is about layers; leave out layers, or"),
+        ('claims = ["lemma-3.1"]\n' + LAYER + NETWORK, "none of the claims is about networks"),
+        ('ask = "dimension"\n' + LAYER, 'ask = "dimension" is for [[networks]] and [[models]]; a layer is'),
+        ('ask = "strata"\n' + NETWORK, 'ask = "strata" is for [layers]'),
+        ('ask = "strata"\nseed = 1\n' + LAYER, 'seed means nothing where ask = "strata"; leave it out'),
+        ('ask = "dimension"\nengine = "native"\n' + NETWORK, "engine means nothing where"),
+        ('ask = ["dimension", "verify"]\n' + NETWORK, 'ask = "verify" is asked alone; together can be asked'),
+        ('ask = ["symmetries", "dimension"]\n' + LAYER, 'ask = "dimension" is for [[networks]] and [['),
+        ('ask = ["dimension", 3]\n' + NETWORK, "ask is ['dimension', 3]; choose among"),
+        (NETWORK + 'ask = "dimensions"', "networks: ask is 'dimensions'; choose among"),
+        ('ask = "symmetries"\nmax_degree = 2\n' + LAYER, 'max_degree means nothing where ask = "symmetries"'),
+        (LAYER + 'ask = "ideal"\nmax_degree = 0', "layers: max_degree is 0; it must be a whole number of at"),
+        (LAYER + "max_degree = 2", 'layers: max_degree means nothing where ask = "verify"; leave it out'),
+        ("layers = 3", "layers is 3; it must be a block [layers] or several [[layers]]"),
+        ("networks = [1]", "networks is [1]; it must be a block [networks] or several [[networks]]"),
+        ("[layers]\nd = 2", "layers has no d_out; add a line such as d_out = 2"),
+        ("[layers]\nd = 2\nd_out = 1\nb = 1", "layers has an unknown key 'b'; there are d, d_out, a, t"),
+        ("[layers]\nd = []\nd_out = 1", "layers: d is an empty list; give a number, a list or a range"),
+        ("[layers]\nd = 0\nd_out = 1", "layers: d is 0; numbers must lie between 1 and 10000"),
+        ("[layers]\nd = 2.5\nd_out = 1", "layers: d is 2.5; it must be a whole number, a range"),
+        ("[layers]\nd = true\nd_out = 1", "layers: d is True; it must be a whole number"),
+        ("[layers]\nd = '4..1'\nd_out = 1", "layers: d is '4..1', which is empty; write the smaller"),
+        ("[layers]\nd = '1...4'\nd_out = 1", "layers: d is '1...4'; it must be a whole number, a range"),
+        ("[layers]\nd = 'a'\nd_out = 1", "layers: d is 'a'; 'a' is no whole number"),
+        ("[layers]\nd = 2\nd_out = 1\na = 'e'", "'e' is no whole number nor one of d, d_out"),
+        ("[layers]\nd = '1..999999'\nd_out = 1", "numbers must lie between 1 and 10000"),
+        ("[layers]\nd = 1\nd_out = 1\na = '2..d'", "layers has no architecture in it: a range such as 2..1"),
+        ("[[layers]]\nd = 2\nd_out = 1\n[[layers]]\nd = 2", "layers 2 has no d_out"),
+        ("[[networks]]\nranks = [[2]]", "networks has no dims; add a line such as dims = [[4, 3, 4]]"),
+        ("[[networks]]\ndims = 3\nranks = [[2]]", "networks: dims is 3; it must be a list of lists such as"),
+        ("[[networks]]\ndims = [[]]\nranks = [[2]]", "networks: dims has [] in it; it must be a list"),
+        ("[[networks]]\ndims = [[2,2], 3]\nranks = [[2]]", "networks: dims has 3 in it"),
+        ("[[networks]]\ndims = [[2,'d']]\nranks = [[2]]", "networks: dims is 'd'; 'd' is no whole number"),
+        (
+            "[[networks]]\ndims = [[2,2]]\nranks = [[2,2]]",
+            "networks, with dims = [2, 2] and ranks = [2, 2]: 2 ranks for 1 layer; give one rank a_i for "
+            "each layer, and one width more; what does not fit together belongs into separate [[networks]]",
+        ),
+        (NETWORK + "skip = 1", "networks: skip is 1; it must be true or false, or a list of them"),
+        (NETWORK + "normalization = 'layer'", "normalization is 'layer'; it must be 'none' or 'softmax'"),
+        (NETWORK + "temperature = 0", "temperature is 0.0; it must be a number above 0"),
+        (NETWORK + "temperature = []", "networks: temperature is []; it must be a number above 0, or a list"),
+        (NETWORK + "value_rank = []", "networks: value_rank is an empty list"),
+        (NETWORK + "value_rank = 'all'", "networks: value_rank is 'all'; 'all' is no whole number"),
+        (NETWORK + "heads = [[1, 2]]", "2 numbers of heads for 1 layer"),
+        (NETWORK + "heads = 0", "networks: heads is 0; numbers must lie between"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_key_the_value_and_the_fix(text, message):
+    with pytest.raises(InputError) as error:
+        read_grid(text)
+    assert message in str(error.value)
+
+
+def test_long_values_are_cut():
+    with pytest.raises(InputError) as error:
+        read_grid(f"[layers]\nd = '{'9' * 5000}'\nd_out = 1")
+    assert len(str(error.value)) < 300
+
+
+def test_the_command_line_counts_more_than_the_file():
+    (job,) = read_grid(
+        'seed = 1\ntimeout = 5\nengine = "macaulay2"\n' + LAYER, {"seed": 2, "memory": 100}
+    ).jobs
+    assert (job.seed, job.timeout, job.memory) == (2, 5, 100)
+    with pytest.raises(InputError, match="timeout means nothing"):
+        read_grid('ask = "strata"\n' + LAYER, {"timeout": 3.0})
+
+
+def test_too_many_jobs(monkeypatch):
+    text = '[layers]\nd = "1..10"\nd_out = "1..10"\n'
+    monkeypatch.setattr(grid_module, "MAX_JOBS", 99)
+    with pytest.raises(
+        TooLargeError, match=r"d_out = '1..10' makes at least 100 jobs and the limit is 99; us"
+    ):
+        read_grid(text)
+    assert len(read_grid(text, force=True).jobs) == 100
+    monkeypatch.setattr(grid_module, "MAX_JOBS", 100)
+    assert len(read_grid(text).jobs) == 100
+    with pytest.raises(
+        TooLargeError, match="layers 2: d = 3 makes 1 job, 100 come before, and the limit is 100"
+    ):
+        read_grid(text.replace("[layers]", "[[layers]]") + "[[layers]]\nd = 3\nd_out = 3")
+
+
+ROWS = "dims = [{}]\nranks = [[2]]\n"
+WIDE = '"1..10000"'
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (f"[layers]\nd = [{', '.join([WIDE] * 500)}]\nd_out = 1", "makes 5,000,000 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = {WIDE}", "layers: d_out = '1..10000' makes at least 20,000 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\na = '1..d'", "layers: a = '1..d' makes at least 10,011 jobs"),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\na = ['2..d_out', '2..d_out']", "layers: a = ["),
+        (f"[layers]\nd = {WIDE}\nd_out = 1\nt = {WIDE}", "layers: t = '1..10000' makes at least 20,000 jobs"),
+        (NETWORK + f"heads = {WIDE}\nt = [2, 3]", "1 dims × 1 ranks × 2 t × 10,000 heads makes 20,000 jobs"),
+        (NETWORK + "heads = '1..100000'", "heads is '1..100000'; numbers must lie between 1 and 10000"),
+        (NETWORK + f"heads = [[{WIDE}, {WIDE}]]", "networks: heads makes 100,000,000 jobs"),
+        (NETWORK + f"value_rank = ['none', {WIDE}]", "networks: value_rank makes 10,001 jobs"),
+        ("[[networks]]\n" + ROWS.format(f"[{WIDE}, {WIDE}]"), "networks: dims makes 100,000,000 jobs"),
+        ("[[networks]]\n" + ROWS.format(f"[{', '.join([WIDE] * 3000)}]"), "dims makes more than 10^15 jobs"),
+        (
+            f"[[networks]]\ndims = [{[2] * 1001}]\nranks = [{[2] * 1000}]\nt = '2..1001'",
+            "1 dims × 1 ranks × 1,000 t are 1,001,000 layers; the limit is 1,000,000",
+        ),
+    ],
+    ids=lambda text: text[-30:],
+)  # fmt: skip
+def test_jobs_are_counted_before_any_is_made(monkeypatch, block, message):
+    def made(*given, **named):
+        raise AssertionError("an architecture was made")
+
+    monkeypatch.setattr(grid_module, "SingleLayer", made)
+    monkeypatch.setattr(grid_module, "DeepNetwork", made)
+    made_of = []
+    monkeypatch.setattr(
+        grid_module, "chain", lambda *ranges: made_of.extend(ranges) or itertools.chain(*ranges)
+    )
+    with pytest.raises(InputError) as error:
+        read_grid(block)
+    assert message in str(error.value) and "\n" not in str(error.value)
+    assert sum(map(len, made_of)) <= 4 * grid_module.MAX_JOBS
+
+
+def test_jobs_are_counted_with_all_questions():
+    text = 'ask = ["dimension", "symmetries"]\n[[networks]]\ndims = [["1..80", "1..70"]]\nranks = [[1]]\n'
+    with pytest.raises(TooLargeError, match="networks makes 11,200 jobs and the limit is 10,000"):
+        read_grid(text)
+
+
+def test_there_is_a_limit_even_to_force():
+    with pytest.raises(
+        TooLargeError, match="at least 1,010,000 jobs and the limit is 1,000,000; split the grid"
+    ):
+        read_grid(f"[layers]\nd = {WIDE}\nd_out = {WIDE}", force=True)
+
+
+@given(st.integers(1, 9), st.integers(1, 9))
+def test_parts_are_the_whole(n, size):
+    grid = read_grid(f'[layers]\nd = "1..{size}"\nd_out = 1\n')
+    parts = [grid.part(f"{k}/{n}") for k in range(1, n + 1)]
+    assert sorted(job.architecture.d for part in parts for job in part) == list(range(1, size + 1))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "a/2", "1/2/3", "-1/2", "1/", "٣/4"])
+def test_no_part(text):
+    with pytest.raises(InputError, match="write K/N with K from 1 to N"):
+        read_grid(LAYER).part(text)

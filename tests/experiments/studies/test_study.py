@@ -1,0 +1,654 @@
+"""Jobs, their keys, the cache, the three places where they are done, and the order of the lines."""
+
+import json
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from command_line import validate
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.network_dimension import document as with_paper
+from agattn.errors import EngineNotFoundError, InputError
+from agattn.experiments.studies import jobs as jobs_module
+from agattn.experiments.studies.cache import Cache, default_folder
+from agattn.experiments.studies.jobs import Job, architecture_of, failure, key_of, make_line, versions_for
+from agattn.experiments.studies.lines import exit_status, is_open, read_lines, words, written
+from agattn.experiments.studies.study import study
+from agattn.experiments.studies.workers import cluster, in_this_process, local_processes
+from agattn.geometry.dimension.dimension import dimension
+from agattn.verification.strata_table import strata_table
+from agattn.verification.verify import Settings, verify
+
+diskcache = pytest.importorskip("diskcache")
+NATIVE = versions_for("native")
+CLAIM = ("corollary-3.3",)
+NETWORK = DeepNetwork((3, 2, 3), (2, 2))
+
+
+def job(d=2, d_out=1, **more):
+    return Job(SingleLayer(d, d_out), "verify", **{"claims": CLAIM, **more})
+
+
+def timeless(document):
+    """A document without what depends on the clock, or on what was done before."""
+    if isinstance(document, dict):
+        return {k: timeless(v) for k, v in document.items() if k not in ("seconds", "cached")}
+    return [timeless(entry) for entry in document] if isinstance(document, list) else document
+
+
+def texts(lines):
+    return [written(timeless(line)) for line in lines]
+
+
+# Keys
+
+
+def test_the_key_depends_on_what_the_answer_depends_on():
+    base = job(engine="all")
+    versions = {**NATIVE, "macaulay2": "1.26"}
+    others = [
+        replace(base, architecture=SingleLayer(2, 1, 1)), replace(base, architecture=SingleLayer(2, 1, t=3)),
+        replace(base, claims=()), replace(base, claims=("lemma-3.1",)), replace(base, seed=1),
+        replace(base, engine="auto"), replace(base, timeout=61), replace(base, memory=100),
+    ]  # fmt: skip
+    keys = {other.key(versions) for other in [base, *others]}
+    keys |= {base.key({**versions, name: "0"}) for name in versions} | {base.key(NATIVE)}
+    assert len(keys) == len(others) + len(versions) + 2
+    assert base.key(versions) == job(engine="all").key(dict(reversed(versions.items())))
+
+
+def test_limits_of_engines_are_nothing_to_native_jobs():
+    assert job().key(NATIVE) == job(timeout=3, memory=100).key(NATIVE)
+    assert "timeout" not in job().settings and job(engine="auto").settings["timeout"] == 60.0
+
+
+def test_versions_name_engines_where_they_are_used(fakes):
+    assert set(versions_for("native")) == {"agattn", "code"} == set(versions_for("auto"))
+    for name in ("singular", "all"):
+        with pytest.raises(EngineNotFoundError):
+            versions_for(name)
+    fakes.write("M2", "exit 1", version="1.2.3")
+    assert versions_for("auto")["macaulay2"] == versions_for("macaulay2")["macaulay2"] == "1.2.3"
+
+
+def test_the_fingerprint_is_of_the_code(tmp_path):
+    for name in ("a.py", "b.txt", "cli/c.py", "engines/t/x.j2"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert jobs_module._code(tmp_path) == [tmp_path / "a.py", tmp_path / "engines/t/x.j2"]
+
+
+@pytest.mark.parametrize("architecture", [SingleLayer(3, 2, 1, 4), NETWORK, DeepNetwork((2, 2), (1,), heads=3,
+                         skip=True, normalization="softmax", temperature=0.5, value_rank=1)])  # fmt: skip
+def test_architectures_survive_json(architecture):
+    assert architecture_of(json.loads(json.dumps(architecture.as_json()))) == architecture
+
+
+# Outcomes
+
+
+def perform(a_job, versions):
+    """What came of a job."""
+    line, lasting = jobs_module.perform(a_job, versions)
+    return SimpleNamespace(**{"result": None, "error": None, **line}, is_lasting=lasting)
+
+
+def test_results_are_those_of_the_commands():
+    verified = perform(job(claims=()), NATIVE)
+    expected = verify(SingleLayer(2, 1), (), Settings(engine="native")).as_json()
+    assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
+    found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
+    assert timeless(found.result) == json.loads(json.dumps(timeless(with_paper(dimension(NETWORK, 4)))))
+    table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
+    assert (
+        table.result == json.loads(json.dumps(strata_table(SingleLayer(3, 2, 2)).as_json()))
+        and table.status == 0
+    )
+
+
+def test_statuses():
+    assert perform(Job(SingleLayer(3, 2, 2), "verify", ("corollary-A.4",)), NATIVE).status == 1
+    unproved = perform(Job(DeepNetwork((5, 1), (3,), 2, heads=2), "dimension"), NATIVE)
+    assert unproved.result["evidence"] == "modular" and unproved.status == 3
+    lines = [{"status": status} for status in (0, 3, 2, 4, 1)]
+    assert [exit_status(lines[: n + 1]) for n in range(5)] == [0, 3, 3, 4, 1]
+
+
+def test_what_goes_wrong_becomes_the_outcome(monkeypatch):
+    large = perform(job(30, 30), NATIVE)
+    assert large.error["type"] == "TooLargeError" and "--force" in large.error["message"]
+    assert large.result is None and large.status == 2 and not large.is_lasting
+    assert perform(Job(SingleLayer(2, 1, t=1), "strata"), NATIVE).error["type"] == "InputError"
+    assert "not asked about" in perform(Job(SingleLayer(2, 1), "dimension"), NATIVE).error["message"]
+    for error, status in ((MemoryError(), 3), (ZeroDivisionError("division\nby zero"), 4)):
+        monkeypatch.setattr(jobs_module, "verify", lambda *_, error=error: (_ for _ in ()).throw(error))
+        outcome = perform(job(), NATIVE)
+        assert outcome.error["type"] == type(error).__name__ and outcome.status == status
+        assert "\n" not in outcome.error["message"]
+
+
+def test_another_version_elsewhere_is_an_error():
+    outcome = perform(job(), {**NATIVE, "code": "0"})
+    assert "the worker has code of agattn" in outcome.error["message"]
+    assert "was started with 1.26" in perform(job(), {**NATIVE, "macaulay2": "1.26"}).error["message"]
+
+
+# The cache
+
+
+def line_of(a_job=None):
+    a_job = a_job or job()
+    return jobs_module.perform(a_job, NATIVE)[0]
+
+
+def stored(folder):
+    """The database itself, to be damaged."""
+    return diskcache.Cache(folder, disk=diskcache.JSONDisk)
+
+
+def test_kept_and_found(tmp_path):
+    cache, line = Cache(tmp_path / "new"), line_of()
+    assert cache.get(line["key"]) is None and not cache.folder.exists()
+    cache.put(line)
+    assert written(cache.get(line["key"])) == written(line)  # also in the same order
+    assert list(stored(cache.folder)) == [line["key"]]
+    assert [path.name for path in cache.folder.iterdir()] == ["cache.db"]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A sound database with one line."""
+    cache = Cache(tmp_path_factory.mktemp("sound"))
+    cache.put(line_of_2_1)
+    return (cache.folder / "cache.db").read_bytes()
+
+
+@given(st.data())
+def test_no_damaged_file_is_trusted(tmp_path_factory, sound, data):
+    damaged, line = Cache(tmp_path_factory.mktemp("cache")), line_of_2_1
+    path = damaged.folder / "cache.db"
+    position = data.draw(st.integers(0, len(sound) - 1))
+    match data.draw(st.sampled_from(["cut", "flip", "insert"])):
+        case "cut":
+            path.write_bytes(sound[:position])
+        case "flip":
+            path.write_bytes(sound[:position] + bytes([sound[position] ^ 1]) + sound[position + 1 :])
+        case "insert":
+            path.write_bytes(sound[:position] + b"1" + sound[position:])
+    assert damaged.get(line["key"]) in (None, line)
+    damaged.put(line)
+    assert damaged.get(line["key"]) in (None, line)  # a page that nobody writes may be damaged still
+
+
+line_of_2_1 = line_of()
+
+
+@pytest.mark.parametrize("text", ["", "null", "SQLite format 3\0", "\xff" * 9999])
+def test_what_is_no_database_is_an_empty_cache(tmp_path, text):
+    cache = Cache(tmp_path)
+    (tmp_path / "cache.db").write_text(text, encoding="latin-1")
+    assert cache.get(line_of_2_1["key"]) is None
+    cache.put(line_of_2_1)
+    assert cache.get(line_of_2_1["key"]) == line_of_2_1
+    aside = tmp_path / "cache.db.damaged"
+    assert aside.read_text(encoding="latin-1") == text if text else not aside.exists()
+
+
+@pytest.mark.parametrize("value", [None, [], {}, 3, {"line": 3}, {"line": {}, "sha256": ""}])
+def test_what_is_no_result_is_none(tmp_path, value):
+    cache = Cache(tmp_path)
+    cache.put(line_of_2_1)
+    stored(tmp_path)[line_of_2_1["key"]] = value
+    assert cache.get(line_of_2_1["key"]) is None
+
+
+def test_pickles_are_not_read(tmp_path):
+    cache, key = Cache(tmp_path), line_of_2_1["key"]
+    cache.put(line_of_2_1)
+    stored(tmp_path)._sql("UPDATE Cache SET mode = ?, value = ?", (4, pickle.dumps(Trap())))
+    assert cache.get(key) is None and not Trap.sprung
+
+
+class Trap:
+    """What it does when it is unpickled."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+def test_a_result_about_another_job_is_none(tmp_path):
+    """Even with a checksum that is right."""
+    cache, wanted = Cache(tmp_path), job(3).key(NATIVE)
+    cache.put({**line_of_2_1, "key": wanted})
+    assert wanted in stored(tmp_path) and cache.get(wanted) is None
+    document = stored(tmp_path)[wanted]
+    document["line"] = line_of_2_1
+    stored(tmp_path)[wanted] = document
+    assert cache.get(wanted) is None and cache.get(line_of_2_1["key"]) is None
+
+
+@pytest.mark.parametrize("opening", [True, False])
+def test_a_database_that_others_hold_is_waited_for(tmp_path, monkeypatch, opening):
+    """As when many studies begin at once, on a disk that is slow: SQLite gives up, and diskcache after it."""
+    busy = [sqlite3.OperationalError("database is locked"), type("Timeout", (Exception,), {})()]
+    busy[0].sqlite_errorcode = sqlite3.SQLITE_BUSY
+    whole, left = diskcache.Cache, [*busy, *busy]
+
+    class Held(whole):
+        def __init__(self, *args, **named):
+            if opening and left:
+                raise left.pop()
+            super().__init__(*args, **named)
+
+        def set(self, *args, **named):
+            if left:
+                raise left.pop()
+            return super().set(*args, **named)
+
+    monkeypatch.setattr(diskcache, "Cache", Held)
+    cache, line = Cache(tmp_path), line_of_2_1
+    cache.put(line)
+    assert left == [] and cache.get(line["key"]) == line
+    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
+    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.0)
+    left.append(busy[0])
+    with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
+        cache.put(line)
+
+
+MANY = """
+import sys, time
+from pathlib import Path
+from agattn.experiments.studies.cache import Cache
+import diskcache
+while time.time() < float(sys.argv[2]): pass
+Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
+"""
+
+
+def test_eight_may_begin_at_once(tmp_path):
+    at = str(time.time() + 4)
+    command = [sys.executable, "-c", MANY, str(tmp_path / "new"), at]
+    begun = [subprocess.Popen([*command, str(n)], stderr=subprocess.PIPE, text=True) for n in range(8)]
+    assert [process.communicate(timeout=120)[1] for process in begun] == [""] * 8
+    assert sorted(stored(tmp_path / "new")) == [str(n) for n in range(8)]
+
+
+def test_workers_may_open_the_files_that_they_need(monkeypatch):
+    pytest.importorskip("distributed")
+    code = """
+import resource, sys
+from agattn.experiments.studies.workers import local_processes
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, int(sys.argv[1])))
+if __name__ == "__main__":
+    try:
+        with local_processes(2) as (executor, _):
+            print(executor.submit(pow, 2, 10).result())
+    except ValueError as error:
+        print(error)
+"""
+    ended = [
+        subprocess.run([sys.executable, "-c", code, most], capture_output=True, text=True, timeout=120)
+        for most in ("200", "20")
+    ]
+    assert [(done.stdout, done.stderr) for done in ended] == [
+        ("1024\n", ""),
+        ("--workers 2 needs 96 open files, and only 20 are allowed; type ulimit -n 96 before, or use fewer "
+         "workers\n", ""),
+    ]  # fmt: skip
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot keep results in .*; choose another folder with --cache"):
+        Cache(tmp_path / "file").put(line_of_2_1)
+
+
+def test_the_folder_of_the_user(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("AGATTN_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_folder() == tmp_path / ".cache" / "agattn"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert str(default_folder()) == "/x/agattn"
+    monkeypatch.setenv("AGATTN_CACHE", "/y")
+    assert str(default_folder()) == "/y"
+
+
+# Studies
+
+
+class Shuffled(Executor):
+    """Takes all jobs, and does one when asked for a result, in an order of its own."""
+
+    def __init__(self, order):
+        self.order, self.jobs = list(order), []
+
+    def submit(self, do, *arguments):
+        self.jobs.append((Future(), lambda: do(*arguments)))
+        if len(self.jobs) == len(self.order):
+            threading.Thread(target=self.work).start()
+        return self.jobs[-1][0]
+
+    def work(self):
+        for number in self.order:
+            future, do = self.jobs[number]
+            future.set_result(do())
+            while number not in finished_jobs:
+                time.sleep(0.001)
+
+
+finished_jobs = []
+
+
+@given(st.permutations(range(5)))
+def test_lines_come_in_the_order_of_the_jobs(order):
+    finished_jobs.clear()
+    lines = study(
+        [job(1, d_out) for d_out in range(1, 6)],
+        workers=lambda: nullcontext((Shuffled(order), 5)),
+        finished=lambda line: finished_jobs.append(line["architecture"]["d_out"] - 1),
+    )
+    assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
+    assert finished_jobs == list(order)
+
+
+def test_a_line_does_not_wait_for_those_after_it():
+    jobs = [job(1, 1), job(1, 2), job(1, 3)]
+    done = []
+    lines = study(jobs, finished=lambda line: done.append(line["key"]))
+    next(lines)
+    assert len(done) == 1
+    lines.close()
+
+
+def test_whatever_ends_a_study_ends_the_workers():
+    @contextmanager
+    def watched():
+        with in_this_process() as found:
+            try:
+                yield found
+            finally:
+                left.append(found)
+
+    def ended(how):
+        left.clear()
+        lines = study([job(1, 1), job(1, 2)], workers=watched, finished=how.get("finished", id))
+        next(lines)
+        assert not left
+        how["then"](lines)
+        return len(left)
+
+    def interrupt(line):
+        if line["architecture"]["d_out"] == 2:
+            raise KeyboardInterrupt
+
+    def interrupted(lines):
+        with pytest.raises(KeyboardInterrupt):
+            list(lines)
+
+    left = []
+    assert ended({"then": list}) == 1
+    assert ended({"then": lambda lines: lines.close()}) == 1
+    assert ended({"finished": interrupt, "then": interrupted}) == 1
+
+
+def test_done_once(tmp_path, monkeypatch):
+    jobs, cache = [job(d) for d in (1, 2, 3)], Cache(tmp_path)
+    first = list(study(jobs, cache=cache))
+    monkeypatch.setattr("agattn.experiments.studies.study.perform", None)  # nothing is done again
+    again = list(study(jobs, cache=cache))
+    assert texts(first) == texts(again)
+    assert [line["cached"] for line in first + again] == [False] * 3 + [True] * 3
+    assert [line["seconds"] for line in first] == [line["seconds"] for line in again]
+
+
+def test_what_is_not_done_again(tmp_path):
+    unproved = Job(DeepNetwork((5, 1), (3,), 2, heads=2), "dimension")
+    jobs, cache = (
+        [Job(NETWORK, "dimension"), unproved, Job(DeepNetwork((200, 200), (2,), heads=2), "dimension")],
+        Cache(tmp_path),
+    )
+
+    def cached(**options):
+        return [line["cached"] for line in study(jobs, cache=cache, **options)]
+
+    assert cached() == [False] * 3
+    assert cached() == [True, True, False]  # errors are not kept
+    assert cached(retry_open=True) == [True, False, False]
+    assert cached(fresh=True) == [False] * 3
+    del stored(tmp_path)[jobs[0].key(NATIVE)]
+    assert cached() == [False, True, False]
+    assert cached() == [True, True, False]
+
+
+def test_engine_failures_are_not_kept(tmp_path, fakes):
+    fakes.write("M2", "exit 3")
+    a_job = job(claims=("agattn.degree",), engine="macaulay2")
+    (line,) = study([a_job], cache=Cache(tmp_path / "cache"))
+    assert line["status"] == 4 and line["result"]["troubles"]
+    assert Cache(tmp_path / "cache").get(line["key"]) is None
+
+
+def test_a_cluster_that_cannot_be_reached_reaches_the_caller():
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler answers"):
+        list(study([job()], workers=lambda: cluster("nowhere")))
+
+
+# Worker processes
+
+
+def two():
+    if os.environ.get("CI") is None:
+        pytest.importorskip("distributed")
+    return local_processes(2)
+
+
+def test_any_number_of_workers_gives_the_same_bytes():
+    jobs = [job(d, d_out, claims=()) for d in (1, 2) for d_out in (1, 2)] + [Job(NETWORK, "verify")]
+    assert texts(study(jobs, workers=two)) == texts(study(jobs))
+
+
+def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
+    """Macaulay2 kills whoever started it, if asked about M(2,1,2)."""
+    fakes.write_python("M2", textwrap.dedent("""
+        import os, signal
+        if "d = 2, d' = 1, a = 2" in script or "M(2,1,2)" in script:
+            os.kill(os.getppid(), signal.SIGKILL)
+        sys.exit(1)
+    """))  # fmt: skip
+    jobs = [
+        Job(SingleLayer(2, 1, a), "verify", ("agattn.degree",), engine="macaulay2", timeout=30)
+        for a in (1, 2, 3)
+    ]
+    lines = list(study(jobs, workers=two, cache=Cache(tmp_path / "cache")))
+    assert [line["architecture"]["a"] for line in lines] == [1, 2, 3]
+    assert lines[1]["error"]["type"] == "KilledWorker" and lines[1]["status"] == 4
+    assert "died, perhaps as memory ran out" in lines[1]["error"]["message"]
+    assert "result" in lines[0] and "result" in lines[2]
+    with diskcache.Cache(tmp_path / "cache") as kept:
+        assert not len(kept)  # the engine failed: nothing is worth keeping
+
+
+def is_running(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_leaving_stops_workers_and_engines(fakes, tmp_path):
+    fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
+    slow = job(engine="macaulay2")
+    with two() as (executor, at_once):
+        assert at_once == 2
+        worker = executor.submit(os.getpid).result(60)
+        future = executor.submit(jobs_module.perform, slow, versions_for("macaulay2"))
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "pid").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        engine = int((tmp_path / "pid").read_text())
+        assert is_running(engine) and is_running(worker)
+    assert not is_running(engine) and not is_running(worker) and future.cancelled()
+
+
+# A cluster
+
+
+@pytest.fixture(scope="module")
+def dask_address():
+    if os.environ.get("CI") is None:
+        pytest.importorskip("distributed")
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address=None,
+        host="127.0.0.1",
+    ) as found:
+        yield found.scheduler_address
+
+
+def test_a_cluster_gives_the_same_bytes(dask_address):
+    jobs = [job(d, claims=()) for d in (1, 2, 3)] + [job(30, 30)]
+    lines = list(study(jobs, workers=lambda: cluster(dask_address)))
+    assert texts(lines) == texts(study(jobs)) and "error" in lines[-1]
+
+
+def lost(*_):
+    raise ConnectionError("the machine\nis gone")
+
+
+def test_a_lost_worker_is_an_error_of_its_job(dask_address, monkeypatch):
+    monkeypatch.setattr("agattn.experiments.studies.study.perform", lost)
+    (line,) = study([job()], workers=lambda: cluster(dask_address))
+    assert (line["status"], line["error"]["type"]) == (4, "ConnectionError")
+    assert line["error"]["message"] == "the worker that did this job was lost: the machine is gone"
+
+
+def test_no_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for workers in (lambda: cluster("tcp://127.0.0.1:8786"), lambda: local_processes(2)):
+        with pytest.raises(InputError, match=r"needs Dask; install it with: pip install 'agattn\[study\]'"):
+            list(study([job()], workers=workers))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "", "tcp://127.0.0.1:x"])
+def test_no_scheduler(address):
+    pytest.importorskip("distributed")
+    message = r"no Dask scheduler answers at .*start one with dask scheduler"
+    with pytest.raises(InputError, match=message), cluster(address):
+        pass
+
+
+# Lines
+
+
+def test_lines_have_the_published_form():
+    jobs = [
+        job(claims=()), job(2, 2, engine="auto", claims=("lemma-3.1",)), job(30, 30),
+        Job(NETWORK, "verify"), Job(NETWORK, "dimension"), Job(SingleLayer(3, 2), "strata"),
+        Job(NETWORK, "symmetries"), Job(SingleLayer(3, 1), "ideal", max_degree=3),
+    ]  # fmt: skip
+    for a_job in jobs:
+        versions = versions_for(a_job.engine)
+        line, _ = jobs_module.perform(a_job, versions)
+        validate("study", line)
+        if "result" in line:
+            validate(a_job.ask, line["result"])
+        assert read_lines(written(line) + "\n\n") == [line]
+
+
+def test_words():
+    assert words(line_of_2_1) == ["confirmed"] and not is_open(line_of_2_1)
+    assert words({"error": {}}) == ["failed"] and not is_open({"error": {}})
+
+
+def test_of_two_lines_about_a_job_the_last_counts():
+    failed = make_line(job(), NATIVE, failure("E", "m"), 4, 1.0)
+    assert read_lines(f"{written(failed)}\n{written(line_of_2_1)}") == [line_of_2_1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("{", "line 2 is not JSON"),
+        ("[" * 99999, "line 2 is not JSON"),
+        ("9" * 5000, "line 2 is not JSON"),
+        ("3", "line 2 is no result of a study: Expected `object`, got `int`"),
+        (lambda line: line["result"].update(seconds=float("nan")), "line 2 is not JSON: NaN is no number"),
+        (lambda line: line.pop("key"), "line 2 is no result of a study: Object missing required field `key`"),
+        (lambda line: line.pop("result"), "line 2 is no result of a study"),
+        (lambda line: line.update(error={"type": "E", "message": ""}), "line 2 is no result of a study"),
+        (lambda line: line["job"].update(ask="fiber"), "a study: Invalid value 'fiber' - at `$.job.ask`"),
+        (lambda line: line["result"].pop("claims"), "a study: Object missing required field `claims`"),
+        (lambda line: line["result"]["claims"][0].update(verdict="maybe"), "`$.claims[0].verdict`"),
+        (lambda line: line["job"].update(seed=1), "its key is not that of its job"),
+        (lambda line: line["architecture"].update(d=4), "its result is about another architecture"),
+        (lambda line: line["result"]["architecture"].update(d=4), "its result is about another architecture"),
+        (lambda line: line["architecture"].update(d=3.0), "Expected `int`, got `float` - at `$.archi"),
+        (lambda line: line["versions"].update(code="0"), "its key is not that of its job"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_none_is_named(change, message):
+    line = json.loads(written(line_of(job(3))))
+    if isinstance(change, str):
+        text = change
+    else:
+        change(line)
+        text = json.dumps(line)
+    with pytest.raises(InputError) as error:
+        read_lines(f"{written(line_of_2_1)}\n{text}\n")
+    assert message in str(error.value)
+
+
+def test_networks_that_are_none_are_named():
+    line = line_of(Job(NETWORK, "dimension"))
+    line["architecture"]["heads"] = [1]
+    with pytest.raises(InputError, match="line 1 is no result of a study: its architecture is not written"):
+        read_lines(written(line))
+    line["architecture"]["ranks"] = [2]
+    with pytest.raises(InputError, match="line 1 is no result of a study: 1 rank for 2 layers"):
+        read_lines(written(line))
+
+
+def test_two_questions_are_two_reports():
+    other = line_of(Job(SingleLayer(2, 1), "strata"))
+    with pytest.raises(InputError, match="line 2 asks for strata and those above for verify"):
+        read_lines(f"{written(line_of_2_1)}\n{written(other)}")
+
+
+def test_nothing_is_no_study():
+    with pytest.raises(InputError, match="there is no line in it"):
+        read_lines("\n \n")
+
+
+def test_keys_can_be_recomputed_by_anyone():
+    import hashlib
+
+    line = line_of_2_1
+    wanted = {name: line[name] for name in ("job", "architecture", "versions")}
+    text = json.dumps(wanted, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert line["key"] == hashlib.sha256(text.encode()).hexdigest()
+    assert line["key"] == key_of(line["job"], line["architecture"], line["versions"])
