@@ -107,7 +107,7 @@ class Architecture(Protocol):
 
         Each parameter has its shape, or a first axis more of length n: one value for each input. Besides the
         arithmetic's operations only sums, differences, ``swapaxes``, ``sum(axis)`` and indices may be used,
-        as arrays may be traced (:mod:`agattn.geometry.dimension.jacobian`).
+        as arrays may be traced (:mod:`agattn.algebra.tracing`).
         """
 
     def as_network(self) -> DeepNetwork | None:

@@ -14,7 +14,8 @@ deviation from nG, G = E f fᵀ, is scaled by the root of n, so that mean and co
           + ξ^{\mathsf T}(y − y_0)\bigr) π(w)\, dw .
 
 The exponent is a square and a constant, so the chains of
-:mod:`agattn.experiments.calibration.estimators`, annealed from the prior, find the integral. For different n the noise is ξ = W_n^{1/2} z with the same z, which leaves each
+:mod:`agattn.experiments.calibration.estimators`, annealed from the prior, find the integral. For different n
+the noise is ξ = W_n^{1/2} z with the same z, which leaves each
 expectation as it is and takes most of the noise out of the slope. All is numerical.
 
 >>> from agattn.experiments.calibration.points import calibration_points

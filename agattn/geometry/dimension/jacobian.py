@@ -26,12 +26,11 @@ about, and the cotangents are pulled back through that record, for all inputs at
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.algebra.tracing import Tracing
 from agattn.architectures import Architecture
 
 
@@ -58,7 +57,7 @@ def jacobian(
     Raises:
         TypeError: if the architecture is normalized and the scalars have no softmax.
     """
-    tracing = _Tracing(arithmetic)
+    tracing = Tracing(arithmetic)
     # A copy of the parameters for each input makes the gradient for each input a gradient by its copy.
     copies = {
         name: tracing.record(np.broadcast_to(parameters[name], (len(X), *shape)))
@@ -105,7 +104,7 @@ def gradients(
     >>> {name: array.item() for name, array in found.items()}
     {'K': 15.0, 'Q': 10.0, 'V': 6.0}
     """
-    tracing, copies, n = _Tracing(arithmetic), {}, len(X)
+    tracing, copies, n = Tracing(arithmetic), {}, len(X)
     for name, values in parameters.items():
         number, shape = len(values), values.shape[1:]
         repeated = np.broadcast_to(values[:, None], (number, n, *shape)).reshape(-1, *shape)
@@ -119,143 +118,3 @@ def gradients(
         G = np.zeros((1, *copy.shape)) if copy.gradient is None else copy.gradient
         found[name] = G.reshape(number, n, *copy.shape[1:]).sum(axis=1)
     return found
-
-
-Pullback = Callable[[Array], Array]  # from (m, *shape of the result) to (m, *shape of the argument)
-
-
-@dataclass(eq=False)
-class _Traced:
-    """An array, (n, ...), and the arguments it was computed from, each with its pullback."""
-
-    value: Array
-    tracing: _Tracing
-    arguments: list[tuple[_Traced, Pullback]] = field(default_factory=list)
-    gradient: Array | None = None
-    __array_ufunc__ = None  # so that numpy leaves sums with its arrays to this class
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.value.shape)
-
-    def __add__(self, other: Any) -> Any:
-        return self.tracing.record(_value(self) + _value(other), (self, _same), (other, _same))
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Any:
-        return self.tracing.record(-self.value, (self, lambda G: -G))
-
-    def __sub__(self, other: Any) -> Any:
-        return self.__add__(-other)
-
-    def __truediv__(self, number: float) -> Any:
-        return self.tracing.record(self.value / number, (self, lambda G: G / number))
-
-    def __getitem__(self, key: Any) -> Any:
-        keys = key if isinstance(key, tuple) else (key,)
-
-        def pull(G: Array) -> Array:
-            if all(k is None or k == slice(None) for k in keys):
-                return G.reshape(len(G), *self.shape)
-            back = np.zeros((len(G), *self.shape), dtype=G.dtype)
-            back[(slice(None), *keys)] = G
-            return back
-
-        return self.tracing.record(self.value[key], (self, pull))
-
-    def swapaxes(self, one: int, other: int) -> Any:
-        axes = [axis if axis < 0 else axis + 1 for axis in (one, other)]
-        return self.tracing.record(self.value.swapaxes(one, other), (self, lambda G: G.swapaxes(*axes)))
-
-    def sum(self, axis: int, keepdims: bool = False) -> Any:
-        behind = axis if axis < 0 else axis + 1
-
-        def pull(G: Array) -> Array:
-            return np.broadcast_to(G if keepdims else np.expand_dims(G, behind), (len(G), *self.shape))
-
-        return self.tracing.record(self.value.sum(axis=axis, keepdims=keepdims), (self, pull))
-
-
-def _value(a: Any) -> Array:
-    return a.value if isinstance(a, _Traced) else a
-
-
-def _same(G: Array) -> Array:
-    return G
-
-
-class _Tracing(Arithmetic):
-    """An arithmetic on traced arrays; plain arrays among them are constants."""
-
-    def __init__(self, arithmetic: Arithmetic) -> None:
-        self.arithmetic = arithmetic
-        self.tape: list[_Traced] = []
-
-    def record(self, value: Array, *arguments: tuple[Any, Pullback]) -> Any:
-        """A traced array with this value, of an operation on arguments with these pullbacks."""
-        traced = [(a, pull) for a, pull in arguments if isinstance(a, _Traced)]
-        if arguments and not traced:
-            return value
-        self.tape.append(_Traced(value, self, traced))
-        return self.tape[-1]
-
-    def matmul(self, a: Any, b: Any) -> Any:
-        """Stacks of matrices."""
-        one, other, multiply = _value(a), _value(b), self.arithmetic.matmul
-        return self.record(
-            multiply(one, other),
-            (a, lambda G: multiply(G, other.swapaxes(-1, -2))),
-            (b, lambda G: multiply(one.swapaxes(-1, -2), G)),
-        )
-
-    def times(self, a: Any, b: Any) -> Any:
-        """Entrywise product."""
-        one, other, multiply = _value(a), _value(b), self.arithmetic.times
-        return self.record(
-            multiply(one, other), (a, lambda G: multiply(G, other)), (b, lambda G: multiply(one, G))
-        )
-
-    def _fit(self, G: Array, shape: tuple[int, ...]) -> Array:
-        """Add up a gradient, (m, ...), over the axes along which an argument of this shape was repeated."""
-        extra = G.ndim - 1 - len(shape)
-        axes = [*range(1, 1 + extra)]
-        axes += [n + 1 + extra for n, size in enumerate(shape) if size == 1 != G.shape[n + 1 + extra]]
-        if not axes:
-            return G
-        return self.arithmetic.clean(G.sum(axis=tuple(axes), keepdims=True)).reshape(len(G), *shape)
-
-    def clean(self, a: Any) -> Any:
-        """Normal form, which changes no derivative."""
-        return self.record(self.arithmetic.clean(_value(a)), (a, _same))
-
-    def softmax(self, a: Any) -> Any:
-        """The softmax of every column: dw_j = w_j (da_j − Σ_k w_k da_k), its own transpose."""
-        W = self.arithmetic.softmax(_value(a))
-
-        def pull(G: Array) -> Array:
-            weighted = self.arithmetic.times(W, G)
-            return weighted - self.arithmetic.times(W, weighted.sum(axis=-2, keepdims=True))
-
-        return self.record(W, (a, pull))
-
-    def identity(self, n: int) -> Array:
-        """A constant."""
-        return self.arithmetic.identity(n)
-
-    def constant(self, numbers: Array) -> Array:
-        """Constants."""
-        return self.arithmetic.constant(numbers)
-
-    def pull_back(self, out: _Traced, cotangents: Array) -> None:
-        """Find the gradients of what was recorded without arguments, from cotangents (m, n, ...)."""
-        out.gradient = cotangents
-        for node in reversed(self.tape):
-            if node.gradient is None or not node.arguments:
-                continue
-            for argument, pull in node.arguments:
-                part = self._fit(pull(node.gradient), argument.shape)
-                if argument.gradient is not None:
-                    part = self.arithmetic.clean(argument.gradient + part)
-                argument.gradient = part
-            node.gradient = None
