@@ -80,7 +80,7 @@ CASES = [
     ["emit", "implicit-ideal", *LAYER],
     ["calibrate"],
     ["rank", "examples/hilbert.csv"],
-    ["figure", "1"],
+    ["figure", "1", "--engine", "native"],
     ["figure", "2"],
     ["figure", "3", "--json"],
 ]
@@ -119,4 +119,5 @@ if __name__ == "__main__":
     os.chdir(ROOT)
     chosen = [words for words in CASES if all(part in " ".join(words) for part in sys.argv[1:])]
     found = {" ".join(words): documents(words) for words in chosen}
-    KEPT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    lines = (f"{json.dumps(name)}: {json.dumps(one, ensure_ascii=False)}" for name, one in found.items())
+    KEPT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
