@@ -53,7 +53,7 @@ class Installation:
             return str(error)
         if "agattn-ok" in ended.output.split():
             return None
-        return f"it ran, with exit status {ended.status}, but did not print what it was asked to"
+        return f"it did not print what it was asked to, and {'was ' * (ended.status < 0)}{ended.how}"
 
 
 def candidates(engine: Engine) -> list[Installation]:

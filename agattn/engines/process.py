@@ -51,6 +51,18 @@ class Ended:
     errors: str
     seconds: float
 
+    @property
+    def how(self) -> str:
+        """How the program ended, in words; of an illegal instruction also what to do.
+
+        >>> print(Ended(-4, "", "", 0.1).how)
+        killed by signal 4: it was compiled for another processor than this one; install another build of it
+        """
+        if self.status >= 0:
+            return f"ended with exit status {self.status}"
+        foreign = ": it was compiled for another processor than this one; install another build of it"
+        return f"killed by signal {-self.status}{foreign * (self.status == -signal.SIGILL)}"
+
 
 @contextlib.contextmanager
 def work_folder() -> Iterator[Path]:

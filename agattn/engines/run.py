@@ -179,12 +179,12 @@ def check_end(ended: Ended, installation: Installation, limits: Limits) -> None:
     if ended.status != 0 and any(text in printed for text in engine.out_of_memory):
         raise EngineMemoryError(f"ran out of memory, with {limits.memory} MiB allowed; raise --memory")
     if ended.status < 0:
-        raise EngineCrashedError(f"killed by signal {-ended.status}")
+        raise EngineCrashedError(ended.how)
     if ended.status != 0:
         lines = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         lines = [line for line in lines if "error" in line.lower()] or lines
         said = f": {lines[0][:200]}" if lines else ""
-        raise EngineCrashedError(f"ended with exit status {ended.status}{said}")
+        raise EngineCrashedError(f"{ended.how}{said}")
     for line in ended.output.splitlines():
         if line.startswith(engine.error_marks):
             raise TranscriptError(f"it reported an error: {line.strip()[:200]}")

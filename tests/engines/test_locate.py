@@ -91,7 +91,7 @@ def test_a_variable_that_names_no_program_is_an_error(fakes, engine, monkeypatch
     ("body", "problem"),
     [
         ("echo agattn-ok", None),
-        ("echo something else", "exit status 0, but did not print what it was asked to"),
+        ("echo something else", "did not print what it was asked to, and ended with exit status 0"),
         ("exit 3", "exit status 3"),
         ("kill -9 $$", "exit status -9"),
     ],

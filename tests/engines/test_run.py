@@ -69,6 +69,7 @@ MISDEEDS = {
     "spins": ("while :; do :; done", EngineTimeoutError, 3, "time limit"),
     "is killed": ("kill -9 $$", EngineCrashedError, 4, "killed by signal 9"),
     "crashes": ("kill -SEGV $$", EngineCrashedError, 4, f"killed by signal {int(signal.SIGSEGV)}"),
+    "is foreign": ("kill -ILL $$", EngineCrashedError, 4, "install another build of it"),
     "fails": ("echo 'line 3: error: no' >&2; exit 1", EngineCrashedError, 4, "status 1: line 3: error: no"),
     "fails after its answer": (block(PROBLEM, fibers()) + "; exit 1", EngineCrashedError, 4, "exit status 1"),
     "garbage": ("head -c 100000 /dev/urandom", TranscriptError, 4, "printed no data block"),
