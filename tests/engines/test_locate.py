@@ -93,7 +93,7 @@ def test_a_variable_that_names_no_program_is_an_error(fakes, engine, monkeypatch
         ("echo agattn-ok", None),
         ("echo something else", "did not print what it was asked to, and ended with exit status 0"),
         ("exit 3", "exit status 3"),
-        ("kill -9 $$", "exit status -9"),
+        ("kill -9 $$", "killed by signal 9"),
     ],
 )
 def test_one_line_is_run(fakes, body, problem):
