@@ -92,31 +92,49 @@ def _eliminate(matrix: Any, bits: int) -> BallMinor:
             break
         while True:
             block = _part(entries, width, places, others)
-            # A single pivot always passes, for its ball excludes zero.
-            if len(places) == 1 or is_nonsingular(block):
+            rest_rows = sorted(set(range(len(rows))) - set(places))
+            rest_columns = sorted(set(range(width)) - set(others))
+            blocks_of = (places, others), (rest_rows, rest_columns)
+            if len(places) == 1:  # which always passes, for its ball excludes zero
+                left = _complement(entries, width, block, *blocks_of)
                 break
+            if is_nonsingular(block):
+                with suppress(ZeroDivisionError):  # balls grow while FLINT solves, at few bits as far as zero
+                    left = _complement(entries, width, block, *blocks_of)
+                    break
             keep = len(places) // 2
             places, others, sizes = places[:keep], others[:keep], sizes[:keep]
         blocks.append(block)
         pivot_rows += [rows[i] for i in places]
         pivot_columns += [columns[j] for j in others]
         smallest = min(smallest, *sizes)
-        rest_rows = sorted(set(range(len(rows))) - set(places))
-        rest_columns = sorted(set(range(width)) - set(others))
-        if rest_rows and rest_columns:
-            left = _part(entries, width, rest_rows, rest_columns)
-            right = _part(entries, width, places, rest_columns)
-            below = _part(entries, width, rest_rows, others)
-            if len(rest_columns) <= len(rest_rows):
-                left -= below * block.solve(right)
-            else:
-                left -= block.transpose().solve(below.transpose()).transpose() * right
         rows, columns = [rows[i] for i in rest_rows], [columns[j] for j in rest_columns]
     remaining = max((_exponent(x) for x in left.entries()), default=-inf) if rows and columns else -inf
     # Without a pivot to compare with nothing separates the entries from zero.
     gap = inf if remaining == -inf else smallest - remaining if pivot_rows else 0.0
     sign = permutation_sign(pivot_rows) * permutation_sign(pivot_columns)
     return BallMinor(tuple(sorted(pivot_rows)), tuple(sorted(pivot_columns)), tuple(blocks), sign, bits, gap)
+
+
+def _complement(
+    entries: list[Any],
+    width: int,
+    block: Any,
+    places: tuple[list[int], list[int]],
+    rest: tuple[list[int], list[int]],
+) -> Any:
+    """The Schur complement of a block: what is left, minus below · block⁻¹ · right.
+
+    Raises:
+        ZeroDivisionError: if the block cannot be solved for at this precision.
+    """
+    left = _part(entries, width, *rest)
+    right, below = _part(entries, width, places[0], rest[1]), _part(entries, width, rest[0], places[1])
+    if not rest[0] or not rest[1]:
+        return left
+    if len(rest[1]) <= len(rest[0]):
+        return left - below * block.solve(right)
+    return left - block.transpose().solve(below.transpose()).transpose() * right
 
 
 def _part(entries: list[Any], width: int, rows: list[int], columns: list[int]) -> Any:

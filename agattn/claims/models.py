@@ -15,13 +15,11 @@ agattn.model-symmetries: confirmed (proved in part), 3
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from agattn.architectures import Architecture
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.dimension.formulas import Bound
@@ -50,15 +48,7 @@ def _extent(model: Architecture, seed: int) -> Extent:
             orbits = linear_symmetries(model, seed).orbit_dimension
             reason = "the parameters, minus the dimension of the orbits of all linear symmetries"
             bound = Bound(model.parameters - orbits, reason)
-    return Extent(_with_bound(found, bound), bound)
-
-
-def _with_bound(found: Dimension, bound: Bound) -> Dimension:
-    """The dimension with one proved upper bound more."""
-    if bound.value >= found.upper_bound:
-        return found
-    evidence = Evidence.PROVED if found.lower_bound == bound.value else found.evidence
-    return replace(found, upper_bound=bound.value, upper_bound_reason=bound.reason, evidence=evidence)
+    return Extent(found, bound)
 
 
 def _too_large_for_balls(model: Architecture) -> str:
