@@ -2,6 +2,7 @@ from itertools import permutations
 
 import pytest
 
+from agattn.documents import check
 from agattn.errors import (
     AgattnError,
     DisagreementError,
@@ -15,7 +16,6 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Evidence, Status, Verdict, weakest
-from agattn.records import check
 
 
 def verdict(**changes):

@@ -81,9 +81,11 @@ def test_equations_of_networks_and_models(tmp_path):
     heads = call("ideal", "--dims", "3,1", "--ranks", "1", "--heads", "2", "-t", "2", "--max-degree", "3").out
     assert "\n3   20          1120               20                   proved\n" in heads
     assert "y_1: coefficient of x_(1,1)^3 in output 1" in heads
-    # One head of a network is a layer, with its modules.
+    # One head of a network is a layer, with its modules; the document names what was asked about.
     one = document("ideal", "--dims", "2,1", "--ranks", "2", "-t", "2", "--max-degree", "4")
-    assert one == document("ideal", "-d", "2", "-o", "1", "--max-degree", "4")
+    layer = document("ideal", "-d", "2", "-o", "1", "--max-degree", "4")
+    assert one.pop("architecture")["dims"] == [2, 1] and layer.pop("architecture")["d_out"] == 1
+    assert one == layer
     for ending in ENDINGS:
         file = tmp_path / f"equations{ending}"
         assert call(*cubic, "-O", file).err == f"wrote {file}\n"
