@@ -75,7 +75,7 @@ LINES = {
     ],
     "critical-points": [
         "2 critical-points -d n -o n",
-        "2 critical-points -d 1 -o n",
+        "0 critical-points -d 1 -o n",
         "2 critical-points -d n -o 1 -a 1",
     ],
     "symmetries": [

@@ -85,7 +85,7 @@ def test_a_fiber(models):
 
 def test_singularities(models):
     found = document("singularities", "--model", "cubic.py:cubic")
-    assert (found["dimension"], found["closed"], found["zeros"]) == (2, None, ["s = 0"])
+    assert (found["dimension"], found["closed"], found["zeros"]) == (2, True, ["s = 0"])
     kinds = {kind["name"]: (kind["singular"], kind["argument"]) for kind in found["kinds"]}
     assert kinds["s = 0"] == ("singular", "cone") and kinds["generic"] == ("smooth", "equations")
     assert "Whether M is closed is not known." in call("singularities", "--model", "cubic.py:cubic").out

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from agattn.documents import check
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
-from agattn.records import check
 
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
