@@ -35,7 +35,8 @@ OPEN = {
     ("implicit-ideal", CUBIC): "degree",
     ("fiber", CUBIC): "dimension|degree",
     ("fiber", LINEAR): "degree|component-degree",
-    ("critical-locus", LINEAR): "degree",
+    # The dimension of a critical locus is bounded from below; its codimension is told alike or not at all.
+    ("critical-locus", LINEAR): "dimension|degree|codimension",
     # Of fibers only some points are known.
     ("deep-fiber", DEEP): "(limit|point|rank-one)-(dimension|degree)",
 }
