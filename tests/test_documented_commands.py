@@ -19,7 +19,8 @@ from installed import FOUND, require
 from safetensors.numpy import save_file
 
 from agattn._version import __version__
-from agattn.cli.main import COMMANDS, cli
+from agattn.cli.commands import COMMANDS
+from agattn.cli.main import cli
 from agattn.engines.engine import ENGINES
 from agattn.experiments.studies.grid import example
 

@@ -128,7 +128,7 @@ def carry_out(
     Raises:
         InputError: if the lines cannot be written, or the workers not be reached.
     """
-    from agattn.cli.main import fail
+    from agattn.cli.ending import fail
     from agattn.experiments.studies.lines import counted, exit_status, words
     from agattn.experiments.studies.study import study
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from agattn.claims import titled
-from agattn.cli.main import COMMANDS, MODULES
+from agattn.cli.commands import COMMANDS, MODULES
 from agattn.documents import NAMES, schema
 
 

@@ -12,7 +12,7 @@ from transcripts import end_mark
 import agattn.verification.verify
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.cli.main import COMMANDS
+from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, check, schema
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES

@@ -6,7 +6,8 @@ import pytest
 from command_line import ROOT, call, document, run
 
 from agattn._version import __version__
-from agattn.cli.main import COMMANDS, main
+from agattn.cli.commands import COMMANDS
+from agattn.cli.main import main
 
 HEAVY = ("numpy", "flint", "sympy", "rich", "mpmath", "networkx", "jinja2", "jsonschema", "msgspec")
 

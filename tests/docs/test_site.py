@@ -17,7 +17,7 @@ import pytest
 
 import agattn
 from agattn import errors
-from agattn.cli.main import COMMANDS
+from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, schema
 from agattn.sheet.mathml import FONT
 

@@ -74,7 +74,7 @@ def _sample(
     folder: Path, count: int, quick: bool, devinterp: bool, free_energy: bool, seed: int
 ) -> list[dict[str, Any]]:
     """Estimate, and write each line as soon as it is there."""
-    from agattn.cli.main import fail
+    from agattn.cli.ending import fail
     from agattn.experiments.calibration.calibration import calibrate
     from agattn.experiments.calibration.points import calibration_points
 

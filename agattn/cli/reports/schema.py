@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agattn.cli.main import COMMANDS
+from agattn.cli.commands import COMMANDS
 from agattn.cli.output import print_json
 from agattn.errors import InputError, nearest
 

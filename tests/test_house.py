@@ -1,0 +1,29 @@
+"""The structure of the package, as ``python -m tests.house`` measures it, stays what the pages say."""
+
+from tests.house import arrows_up, circles, floor_of, imports, trace
+
+
+def test_imports_by_name_are_seen():
+    assert "agattn.cli.commands" in imports("agattn.cli.main")
+    assert "agattn.library" in imports("agattn")
+    assert "agattn.architectures.model_file" in imports("agattn.architectures")
+
+
+def test_no_file_needs_a_higher_floor():
+    assert floor_of("agattn.cli.main") > floor_of("agattn.geometry.ideal.ideal") > floor_of("agattn.errors")
+    assert floor_of("agattn.geometry.strata.strata") > floor_of("agattn.geometry.variety.degree")
+    assert [arrow for arrow in arrows_up() if arrow[0] != "agattn.evidence"] == []
+
+
+def test_only_the_results_that_do_not_describe_themselves_make_a_circle():
+    """They are shown by ``display``, which knows them, and whose names ``evidence`` loads."""
+    assert all({"agattn.evidence", "agattn.display"} <= set(part) for part in circles())
+
+
+def test_evaluating_a_network_makes_no_call_up():
+    import agattn as ag
+
+    found = trace(lambda _: ag.dimension(ag.DeepNetwork((3, 2, 2), (1, 2), t=2)))
+    assert "agattn.algebra" in found["rooms"]
+    # What is handed down, such as a function that draws rows of a Jacobian, is called from below.
+    assert not [where for where in found["where"] if where.startswith("agattn.architectures")]
