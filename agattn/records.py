@@ -920,75 +920,6 @@ class Run(Struct):
     script_sha256: Key[Sha256, "The SHA-256 of the script."]
 
 
-#: From what it may follow whether a point of the closure is singular.
-Argument = Literal[
-    "tangent vectors",
-    "several branches",
-    "second order",
-    "cone",
-    "purity",
-    "one-point fiber",
-    "immersion",
-    "affine space",
-    "equations",
-    "none",
-]
-
-
-class Singularities(Record):
-    class Kind(Record):
-        name: Key[str, "What is special about the weights."]
-        ranks: Key[
-            dict[str, list[Count]],
-            "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
-        ]
-        zero: Key[bool, "Whether their function is 0."]
-        zero_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        differential_rank: Key[
-            Count, "The rank of the differential at the first witness, proved to be no smaller."
-        ]
-        rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
-        critical: Key[bool, "Whether it is smaller than the dimension."]
-        critical_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        fiber_dimension: Key[
-            Count,
-            "The local dimension of the fiber there, over the complex numbers, proved to be no less.",
-        ]
-        fiber_dimension_at_most: Key[Count, "It is no larger."]
-        fiber_dimension_at_most_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
-        tangent_lower_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
-        singular: Key[
-            Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
-        ]
-        argument: Key[
-            Argument,
-            "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
-            "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; a differential of the largest rank; a closure that is an affine space; or "
-            "equations of the closure with enough independent differentials.",
-        ]
-        evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
-        witness: Key[
-            list[dict[str, list[list[str]]]],
-            "Preimages at which tangent vectors were taken; the first are weights of this kind.",
-        ]
-
-    class Limits(Record):
-        dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
-        at_most: Key[Count, "It is no larger than this, proved."]
-        witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
-
-    architecture: Studied
-    dimension: Key[Count, "The dimension of its neuromanifold."]
-    dimension_evidence: Known
-    closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
-    zeros: Key[list[str], "The names of the kinds of weights whose function is 0."]
-    limits: Key[Limits | None, "Limits of diverging weights; null where none are known."]
-    kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
-
-
 class Study(Record):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 
@@ -1192,7 +1123,7 @@ RECORDS: dict[str, Any] = {
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "singularities": Singularities,
+    "run": Run,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
     "verify": Verify,
 }  # fmt: skip

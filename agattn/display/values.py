@@ -16,7 +16,7 @@ from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
-from agattn.evidence import Evidence, Verdict, plain, weakest
+from agattn.evidence import Verdict, plain
 from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
@@ -32,7 +32,6 @@ from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
-from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
@@ -522,64 +521,6 @@ def _near_row(near: NearbyCriticalPoint) -> tuple[Cell, ...]:
         near.escapes,
         Word(str(near.evidence)),
     )
-
-
-@tables.register
-def _kinds(found: Singularities) -> list[Table]:
-    generic = found.network.parameters - found.dimension.dimension
-    rows = tuple(
-        (
-            f"{point.name} ({_marked('f = 0', point.zero_evidence, point)})" if point.is_zero else point.name,
-            _marked(point.differential_rank, point.rank_evidence, point),
-            _marked(_range(*(n - generic for n in point.fiber)), point.fiber_evidence, point),
-            _marked(_between(point), point.tangent_evidence, point),
-            f"{point.singular}{f' ({point.argument})' * (point.singular == 'singular')}",
-            Word(str(point.evidence)),
-        )
-        for point in found.kinds
-    )
-    tangent = "dim T ≥" if all(point.tangent_upper is None for point in found.kinds) else "dim T"
-    headings = (Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence")
-    return [Table(str(found), headings, rows)]
-
-
-def _marked(shown: Cell, evidence: Evidence, point: PointFacts) -> Cell:
-    """A number of a kind, with a star where its evidence is weaker than that in the kind's row."""
-    return shown if weakest([evidence, point.evidence]) is point.evidence else f"{shown}*"
-
-
-def _between(point: PointFacts) -> Cell:
-    """The dimension of a tangent space, or its bounds."""
-    low, high = point.tangent_lower, point.tangent_upper
-    return low if high in (None, low) else _interval(low, high)
-
-
-def _interval(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _range(low: int, high: int) -> str:
-    """A dimension beyond the generic one, between two bounds."""
-    return f"{low:+d}" if low == high else f"{low:+d} to {high}"
-
-
-@tables.register
-def _point(point: PointFacts) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            "differential",
-            f"rank {point.differential_rank} of {point.dimension}",
-            Word(str(point.rank_evidence)),
-        ),
-        ("fiber", f"dimension {_interval(*point.fiber)}", Word(str(point.fiber_evidence))),
-        ("tangent space", f"dimension {point.tangent_lower} or more", Word(str(point.tangent_evidence))),
-        ("point", Word(point.singular), Word(str(point.evidence))),
-        *(
-            (name, matrix(array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]), "")
-            for name, array in point.preimages[0].items()
-        ),
-    ]
-    return [Table(f"{point.name}: {point.argument}", (), tuple(rows))]
 
 
 @tables.register

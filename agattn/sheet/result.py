@@ -62,8 +62,8 @@ from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
 __all__ = [
-    "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "Count", "Json", "Key", "Matrix", "Named", "Positive",
-    "Result", "Written", "check", "document", "key", "schema", "written",
+    "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "Count", "Json", "Key", "Matrix", "Named",
+    "Positive", "Result", "Written", "check", "document", "key", "schema", "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
