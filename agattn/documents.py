@@ -21,6 +21,7 @@ from agattn.sheet import result
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
+    "fiber": ("agattn.geometry.singularities.network_fibers:NetworkFiber", "agattn.records:Fiber"),
     "singularities": ("agattn.geometry.singularities.network_points:Singularities",),
 }
 

@@ -553,68 +553,6 @@ class Fiber(Record):
     equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
 
 
-class NetworkFiber(Record):
-    """Of the weights of a network or a model: what is known of its fiber."""
-
-    class Component(Record):
-        class Directions(Record):
-            name: Key[
-                Literal["skew", "unseen", "zero", "found"],
-                "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
-                "the component's name says, `found` came from a search.",
-            ]
-            layer: Key[Positive | None, "The layer they are of; null for `found`."]
-            vectors: Key[list[dict[str, Any]], "Of each direction the arrays that are not 0, exact, as text."]
-
-        name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
-        parametrization: Key[str, "The component in words."]
-        dimension: Key[Count, "A lower bound on its dimension, in all weights."]
-        dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        through: Key[bool, "Whether it is a family through the given weights."]
-        free: Key[list[str], "Arrays that may be anything."]
-        directions: Key[list[Directions], "What may be added to its point, jointly."]
-        weights: Key[dict[str, Any], "A point of it: arrays by name, with one axis for heads, as text."]
-
-    class Symmetry(Record):
-        name: Key[str, "That of known symmetries, or `new` for linear ones that were found."]
-        dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
-
-    class Comparison(Record):
-        class Step(Record):
-            name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
-            parameters: Key[list[str], "The arrays that it moves."]
-            order: Key[list[Positive], "Of neurons and heads: where each comes from, from 1; else empty."]
-            matrix: Key[list[list[str]], "The element of GL(n), or a row of factors; exact, as text."]
-
-        equal: Key[bool, "Whether both compute the same function."]
-        evidence: Key[Literal["proved", "modular"], "That functions are not equal is proved."]
-        error_probability: Key[Probability, "Of modular evidence; else 0."]
-        symmetry: Key[
-            list[Step] | None, "Known symmetries whose product connects them; null if none are found."
-        ]
-
-    architecture: Studied
-    case: Key[
-        Literal["symmetries", "rank-one head", "zero", "one token"],
-        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
-    ]
-    case_evidence: Key[Literal["proved", "modular"], "How that is known."]
-    components: Key[list[Component], "Those that are known.", Meta(min_length=1)]
-    dimension: Key[Count, "A lower bound on the dimension at the weights, in all of them."]
-    dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-    upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
-    parameters: Key[Positive, "The number of weights."]
-    orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
-    differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
-    symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
-    generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
-    evidence: Key[
-        Literal["proved", "modular"], "How it is known that the function is the same along all directions."
-    ]
-    error_probability: Key[Probability, "Of modular evidence; else 0."]
-    equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."]
-
-
 class Figure1(Record, tag_field="figure", tag=1):
     """Figure 1."""
 
@@ -1118,7 +1056,6 @@ RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
-    "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],

@@ -31,7 +31,6 @@ from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
-from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
@@ -298,34 +297,6 @@ def _fiber(fiber: Fiber) -> list[Table]:
         rows.append((c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known))
     headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
     return [Table(f"{caption}{ranks} ({fiber.evidence}): {fiber.reason}", headings, tuple(rows))]
-
-
-@tables.register
-def _network_fiber(fiber: NetworkFiber) -> list[Table]:
-    caption = (
-        f"Fiber of {fiber.weights.architecture} ({fiber.case}): dimension {fiber.bounds} of "
-        f"{fiber.parameters} at the weights ({fiber.dimension_evidence}), "
-        f"{fiber.orbit_dimension} by the symmetries"
-    )
-    rows = tuple(
-        (c.name, c.dimension, _YES[c.through], ", ".join(map(str, c.directions)), ", ".join(c.free),
-         c.parametrization)
-        for c in fiber.components
-    )  # fmt: skip
-    headings = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
-    return [Table(caption, headings, rows)]
-
-
-@tables.register
-def _comparison(found: Comparison) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        ("the two functions are", "equal" if found.equal else "different"),
-        ("evidence", Word(str(found.evidence))),
-    ]
-    if found.equal and found.symmetry is None:
-        rows.append(("connected by", "no known symmetry that was found"))
-    rows += [("connected by", str(step)) for step in found.symmetry or ()]
-    return [Table("Two weights of one architecture", (), tuple(rows))]
 
 
 @tables.register

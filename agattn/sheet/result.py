@@ -63,7 +63,7 @@ from agattn.sheet.data import Sheet
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "Count", "Json", "Key", "Matrix", "Named",
-    "Positive", "Result", "Written", "check", "document", "key", "schema", "written",
+    "Positive", "Probability", "Result", "Written", "check", "document", "key", "schema", "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ PROVED_OR_MODULAR = Written(Literal["proved", "modular"], str)
 Count = Annotated[int, Meta(ge=0)]
 #: A whole number above 0.
 Positive = Annotated[int, Meta(ge=1)]
+#: A number from 0 to 1.
+Probability = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Described(NamedTuple):
