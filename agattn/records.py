@@ -776,69 +776,6 @@ class Rank(Record):
     gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
 
 
-class Rlct(Record):
-    class Point(Struct, rename={"value": "lambda"}):
-        class Term(Record):
-            value: Key[str, "A fraction; the values of all terms add up to λ."]
-            reason: Key[str, "Where the term comes from."]
-
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        rank_k: Key[Count | None, "The rank of K; null where A itself is the parameter."]
-        rank_q: Key[Count | None, "The rank of Q; null where A itself is the parameter."]
-        value: Key[str, "The learning coefficient λ, a fraction such as `9/4`."]
-        multiplicity: Key[Positive, "The multiplicity m of λ."]
-        evidence: Exactness
-        terms: Key[list[Term], "The summands of λ."]
-
-    class Least(Record, rename={"value": "lambda"}):
-        r_v: Key[Count, "The rank of V; 0 for the function 0."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        value: Key[str, "The least learning coefficient over all weights with this function."]
-        multiplicity: Key[Positive, "The greatest multiplicity where λ is least."]
-
-    class Weights(Point):
-        class Step(Record, rename={"value": "lambda"}):
-            tolerance: Key[Number, "From this tolerance on, up to that of the next step."]
-            value: Key[str, "λ at these ranks."]
-
-        deficit: Key[str, "Half the number of parameters less λ."]
-        curve: Key[list[Step] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
-
-    class Head(Weights, kw_only=True):
-        layer: Key[Count, "The layer of the checkpoint, from 0."]
-        head: Key[Count, "The head of the layer, from 0."]
-
-    class Bracket(Record, rename={"value": "lambda"}):
-        lower: Key[str, "λ is at least this fraction, proved."]
-        upper: Key[str, "λ is at most this fraction."]
-        value: Key[str | None, "λ where the bounds meet, or null."]
-        multiplicity: Key[Positive | None, "The multiplicity m of λ, or null where it is not known."]
-        rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
-        fiber_dimension: Key[Count, "A lower bound on the local dimension of the fiber."]
-        fiber_dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        evidence: Key[Literal["proved", "modular"], "How the bounds on λ, and m, are known."]
-        error_probability: Key[Probability, "Of modular evidence; else 0."]
-        reasons: Key[Strings, "Where the bounds come from."]
-
-    architecture: Key[Architecture | UnsetType, "The layer or the network; not for a checkpoint."] = UNSET
-    normalization: Key[Literal["none", "softmax"] | UnsetType, "Of a layer's head."] = UNSET
-    points: Key[list[Point] | UnsetType, "All kinds of weights; empty for layers with very many."] = UNSET
-    least: Key[list[Least] | UnsetType, "The least λ of the functions of each stratum."] = msgspec.field(
-        default=UNSET, name="global"
-    )
-    weights: Key[Weights | UnsetType, "λ at the weights in FILE."] = UNSET
-    tolerance: Key[Number | UnsetType, "With which the ranks of a checkpoint were decided."] = UNSET
-    heads: Key[list[Head] | UnsetType, "λ of each head of a checkpoint."] = UNSET
-    bracket: Key[Bracket | UnsetType, "Bounds for λ at the weights of a network in FILE."] = UNSET
-
-    def __post_init__(self) -> None:
-        if sum(x is not UNSET for x in (self.points, self.weights, self.heads, self.bracket)) != 1:
-            raise ValueError("there are points, or weights, or heads, or a bracket")
-
-
 class Run(Struct):
     class Program(Struct):
         name: Key[Engine, "Its name."]
@@ -1059,7 +996,6 @@ RECORDS: dict[str, Any] = {
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
-    "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
     "verify": Verify,

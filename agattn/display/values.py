@@ -29,8 +29,6 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.sections.slices import Section
-from agattn.geometry.singularities.brackets import Bracket
-from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
@@ -397,37 +395,6 @@ def _tangent(bounds: TangentBounds) -> list[Table]:
     )
     name = bounds.layer.name
     return [Table(f"Tangent space of {name} at {bounds.stratum} ({bounds.evidence})", (), rows)]
-
-
-@tables.register
-def _coefficient(found: LearningCoefficient) -> list[Table]:
-    rows: tuple[tuple[Cell, ...], ...] = tuple((str(term.value), term.reason) for term in found.terms)
-    return [Table(str(found), ("part of λ", Wide("why")), rows)]
-
-
-@tables.register
-def _bracket(found: Bracket) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        (Math(r"\lambda \geq"), str(found.lower), Word("proved")),
-        (Math(r"\lambda \leq"), str(found.upper), Word(str(found.evidence))),
-        (Math("m"), found.multiplicity or "not known", ""),
-        *(("", Wide(reason), "") for reason in found.reasons),
-    ]
-    return [Table(f"Learning coefficient of {found.architecture}: {found}", (), tuple(rows))]
-
-
-@tables.register
-def _coefficients(found: LearningCoefficients) -> list[Table]:
-    least: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            str(truth), str(p.coefficient.value), p.coefficient.multiplicity, str(p.orbit), p.rank_k or 0,
-            p.rank_q or 0,
-        )
-        for truth, p in found.least
-    )  # fmt: skip
-    headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
-    caption = f"Least learning coefficient of each function of {found.layer}"
-    return [Table(caption, headings, least)]
 
 
 @tables.register
