@@ -21,6 +21,14 @@ from agattn.sheet import result
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
+    "fiber": ("agattn.geometry.singularities.network_fibers:NetworkFiber", "agattn.records:Fiber"),
+    "rlct": (
+        "agattn.geometry.singularities.weights_coefficients:WeightsCoefficient",
+        "agattn.geometry.singularities.weights_coefficients:HeadsCoefficients",
+        "agattn.geometry.singularities.brackets:CoefficientBounds",
+        "agattn.geometry.singularities.learning_coefficients:LearningCoefficients",
+    ),
+    "singularities": ("agattn.geometry.singularities.network_points:Singularities",),
 }
 
 #: The names of all schemas.

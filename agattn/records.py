@@ -24,6 +24,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status
+from agattn.sheet import result
+from agattn.sheet.result import Json
 
 if TYPE_CHECKING:
     from typing import Annotated as Key
@@ -160,8 +162,23 @@ class Map(Record):
 KINDS = (Layer, Network, Model, Map)
 
 
-class Architecture:
+class Architecture(Json):
     """One of :data:`KINDS`, which its keys tell."""
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Any of them, with the schemas of their parts."""
+        refs, parts = msgspec.json.schema_components(KINDS, ref_template="#/$defs/{name}")
+        return {"anyOf": [parts.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs], "$defs": parts}
+
+    @classmethod
+    def check_json(cls, value: Any) -> None:
+        """Check one of them; ValueError if it is none."""
+        try:
+            kinds = {"d": Layer, "layer": Model, "function": Map}
+            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).partition(" - at")[0]) from None
 
 
 Studied = Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
@@ -536,68 +553,6 @@ class Fiber(Record):
     equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
 
 
-class NetworkFiber(Record):
-    """Of the weights of a network or a model: what is known of its fiber."""
-
-    class Component(Record):
-        class Directions(Record):
-            name: Key[
-                Literal["skew", "unseen", "zero", "found"],
-                "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
-                "the component's name says, `found` came from a search.",
-            ]
-            layer: Key[Positive | None, "The layer they are of; null for `found`."]
-            vectors: Key[list[dict[str, Any]], "Of each direction the arrays that are not 0, exact, as text."]
-
-        name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
-        parametrization: Key[str, "The component in words."]
-        dimension: Key[Count, "A lower bound on its dimension, in all weights."]
-        dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        through: Key[bool, "Whether it is a family through the given weights."]
-        free: Key[list[str], "Arrays that may be anything."]
-        directions: Key[list[Directions], "What may be added to its point, jointly."]
-        weights: Key[dict[str, Any], "A point of it: arrays by name, with one axis for heads, as text."]
-
-    class Symmetry(Record):
-        name: Key[str, "That of known symmetries, or `new` for linear ones that were found."]
-        dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
-
-    class Comparison(Record):
-        class Step(Record):
-            name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
-            parameters: Key[list[str], "The arrays that it moves."]
-            order: Key[list[Positive], "Of neurons and heads: where each comes from, from 1; else empty."]
-            matrix: Key[list[list[str]], "The element of GL(n), or a row of factors; exact, as text."]
-
-        equal: Key[bool, "Whether both compute the same function."]
-        evidence: Key[Literal["proved", "modular"], "That functions are not equal is proved."]
-        error_probability: Key[Probability, "Of modular evidence; else 0."]
-        symmetry: Key[
-            list[Step] | None, "Known symmetries whose product connects them; null if none are found."
-        ]
-
-    architecture: Studied
-    case: Key[
-        Literal["symmetries", "rank-one head", "zero", "one token"],
-        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
-    ]
-    case_evidence: Key[Literal["proved", "modular"], "How that is known."]
-    components: Key[list[Component], "Those that are known.", Meta(min_length=1)]
-    dimension: Key[Count, "A lower bound on the dimension at the weights, in all of them."]
-    dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-    upper_bound: Key[Count, "A proved upper bound: the weights less the rank of the differential."]
-    parameters: Key[Positive, "The number of weights."]
-    orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
-    differential_rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
-    symmetries: Key[list[Symmetry], "The dimension of the orbit by what moves the weights."]
-    generic: Key[bool, "Whether near the weights there is nothing but symmetries, and no other component."]
-    evidence: Key[
-        Literal["proved", "modular"], "How it is known that the function is the same along all directions."
-    ]
-    error_probability: Key[Probability, "Of modular evidence; else 0."]
-    equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."]
-
-
 class Figure1(Record, tag_field="figure", tag=1):
     """Figure 1."""
 
@@ -821,69 +776,6 @@ class Rank(Record):
     gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
 
 
-class Rlct(Record):
-    class Point(Struct, rename={"value": "lambda"}):
-        class Term(Record):
-            value: Key[str, "A fraction; the values of all terms add up to λ."]
-            reason: Key[str, "Where the term comes from."]
-
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        rank_k: Key[Count | None, "The rank of K; null where A itself is the parameter."]
-        rank_q: Key[Count | None, "The rank of Q; null where A itself is the parameter."]
-        value: Key[str, "The learning coefficient λ, a fraction such as `9/4`."]
-        multiplicity: Key[Positive, "The multiplicity m of λ."]
-        evidence: Exactness
-        terms: Key[list[Term], "The summands of λ."]
-
-    class Least(Record, rename={"value": "lambda"}):
-        r_v: Key[Count, "The rank of V; 0 for the function 0."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of [V; Aᵀ]."]
-        value: Key[str, "The least learning coefficient over all weights with this function."]
-        multiplicity: Key[Positive, "The greatest multiplicity where λ is least."]
-
-    class Weights(Point):
-        class Step(Record, rename={"value": "lambda"}):
-            tolerance: Key[Number, "From this tolerance on, up to that of the next step."]
-            value: Key[str, "λ at these ranks."]
-
-        deficit: Key[str, "Half the number of parameters less λ."]
-        curve: Key[list[Step] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
-
-    class Head(Weights, kw_only=True):
-        layer: Key[Count, "The layer of the checkpoint, from 0."]
-        head: Key[Count, "The head of the layer, from 0."]
-
-    class Bracket(Record, rename={"value": "lambda"}):
-        lower: Key[str, "λ is at least this fraction, proved."]
-        upper: Key[str, "λ is at most this fraction."]
-        value: Key[str | None, "λ where the bounds meet, or null."]
-        multiplicity: Key[Positive | None, "The multiplicity m of λ, or null where it is not known."]
-        rank: Key[Count, "A lower bound, proved, on the rank of the differential."]
-        fiber_dimension: Key[Count, "A lower bound on the local dimension of the fiber."]
-        fiber_dimension_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        evidence: Key[Literal["proved", "modular"], "How the bounds on λ, and m, are known."]
-        error_probability: Key[Probability, "Of modular evidence; else 0."]
-        reasons: Key[Strings, "Where the bounds come from."]
-
-    architecture: Key[Architecture | UnsetType, "The layer or the network; not for a checkpoint."] = UNSET
-    normalization: Key[Literal["none", "softmax"] | UnsetType, "Of a layer's head."] = UNSET
-    points: Key[list[Point] | UnsetType, "All kinds of weights; empty for layers with very many."] = UNSET
-    least: Key[list[Least] | UnsetType, "The least λ of the functions of each stratum."] = msgspec.field(
-        default=UNSET, name="global"
-    )
-    weights: Key[Weights | UnsetType, "λ at the weights in FILE."] = UNSET
-    tolerance: Key[Number | UnsetType, "With which the ranks of a checkpoint were decided."] = UNSET
-    heads: Key[list[Head] | UnsetType, "λ of each head of a checkpoint."] = UNSET
-    bracket: Key[Bracket | UnsetType, "Bounds for λ at the weights of a network in FILE."] = UNSET
-
-    def __post_init__(self) -> None:
-        if sum(x is not UNSET for x in (self.points, self.weights, self.heads, self.bracket)) != 1:
-            raise ValueError("there are points, or weights, or heads, or a bracket")
-
-
 class Run(Struct):
     class Program(Struct):
         name: Key[Engine, "Its name."]
@@ -901,75 +793,6 @@ class Run(Struct):
     evidence: Key[Literal["proved", "modular"], "How the result is known."]
     seconds: Key[Number, "Wall-clock time of the engine."]
     script_sha256: Key[Sha256, "The SHA-256 of the script."]
-
-
-#: From what it may follow whether a point of the closure is singular.
-Argument = Literal[
-    "tangent vectors",
-    "several branches",
-    "second order",
-    "cone",
-    "purity",
-    "one-point fiber",
-    "immersion",
-    "affine space",
-    "equations",
-    "none",
-]
-
-
-class Singularities(Record):
-    class Kind(Record):
-        name: Key[str, "What is special about the weights."]
-        ranks: Key[
-            dict[str, list[Count]],
-            "The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices.",
-        ]
-        zero: Key[bool, "Whether their function is 0."]
-        zero_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        differential_rank: Key[
-            Count, "The rank of the differential at the first witness, proved to be no smaller."
-        ]
-        rank_evidence: Key[Literal["proved", "modular"], "How it is known to be no larger."]
-        critical: Key[bool, "Whether it is smaller than the dimension."]
-        critical_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        fiber_dimension: Key[
-            Count,
-            "The local dimension of the fiber there, over the complex numbers, proved to be no less.",
-        ]
-        fiber_dimension_at_most: Key[Count, "It is no larger."]
-        fiber_dimension_at_most_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
-        tangent_lower_evidence: Key[Literal["proved", "modular"], "How that is known."]
-        tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
-        singular: Key[
-            Literal["singular", "smooth", "smooth branch", "undecided"], "What follows for their function."
-        ]
-        argument: Key[
-            Argument,
-            "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
-            "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
-            "wide networks; a differential of the largest rank; a closure that is an affine space; or "
-            "equations of the closure with enough independent differentials.",
-        ]
-        evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
-        witness: Key[
-            list[dict[str, list[list[str]]]],
-            "Preimages at which tangent vectors were taken; the first are weights of this kind.",
-        ]
-
-    class Limits(Record):
-        dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
-        at_most: Key[Count, "It is no larger than this, proved."]
-        witness: Key[dict[str, Any], "One limit, and the weights through which it is taken."]
-
-    architecture: Studied
-    dimension: Key[Count, "The dimension of its neuromanifold."]
-    dimension_evidence: Known
-    closed: Key[bool | None, "Whether the neuromanifold is closed; null where that is not known."]
-    zeros: Key[list[str], "The names of the kinds of weights whose function is 0."]
-    limits: Key[Limits | None, "Limits of diverging weights; null where none are known."]
-    kinds: Key[list[Kind], "One entry for each kind of points.", Meta(min_length=1)]
 
 
 class Study(Record):
@@ -1170,12 +993,10 @@ RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
-    "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
-    "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "singularities": Singularities,
+    "run": Run,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
     "verify": Verify,
 }  # fmt: skip
@@ -1189,24 +1010,7 @@ def _kinds(name: str) -> tuple[Any, ...]:
 def schema(name: str) -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
 
-    def components(*records: Any, **hook: Any) -> Any:
-        return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
-
-    refs, shared = components(*KINDS)
-    either = {"anyOf": [shared.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs]}
-    asked: list[type] = []
-
-    def hook(kind: type) -> dict[str, Any]:
-        asked.append(kind)
-        return either
-
-    tops, parts = components(*_kinds(name), schema_hook=hook)
-    parts |= shared if asked else {}
-    top: dict[str, Any] = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
-    if "$ref" in top:
-        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
-    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return {**draft, **top, "title": f"agattn {name} --json", "$defs": parts}
+    return result.schema(*_kinds(name), title=f"agattn {name} --json")
 
 
 @cache
@@ -1269,20 +1073,9 @@ def check(name: str, document: object) -> None:
         InputError: if it is not; says where, such as ``$.claims[0].verdict``.
     """
 
-    def architecture(_: type, value: Any) -> Architecture:
-        try:
-            kinds = {"d": Layer, "layer": Model, "function": Map}
-            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error).partition(" - at")[0]) from None
-        return Architecture()
-
     *others, last = _kinds(name)
     for kind in others:
-        with suppress(msgspec.ValidationError):
-            msgspec.convert(document, kind, dec_hook=architecture)
+        with suppress(InputError):
+            result.check(kind, document)
             return
-    try:
-        msgspec.convert(document, last, dec_hook=architecture)
-    except msgspec.ValidationError as error:
-        raise InputError(str(error)) from None
+    result.check(last, document)

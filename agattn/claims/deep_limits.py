@@ -88,7 +88,7 @@ def _judge_not_closed(network: DeepNetwork, findings: Findings) -> Outcome:
         f"one whose value at X = {found.X} is {found.value}. No weights have it: at this X δ and κ are not "
         "0, and the other hypotheses of the theorem in docs/deep-limits.md hold"
     )
-    return Outcome(True, "not closed", witness, details={"limit": found.as_json()["witness"]})
+    return Outcome(True, "not closed", witness, details={"limit": found.witness})
 
 
 def _predict_boundary(network: DeepNetwork) -> int:

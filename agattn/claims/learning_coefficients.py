@@ -48,9 +48,9 @@ def _orbits(
     kinds = points(layer, softmax) if everything else (
         point for _, point in learning_coefficients(layer, softmax).least
     )  # fmt: skip
-    for stratum, rank_k, rank_q, coefficient in kinds:
-        for rank_vk in joint_ranks(layer, stratum, rank_k or 0):
-            yield stratum, rank_k or 0, rank_q or 0, rank_vk, coefficient
+    for point in kinds:
+        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0):
+            yield point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...]:

@@ -19,7 +19,6 @@ from agattn.display.values import tables
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
-from agattn.geometry.singularities.network_points import Singularities
 from agattn.sheet.data import Table, Wide, Word
 from agattn.sheet.result import Result
 from agattn.sheet.terminal import print_table
@@ -89,24 +88,6 @@ def _remarks(report: Report) -> list[str]:
     if engines:
         lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
     return lines
-
-
-@show.register(Singularities)
-def _kinds_of_points(found: Singularities, console: Console) -> None:
-    console.print(f"[bold]{found}[/bold]\n", soft_wrap=True)
-    print_table(tables(found)[0], console)
-    legend = (
-        f"rk dφ: the rank of the differential, {found.dimension.dimension} at general weights. fiber: its "
-        "dimension over ℂ, beyond that of a general one. dim T ≥: independent tangent vectors of the "
-        "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: the "
-        "functions near these weights, or near others with this function, are a manifold of full dimension; "
-        "other branches may pass through f. evidence: of what is said of f; a number with a star rests on "
-        "ranks modulo a prime all the same."
-    )
-    if any(point.tangent_upper is not None for point in found.kinds):
-        legend += " Equations of low degree bound dim T from above, and prove points smooth."
-    console.print(f"\n{legend}", markup=False)
-    console.print(f"\n{found.closedness}", markup=False)
 
 
 @show.register(CriticalPoints)

@@ -16,7 +16,7 @@ from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
-from agattn.evidence import Evidence, Verdict, plain, weakest
+from agattn.evidence import Verdict, plain
 from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
@@ -29,10 +29,6 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.sections.slices import Section
-from agattn.geometry.singularities.brackets import Bracket
-from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
-from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
-from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
@@ -302,34 +298,6 @@ def _fiber(fiber: Fiber) -> list[Table]:
 
 
 @tables.register
-def _network_fiber(fiber: NetworkFiber) -> list[Table]:
-    caption = (
-        f"Fiber of {fiber.weights.architecture} ({fiber.case}): dimension {fiber.bounds} of "
-        f"{fiber.parameters} at the weights ({fiber.dimension_evidence}), "
-        f"{fiber.orbit_dimension} by the symmetries"
-    )
-    rows = tuple(
-        (c.name, c.dimension, _YES[c.through], ", ".join(map(str, c.directions)), ", ".join(c.free),
-         c.parametrization)
-        for c in fiber.components
-    )  # fmt: skip
-    headings = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
-    return [Table(caption, headings, rows)]
-
-
-@tables.register
-def _comparison(found: Comparison) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        ("the two functions are", "equal" if found.equal else "different"),
-        ("evidence", Word(str(found.evidence))),
-    ]
-    if found.equal and found.symmetry is None:
-        rows.append(("connected by", "no known symmetry that was found"))
-    rows += [("connected by", str(step)) for step in found.symmetry or ()]
-    return [Table("Two weights of one architecture", (), tuple(rows))]
-
-
-@tables.register
 def _equivalence(found: Equivalence) -> list[Table]:
     rows: list[tuple[Cell, ...]] = [("the two functions are", found.word), ("evidence", str(found.evidence))]
     if found.residual is not None:
@@ -430,37 +398,6 @@ def _tangent(bounds: TangentBounds) -> list[Table]:
 
 
 @tables.register
-def _coefficient(found: LearningCoefficient) -> list[Table]:
-    rows: tuple[tuple[Cell, ...], ...] = tuple((str(term.value), term.reason) for term in found.terms)
-    return [Table(str(found), ("part of λ", Wide("why")), rows)]
-
-
-@tables.register
-def _bracket(found: Bracket) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        (Math(r"\lambda \geq"), str(found.lower), Word("proved")),
-        (Math(r"\lambda \leq"), str(found.upper), Word(str(found.evidence))),
-        (Math("m"), found.multiplicity or "not known", ""),
-        *(("", Wide(reason), "") for reason in found.reasons),
-    ]
-    return [Table(f"Learning coefficient of {found.architecture}: {found}", (), tuple(rows))]
-
-
-@tables.register
-def _coefficients(found: LearningCoefficients) -> list[Table]:
-    least: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            str(truth), str(p.coefficient.value), p.coefficient.multiplicity, str(p.orbit), p.rank_k or 0,
-            p.rank_q or 0,
-        )
-        for truth, p in found.least
-    )  # fmt: skip
-    headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
-    caption = f"Least learning coefficient of each function of {found.layer}"
-    return [Table(caption, headings, least)]
-
-
-@tables.register
 def _critical_points(found: CriticalPoints) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     for n, (stratum, part) in enumerate(found.found.items()):
@@ -522,64 +459,6 @@ def _near_row(near: NearbyCriticalPoint) -> tuple[Cell, ...]:
         near.escapes,
         Word(str(near.evidence)),
     )
-
-
-@tables.register
-def _kinds(found: Singularities) -> list[Table]:
-    generic = found.network.parameters - found.dimension.dimension
-    rows = tuple(
-        (
-            f"{point.name} ({_marked('f = 0', point.zero_evidence, point)})" if point.is_zero else point.name,
-            _marked(point.differential_rank, point.rank_evidence, point),
-            _marked(_range(*(n - generic for n in point.fiber)), point.fiber_evidence, point),
-            _marked(_between(point), point.tangent_evidence, point),
-            f"{point.singular}{f' ({point.argument})' * (point.singular == 'singular')}",
-            Word(str(point.evidence)),
-        )
-        for point in found.kinds
-    )
-    tangent = "dim T ≥" if all(point.tangent_upper is None for point in found.kinds) else "dim T"
-    headings = (Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence")
-    return [Table(str(found), headings, rows)]
-
-
-def _marked(shown: Cell, evidence: Evidence, point: PointFacts) -> Cell:
-    """A number of a kind, with a star where its evidence is weaker than that in the kind's row."""
-    return shown if weakest([evidence, point.evidence]) is point.evidence else f"{shown}*"
-
-
-def _between(point: PointFacts) -> Cell:
-    """The dimension of a tangent space, or its bounds."""
-    low, high = point.tangent_lower, point.tangent_upper
-    return low if high in (None, low) else _interval(low, high)
-
-
-def _interval(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _range(low: int, high: int) -> str:
-    """A dimension beyond the generic one, between two bounds."""
-    return f"{low:+d}" if low == high else f"{low:+d} to {high}"
-
-
-@tables.register
-def _point(point: PointFacts) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            "differential",
-            f"rank {point.differential_rank} of {point.dimension}",
-            Word(str(point.rank_evidence)),
-        ),
-        ("fiber", f"dimension {_interval(*point.fiber)}", Word(str(point.fiber_evidence))),
-        ("tangent space", f"dimension {point.tangent_lower} or more", Word(str(point.tangent_evidence))),
-        ("point", Word(point.singular), Word(str(point.evidence))),
-        *(
-            (name, matrix(array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]), "")
-            for name, array in point.preimages[0].items()
-        ),
-    ]
-    return [Table(f"{point.name}: {point.argument}", (), tuple(rows))]
 
 
 @tables.register

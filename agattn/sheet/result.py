@@ -62,8 +62,8 @@ from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
 __all__ = [
-    "ENTRIES", "EXACTNESS", "FINITE", "Count", "Json", "Key", "Matrix", "Named", "Positive", "Result",
-    "Written", "check", "document", "key", "schema", "written",
+    "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "Count", "Json", "Key", "Matrix", "Named",
+    "Positive", "Probability", "Result", "Written", "check", "document", "key", "schema", "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Json:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The schema of the part."""
+        """The schema of the part; what it refers to is under ``$defs``."""
         raise NotImplementedError
 
     @classmethod
@@ -148,10 +148,14 @@ def _marked(method: F, more: tuple[Any, ...], name: str) -> F:
 FINITE = Written(float | None, lambda number: number if isfinite(number) else None)
 #: How evidence is written that is ``proved`` where what was given is exact, else ``numerical``.
 EXACTNESS = Written(Literal["proved", "numerical"], str)
+#: How evidence is written that is never ``numerical``.
+PROVED_OR_MODULAR = Written(Literal["proved", "modular"], str)
 #: A whole number that is not negative.
 Count = Annotated[int, Meta(ge=0)]
 #: A whole number above 0.
 Positive = Annotated[int, Meta(ge=1)]
+#: A number from 0 to 1.
+Probability = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Described(NamedTuple):
@@ -328,11 +332,19 @@ def _json_type(kind: Any) -> Any:
 
 def schema(*results: Any, title: str = "") -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of the documents of a result, or of one of several."""
+    shared: dict[str, Any] = {}
+
+    def part_schema(part: Any) -> dict[str, Any]:
+        found = dict(part.json_schema())
+        shared.update(found.pop("$defs", {}))
+        return found
+
     tops, parts = msgspec.json.schema_components(
         list(map(as_record, results)),
-        schema_hook=_part_schema,
+        schema_hook=part_schema,
         ref_template="#/$defs/{name}",
     )
+    parts |= shared
     top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
@@ -350,10 +362,6 @@ def check(result: Any, found: object) -> None:
         msgspec.convert(found, as_record(result), dec_hook=_check_part)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None
-
-
-def _part_schema(part: Any) -> dict[str, Any]:
-    return dict(part.json_schema())
 
 
 def _check_part(part: type[Json], value: Any) -> Json:

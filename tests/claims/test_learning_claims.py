@@ -22,7 +22,8 @@ def test_normal_forms_are_proved_and_have_the_values_of_the_formula(
 ) -> None:
     layer = SingleLayer(*sizes)
     orbits = 0
-    for stratum, rank_k, rank_q, coefficient in points(layer, softmax):
+    for point in points(layer, softmax):
+        (stratum, rank_k, rank_q), coefficient = point.ranks, point.coefficient
         for rank_vk in joint_ranks(layer, stratum, rank_k):
             form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
             assert not form.flaw()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,7 @@ def _of_network(
         found = network_fiber(architecture, WeightFile(files), seed)
     compared = None if other is None else found.compare(WeightFile([other]), seed)
     if as_json:
-        print_json(found.as_json() | {"equivalent": compared and compared.as_json()})
+        print_json(replace(found, equivalent=compared).as_json())
         return
     click.echo(
         f"{found.weights.architecture}, {found.parameters} weights: {found.case} ({found.case_evidence})"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -24,9 +23,10 @@ from agattn.cli.options import (
 )
 from agattn.cli.output import as_text, check_destination, print_json, progress, write_file
 from agattn.errors import InputError
+from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
-    from agattn.geometry.singularities.learning_coefficients import LearningCoefficients, Point
+    from agattn.geometry.singularities.weights_coefficients import WeightsCoefficient
 
 NOT_MINIMIZERS = (
     "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
@@ -67,6 +67,7 @@ def command(
     """
     one_blas_thread()
     from agattn.geometry.singularities.learning_coefficients import learning_coefficients
+    from agattn.sheet.terminal import show
 
     say = not as_json and destination != output.STDOUT
     if destination is not None:
@@ -86,7 +87,7 @@ def command(
         found = learning_coefficients(architecture, softmax)
         document = found.as_json()
         if say:
-            _print_table(found)
+            show(found.sheet(), output.console(soft_wrap=True))
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
         leave_out(
@@ -107,7 +108,7 @@ def command(
 
 def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
     """The bracket at the weights of a network or a model in files."""
-    from agattn.geometry.singularities.brackets import bracket
+    from agattn.geometry.singularities.brackets import CoefficientBounds, bracket
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -120,49 +121,23 @@ def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict
         click.echo(f"{network}, {network.parameters} parameters\n{found}")
         for reason in found.reasons:
             click.echo(f"  {reason}")
-    return {"architecture": given.as_json(), "bracket": found.as_json()}
-
-
-def _print_table(found: LearningCoefficients) -> None:
-    from agattn.display.values import tables
-    from agattn.sheet.data import Cell, Table
-    from agattn.sheet.terminal import print_table
-
-    console = output.console(soft_wrap=True)
-    head = "softmax head" if found.softmax else "lightning layer"
-    console.print(f"{found.layer}; {head}, {found.layer.parameters} parameters in (K, Q, V)\n")
-    if found.points:
-        rows: list[tuple[Cell, ...]] = []
-        for point in found.points:
-            ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
-            value, m = point.coefficient.value, point.coefficient.multiplicity
-            rows.append((str(point.orbit), *ranks, str(value), m))
-        print_table(Table("", ("stratum", "rk K", "rk Q", "λ", "m"), tuple(rows)), console)
-        console.print()
-    print_table(tables(found)[0], console)
-    console.print(
-        "\nstratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
-        " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
-        " learning coefficients for the theorem."
-    )
-    if not found.points:
-        console.print(
-            "One stratum for each kind is shown: λ depends on rk V and r only through V = 0 and (1,1,1)."
-        )
+    return CoefficientBounds(given, found).as_json()
 
 
 def _at_weights(
     files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any, say: bool
 ) -> dict[str, object]:
     """λ at the weights in files, or at every head of a checkpoint; printed where that is asked."""
-    from agattn.geometry.singularities.learning_coefficients import (
-        parameters,
-        spectra,
-        tolerance_curve,
-        weights_coefficient,
+    from agattn.geometry.singularities.learning_coefficients import parameters
+    from agattn.geometry.singularities.weights_coefficients import (
+        AtHead,
+        HeadsCoefficients,
+        WeightsCoefficient,
+        at_weights,
     )
     from agattn.heads.checkpoints import Checkpoint
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import print_table
 
     file = WeightFile(files)
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
@@ -173,57 +148,38 @@ def _at_weights(
     heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
         (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
     )  # fmt: skip
-    rows: list[dict[str, Any]] = []
-    normalization = "softmax" if softmax else "none"
+    rows: list[AtHead] = []
     with progress("rlct") as show:
         for layer, head, given in heads:
             show(f"layer {layer}, head {head}")
-            known = None if given.weights.is_exact else spectra(given)
-            point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, known=known)
-            deficit = Fraction(given.number, 2) - point.coefficient.value
-            row = {"layer": layer, "head": head, **point.as_json(), "deficit": str(deficit)}
-            if curve:
-                steps = tolerance_curve(given, softmax=softmax, known=known)
-                row["curve"] = [
-                    {"tolerance": start, "lambda": str(at.coefficient.value)} for start, at in steps
-                ]
-            rows.append(row)
-            if say and single:
-                _print_point(given.layer, point, deficit)
-    if say:
-        if not single:
-            _print_heads(rows)
-        for row in rows if curve else ():
-            changes = "; ".join(f"{step['lambda']} from {step['tolerance']:.2g}" for step in row["curve"])
-            click.echo(f"layer {row['layer']}, head {row['head']}: λ = {changes}")
-        if any(row["evidence"] == "numerical" for row in rows):
-            click.echo(NOT_MINIMIZERS)
+            at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+            rows.append(AtHead(**vars(at), layer=layer, head=head))
+    normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
+    found: WeightsCoefficient | HeadsCoefficients
     if single:
-        (row,) = rows
-        del row["layer"], row["head"]
-        return {
-            "architecture": SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t).as_json(),
-            "normalization": normalization,
-            "weights": row,
-        }
-    return {"normalization": normalization, "tolerance": tolerance, "heads": rows}
+        one = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
+        found = WeightsCoefficient(one, normalization, at)
+    else:
+        found = HeadsCoefficients(normalization, tolerance, tuple(rows))
+    if say:
+        if isinstance(found, WeightsCoefficient):
+            _print_point(found)
+        else:
+            print_table(found.sheet().tables[0], output.console(soft_wrap=True))
+        for row in rows if curve else ():
+            changes = "; ".join(map(str, row.curve or ()))
+            click.echo(f"layer {row.layer}, head {row.head}: λ = {changes}")
+        if any(row.evidence is Evidence.NUMERICAL for row in rows):
+            click.echo(NOT_MINIMIZERS)
+    return found.as_json()
 
 
-def _print_point(layer: SingleLayer, point: Point, deficit: Fraction) -> None:
+def _print_point(found: WeightsCoefficient) -> None:
+    layer, point = found.layer, found.weights
     at = f"stratum {point.orbit}"
     if point.rank_k is not None:
         at += f", rk K = {point.rank_k}, rk Q = {point.rank_q}"
-    click.echo(f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}\n{point.coefficient}, of which")
-    for term in point.coefficient.terms:
+    click.echo(f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}; {at}\n{point}, of which")
+    for term in point.terms:
         click.echo(f"  {term.value!s:>6}  {term.reason}")
-    click.echo(f"{deficit} below half the number of parameters")
-
-
-def _print_heads(rows: list[dict[str, Any]]) -> None:
-    from agattn.sheet.data import Table
-    from agattn.sheet.terminal import print_table
-
-    keys = ("layer", "head", "r_v", "r_a", "r", "rank_k", "rank_q", "lambda", "multiplicity", "deficit")
-    headings = ("layer", "head", "rk V", "rk A", "r", "rk K", "rk Q", "λ", "m", "params/2 − λ")
-    table = Table("", headings, tuple(tuple(row[key] for key in keys) for row in rows))
-    print_table(table, output.console(soft_wrap=True))
+    click.echo(f"{point.deficit} below half the number of parameters")

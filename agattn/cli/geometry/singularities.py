@@ -36,11 +36,11 @@ def command(
     """
     one_blas_thread()
     from agattn import library
-    from agattn.display.text import show
+    from agattn.sheet.terminal import show
 
     if destination is not None:
         check_destination(destination, (".json",))
     with progress(f"{architecture}: kinds of points") as update:
         found = library.singularities(architecture, pairs, seed=seed, force=force, progress=update)
     if output.write_result(found.as_json(), destination, as_json):
-        show(found, output.console())
+        show(found.sheet(), output.console())

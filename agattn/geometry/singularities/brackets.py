@@ -33,14 +33,16 @@ from math import comb, floor
 from typing import Any
 
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.echelon import rational_matrix
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import Place
+from agattn.architectures.protocol import Studied
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import upper_bound
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.symmetries import symmetry_bound
@@ -52,6 +54,8 @@ from agattn.geometry.singularities.families import (
 )
 from agattn.geometry.singularities.learning_coefficients import Factorization, product_at_zero
 from agattn.geometry.singularities.newton import Reading, reading
+from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, Word
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000
@@ -62,51 +66,70 @@ _ORDERS = 40
 
 
 @dataclass(frozen=True, repr=False)
-class Bracket(Shown):
+class Bracket(Result):
     """λ at given weights, between two bounds.
 
     Attributes:
         architecture: what the weights are of.
-        lower, upper: the bounds; the lower one is always proved.
-        multiplicity: m where it is known.
-        rank: a proved lower bound on the rank of dφ at the weights, which almost surely is it.
-        fiber: a lower bound on the local dimension of the fiber.
-        evidence: of the interval, and of m.
-        error: for modular evidence, a bound on the probability that the upper bound fails.
-        reasons: where the bounds come from.
-        fiber_evidence: how the bound on the fiber is known, also where λ rests on other things.
     """
 
     architecture: Architecture
-    lower: Fraction
-    upper: Fraction
-    multiplicity: int | None
-    rank: int
-    fiber: int
-    evidence: Evidence
-    error: float
-    reasons: tuple[str, ...]
-    fiber_evidence: Evidence
+    lower: Key[Fraction, "λ is at least this fraction, proved."]
+    upper: Key[Fraction, "λ is at most this fraction."]
+    multiplicity: Key[Positive | None, "The multiplicity m of λ, or null where it is not known."]
+    rank: Key[
+        Count, "A lower bound, proved, on the rank of the differential, which almost surely is the rank."
+    ]
+    fiber: Key[Count, "A lower bound on the local dimension of the fiber.", Named("fiber_dimension")]
+    evidence: Key[Evidence, "How the bounds on λ, and m, are known.", PROVED_OR_MODULAR]
+    error: Key[
+        Probability,
+        "Of modular evidence a bound on the probability that the upper bound fails; else 0.",
+        Named("error_probability"),
+    ]
+    reasons: Key[tuple[str, ...], "Where the bounds come from.", Meta(min_length=1)]
+    fiber_evidence: Key[
+        Evidence,
+        "How the bound on the fiber is known, also where λ rests on other things.",
+        Named("fiber_dimension_evidence"),
+        PROVED_OR_MODULAR,
+    ]
 
     @property
+    @key(name="lambda")
     def value(self) -> Fraction | None:
-        """λ, or ``None`` while the bounds differ."""
+        """λ where the bounds meet, or null."""
         return self.lower if self.lower == self.upper else None
 
-    def as_json(self) -> dict[str, object]:
-        """The bracket with fractions as text."""
-        from agattn import records
-
-        return records.document(
-            records.Rlct.Bracket, self, fiber_dimension=self.fiber,
-            fiber_dimension_evidence=self.fiber_evidence, error_probability=self.error,
-        )  # fmt: skip
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """λ and m, or the bounds."""
         if self.value is None:
             return f"{self.lower} ≤ λ ≤ {self.upper} ({self.evidence})"
         m = "" if self.multiplicity is None else f", m = {self.multiplicity}"
         return f"λ = {self.value}{m} ({self.evidence})"
+
+    def sheet(self) -> Sheet:
+        """The bounds, with their evidence and their reasons."""
+        rows: list[tuple[Cell, ...]] = [
+            (Math(r"\lambda \geq"), str(self.lower), Word("proved")),
+            (Math(r"\lambda \leq"), str(self.upper), Word(str(self.evidence))),
+            (Math("m"), self.multiplicity or "not known", ""),
+            *(("", Wide(reason), "") for reason in self.reasons),
+        ]
+        caption = f"Learning coefficient of {self.architecture}: {self}"
+        return Sheet(str(self), (Table(caption, (), tuple(rows), where="page"),))
+
+
+@dataclass(frozen=True, repr=False)
+class CoefficientBounds(Result, name="rlct"):
+    """The learning coefficient at weights of a network or a model, with what they are weights of."""
+
+    architecture: Key[Studied, "The network or the model."]
+    bracket: Key[Bracket, "Bounds for λ at the weights of a network in FILE."]
+
+    def sheet(self) -> Sheet:
+        """The bounds."""
+        return self.bracket.sheet()
 
 
 def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:

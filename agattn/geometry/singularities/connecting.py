@@ -31,27 +31,24 @@ from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Symmetry
 from agattn.geometry.identifiability.gauge import change_of_basis, inverse
 from agattn.geometry.singularities.families import Weights
+from agattn.sheet.result import Key, Positive, Result
 
 Arrays = dict[str, Array]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One symmetry of a product.
+class Step(Result):
+    """One symmetry of a product."""
 
-    Attributes:
-        name: ``GL(a)``, ``scaling``, ... as an architecture calls it; ``neurons``; or ``heads``.
-        parameters: the arrays that it moves.
-        order: of neurons and heads: where each comes from, from 1.
-        matrix: of a group GL(n) its element; of factors a row of them.
-    """
+    name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
+    parameters: Key[tuple[str, ...], "The arrays that it moves."]
+    order: Key[tuple[Positive, ...], "Of neurons and heads: where each comes from, from 1; else empty."] = ()
+    matrix: Key[
+        tuple[tuple[Fraction, ...], ...], "The element of GL(n), or a row of factors; exact, as text."
+    ] = ()
 
-    name: str
-    parameters: tuple[str, ...]
-    order: tuple[int, ...] = ()
-    matrix: tuple[tuple[Fraction, ...], ...] = ()
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The symmetry with its element, and what it moves."""
         numbers = [", ".join(str(x).replace("-", "−") for x in row) for row in self.matrix]
         parts = [", ".join(map(str, self.order))] if self.order else []
         if self.matrix:

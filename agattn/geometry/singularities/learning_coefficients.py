@@ -34,16 +34,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_rank, is_exact, matrix, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import Weights, weights
 from agattn.geometry.strata.strata import ZERO, Stratum, ranks_together
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
+from agattn.sheet.result import EXACTNESS, Count, Key, Named, Positive, Result, key
 
 #: Tables list no more points than this; larger layers have their least coefficients alone.
 MOST_POINTS = 20_000
@@ -51,40 +53,42 @@ MOST_POINTS = 20_000
 MOST_RANKS = 5_000
 
 
-class Term(NamedTuple):
+@dataclass(frozen=True)
+class Term(Result):
     """A summand of λ and its reason."""
 
-    value: Fraction
-    reason: str
+    value: Key[Fraction, "A fraction; the values of all terms add up to λ."]
+    reason: Key[str, "Where the term comes from."]
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The summand, and its reason."""
         return f"{self.value}: {self.reason}"
 
 
 @dataclass(frozen=True, repr=False)
-class LearningCoefficient(Shown):
+class LearningCoefficient(Result):
     """λ and m at one point; the terms add up to λ."""
 
-    terms: tuple[Term, ...]
-    multiplicity: int
-    evidence: Evidence = Evidence.PROVED
+    terms: Key[tuple[Term, ...], "The summands of λ."]
+    multiplicity: Key[Positive, "The multiplicity m of λ."]
+    evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS] = (
+        Evidence.PROVED
+    )
 
     @property
+    @key(name="lambda")
     def value(self) -> Fraction:
-        """The learning coefficient λ."""
+        """The learning coefficient λ, a fraction such as `9/4`."""
         return sum((term.value for term in self.terms), Fraction(0))
 
-    def as_json(self) -> dict[str, object]:
-        """λ as text, such as ``"9/4"``, the multiplicity, and the terms."""
-        return {
-            "lambda": str(self.value),
-            "multiplicity": self.multiplicity,
-            "evidence": self.evidence.value,
-            "terms": [{"value": str(term.value), "reason": term.reason} for term in self.terms],
-        }
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """λ and m, and how they are known."""
         return f"λ = {self.value}, m = {self.multiplicity} ({self.evidence})"
+
+    def sheet(self) -> Sheet:
+        """The summands with their reasons."""
+        rows: tuple[tuple[Cell, ...], ...] = tuple((str(term.value), term.reason) for term in self.terms)
+        return Sheet(self.summary(), (Table(self.summary(), ("part of λ", Wide("why")), rows),))
 
 
 class ProductAtZero(NamedTuple):
@@ -233,21 +237,52 @@ def layer_coefficient(
     return _together([V, A], *terms, evidence=evidence)
 
 
-class Point(NamedTuple):
-    """Weights by their ranks, and the learning coefficient there; ``None`` where there is no such factor."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Point(LearningCoefficient, extensible=True):
+    """The learning coefficient at weights that are given by their ranks."""
 
     orbit: Stratum
-    rank_k: int | None
-    rank_q: int | None
-    coefficient: LearningCoefficient
+    rank_k: Key[Count | None, "The rank of K; null where A itself is the parameter."]
+    rank_q: Key[Count | None, "The rank of Q; null where A itself is the parameter."]
 
-    def as_json(self) -> dict[str, object]:
-        """The point with the keys of the command line's contract."""
-        from agattn import records
+    @classmethod
+    def at(
+        cls, orbit: Stratum, rank_k: int | None, rank_q: int | None, coefficient: LearningCoefficient
+    ) -> Point:
+        """Weights with these ranks, and the coefficient there."""
+        return Point(*_parts(coefficient), orbit=orbit, rank_k=rank_k, rank_q=rank_q)
 
-        return records.document(
-            records.Rlct.Point, self.coefficient, **vars(self.orbit), rank_k=self.rank_k, rank_q=self.rank_q
-        )
+    @property
+    def coefficient(self) -> LearningCoefficient:
+        """The learning coefficient, without the ranks."""
+        return LearningCoefficient(*_parts(self))
+
+    @property
+    def ranks(self) -> tuple[Stratum, int | None, int | None]:
+        """The stratum, and the ranks of K and Q."""
+        return self.orbit, self.rank_k, self.rank_q
+
+    @property
+    @key
+    def r_v(self) -> Count:
+        """The rank of V."""
+        return self.orbit.r_v
+
+    @property
+    @key
+    def r_a(self) -> Count:
+        """The rank of A."""
+        return self.orbit.r_a
+
+    @property
+    @key
+    def r(self) -> Count:
+        """The rank of [V; Aᵀ]."""
+        return self.orbit.r
+
+
+def _parts(of: LearningCoefficient) -> tuple[tuple[Term, ...], int, Evidence]:
+    return of.terms, of.multiplicity, of.evidence
 
 
 def _factor_ranks(layer: SingleLayer, r_a: int) -> Iterator[tuple[int, int]]:
@@ -264,7 +299,7 @@ def points(layer: SingleLayer, softmax: bool = False) -> Iterator[Point]:
     ['1/2', '1/2', '1/2', '1', '1/2', '1/2', '1/2', '1']
     """
     for at in _kinds(layer):
-        yield Point(*at, layer_coefficient(layer, *at, softmax=softmax))
+        yield Point.at(*at, layer_coefficient(layer, *at, softmax=softmax))
 
 
 def _kinds(layer: SingleLayer) -> Iterator[tuple[Stratum, int, int]]:
@@ -296,42 +331,110 @@ def least_point(layer: SingleLayer, truth: Stratum, softmax: bool = False) -> Po
         value_ranks = [0] if softmax else [0, 1]
         orbits = [Stratum(r_v, r_a, r_v + r_a) for r_v in value_ranks for r_a in range(2) if not r_v * r_a]
     ranks = [(orbit, orbit.r_a, orbit.r_a) for orbit in orbits]
-    found = (Point(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
-    return min(found, key=lambda point: (point.coefficient.value, -point.coefficient.multiplicity))
+    found = (Point.at(*at, layer_coefficient(layer, *at, softmax=softmax)) for at in ranks)
+    return min(found, key=lambda point: (point.value, -point.multiplicity))
 
 
 @dataclass(frozen=True, repr=False)
-class LearningCoefficients(Shown):
-    """The learning coefficients of a layer.
+class Least(Result):
+    """The weights of least λ of a function."""
+
+    truth: Stratum
+    point: Point
+
+    @property
+    @key
+    def r_v(self) -> Count:
+        """The rank of V; 0 for the function 0."""
+        return self.truth.r_v
+
+    @property
+    @key
+    def r_a(self) -> Count:
+        """The rank of A."""
+        return self.truth.r_a
+
+    @property
+    @key
+    def r(self) -> Count:
+        """The rank of [V; Aᵀ]."""
+        return self.truth.r
+
+    @property
+    @key(name="lambda")
+    def value(self) -> Fraction:
+        """The least learning coefficient over all weights with this function."""
+        return self.point.value
+
+    @property
+    @key
+    def multiplicity(self) -> Positive:
+        """The greatest multiplicity where λ is least."""
+        return self.point.multiplicity
+
+    def summary(self) -> str:
+        """The stratum and the coefficient."""
+        return f"{self.truth}: {self.point}"
+
+
+@dataclass(frozen=True, repr=False)
+class LearningCoefficients(Result, name="rlct"):
+    """The learning coefficients of a layer, t ≥ 2.
 
     Attributes:
-        layer: the layer, t ≥ 2.
         softmax: whether it is a softmax head.
-        points: all kinds of weights; empty for layers that have more than :data:`MOST_POINTS`.
         least: the stratum of each function with its weights of least λ. Layers without points have one
             stratum for each kind: λ depends on r_V and r only through V = 0 and (1,1,1).
     """
 
-    layer: SingleLayer
+    layer: Key[SingleLayer, "The layer.", Named("architecture")]
     softmax: bool
-    points: tuple[Point, ...]
+    points: Key[tuple[Point, ...], "All kinds of weights; empty for layers with very many."]
     least: tuple[tuple[Stratum, Point], ...]
 
-    def as_json(self) -> dict[str, object]:
-        """The coefficients with the keys of the command line's contract."""
-        from agattn import records
+    @property
+    @key
+    def normalization(self) -> Literal["none", "softmax"]:
+        """Of the layer's head."""
+        return "softmax" if self.softmax else "none"
 
-        least = [
-            records.document(records.Rlct.Least, at.coefficient, **vars(truth)) for truth, at in self.least
-        ]
-        normalization = "softmax" if self.softmax else "none"
-        return records.document(
-            records.Rlct, self, architecture=self.layer, normalization=normalization, least=least
-        )
+    @property
+    @key(name="global")
+    def of_functions(self) -> list[Least]:
+        """The least λ of the functions of each stratum."""
+        return [Least(*one) for one in self.least]
 
-    def __str__(self) -> str:
-        values = sorted({point.coefficient.value for _, point in self.least})
+    def summary(self) -> str:
+        """From which λ to which."""
+        values = sorted({point.value for _, point in self.least})
         return f"{self.layer}: {len(self.least)} strata, λ from {values[0]} to {values[-1]} (proved)"
+
+    def sheet(self) -> Sheet:
+        """The least λ of each function; in a terminal below all kinds of weights."""
+        head = "softmax head" if self.softmax else "lightning layer"
+        every = []
+        for point in self.points:
+            ranks = ("-" if rank is None else rank for rank in (point.rank_k, point.rank_q))
+            every.append((str(point.orbit), *ranks, str(point.value), point.multiplicity))
+        least: tuple[tuple[Cell, ...], ...] = tuple(
+            (str(truth), str(p.value), p.multiplicity, str(p.orbit), p.rank_k or 0, p.rank_q or 0)
+            for truth, p in self.least
+        )
+        legend = (
+            "stratum: (rk V, rk A, rk [V; Aᵀ]); λ: learning coefficient, m: its multiplicity. Below: the"
+            " least λ over all weights of a function;\n(0,0,0) is the function 0. Proved: see the page on"
+            " learning coefficients for the theorem."
+        )
+        if not self.points:
+            legend += "\nOne stratum for each kind is shown: "
+            legend += "λ depends on rk V and r only through V = 0 and (1,1,1)."
+        points = Table("", ("stratum", "rk K", "rk Q", "λ", "m"), tuple(every), where="terminal")
+        caption = f"Least learning coefficient of each function of {self.layer}"
+        headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
+        return Sheet(
+            f"{self.layer}; {head}, {self.layer.parameters} parameters in (K, Q, V)",
+            (*((points,) if every else ()), Table(caption, headings, least), Note(legend)),
+        )
 
 
 def learning_coefficients(layer: SingleLayer, softmax: bool = False) -> LearningCoefficients:
@@ -516,7 +619,7 @@ def weights_coefficient(
     else:
         at = (layer, orbit, rank_k, rank_q)
         coefficient = layer_coefficient(*at, values=values, softmax=softmax, evidence=evidence)
-    return Point(orbit, rank_k, rank_q, coefficient)
+    return Point.at(orbit, rank_k, rank_q, coefficient)
 
 
 def _one_token(
@@ -579,6 +682,6 @@ def tolerance_curve(
     curve: list[tuple[float, Point]] = []
     for start in [least, *np.unique(values[(values > least) & (values < most)]).tolist()]:
         point = weights_coefficient(given, softmax=softmax, tolerance=start, known=known)
-        if not curve or point[:3] != curve[-1][1][:3]:
+        if not curve or point.ranks != curve[-1][1].ranks:
             curve.append((start, point))
     return curve

@@ -40,11 +40,12 @@ from agattn.algebra.residues import random_prime, random_residues
 from agattn.architectures import DeepNetwork
 from agattn.architectures.protocol import Symmetry
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_weights
 from agattn.geometry.singularities.families import Weights
 from agattn.geometry.singularities.kinds import is_covered, virtual
+from agattn.sheet.result import Count, Key, Named, Result, key
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -256,8 +257,21 @@ class LimitMap:
         return failing
 
 
+class Limits(Result):
+    """Limits of diverging weights that no weights reach."""
+
+    dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
+    upper_bound: Key[Count, "It is no larger than this, proved.", Named("at_most")]
+
+    @property
+    @key
+    def witness(self) -> dict[str, Any]:
+        """One limit, and the weights through which it is taken."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, repr=False)
-class LimitSet(Shown):
+class LimitSet(Limits):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:
@@ -283,16 +297,17 @@ class LimitSet(Shown):
         """``proved`` where the bounds meet; ``None`` where the dimension is only known from below."""
         return Evidence.PROVED if self.dimension == self.upper_bound else None
 
-    def __str__(self) -> str:
+    @property
+    def witness(self) -> dict[str, Any]:
+        """One limit, and the weights through which it is taken."""
+        return {"first": self.first, "weights": dict(self.weights), "X": self.X, "value": self.value}
+
+    def summary(self) -> str:
+        """What the limits are, and how many dimensions they have."""
         known = f"of dimension {self.dimension} (proved)"
         if self.evidence is None:
             known = f"of dimension {self.dimension} to {self.upper_bound}"
         return f"{LimitMap(self.network, self.first)}: {known}"
-
-    def as_json(self) -> dict[str, object]:
-        """The dimension and the witness, JSON-ready."""
-        witness = {"first": self.first, "weights": dict(self.weights), "X": self.X, "value": self.value}
-        return {"dimension": self.dimension, "at_most": self.upper_bound, "witness": witness}
 
 
 def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:

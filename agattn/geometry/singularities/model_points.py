@@ -37,7 +37,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import comb, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,7 @@ from agattn.geometry.singularities.network_points import (
     AFFINE,
     MOST_KINDS,
     MOST_PARAMETERS,
+    Argument,
     Conclusion,
     PointFacts,
     Singularities,
@@ -74,9 +75,6 @@ from agattn.geometry.singularities.network_points import (
 )
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
-
-if TYPE_CHECKING:
-    from agattn.records import Argument
 
 #: Numbers are drawn between minus this and this, without 0.
 _LARGEST = 3

@@ -37,10 +37,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import flint
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import (
@@ -53,9 +54,9 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, as_attention
-from agattn.architectures.protocol import as_parameters
+from agattn.architectures.protocol import Studied, as_parameters
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import rank_one
 from agattn.geometry.identifiability.gauge import canonical_factors, inverse
 from agattn.geometry.identifiability.preimages import factor_quadratic_form
@@ -71,138 +72,179 @@ from agattn.geometry.singularities.families import (
 )
 from agattn.geometry.singularities.kinds import is_covered
 from agattn.geometry.singularities.limits import vanishes, virtual_ranks
+from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.result import (
+    PROVED_OR_MODULAR,
+    Count,
+    Key,
+    Named,
+    Positive,
+    Probability,
+    Result,
+    Written,
+    key,
+)
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
+_HEADINGS = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
+
+
+def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Any]:
+    """Arrays by name with exact numbers as text: the weights, or of a vector those that are not 0."""
+    arrays = at.exact() if vector is None else {x: a for x, a in at.exact(vector).items() if a.any()}
+    return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Shown):
+class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
-    Attributes:
-        equal: as :func:`~agattn.geometry.singularities.families.same_function` finds it.
-        evidence: always proved for other functions.
-        error: of modular evidence, a bound on the probability that the functions are not equal.
-        symmetry: known symmetries whose product takes one to the other, if such were found
-            (:mod:`~agattn.geometry.singularities.connecting`); they prove the equality.
+    Equality is found by :func:`~agattn.geometry.singularities.families.same_function`; symmetries that prove
+    it, by :mod:`~agattn.geometry.singularities.connecting`.
     """
 
-    equal: bool
-    evidence: Evidence
-    error: float
-    symmetry: tuple[Step, ...] | None = None
+    equal: Key[bool, "Whether both compute the same function."]
+    evidence: Key[Evidence, "That functions are not equal is proved.", PROVED_OR_MODULAR]
+    error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")]
+    symmetry: Key[
+        tuple[Step, ...] | None, "Known symmetries whose product connects them; null if none are found."
+    ] = None
 
-    def as_json(self) -> dict[str, object]:
-        """The comparison, JSON-ready."""
-        from agattn import records
-
-        return records.document(records.NetworkFiber.Comparison, self, error_probability=self.error)
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Whether the functions are equal, and by what."""
         said = f"{'the same' if self.equal else 'another'} function ({self.evidence})"
         if self.symmetry is None:
             return f"{said}; no known symmetry was found" if self.equal else said
         return f"{said}, by {'; '.join(map(str, self.symmetry)) or 'the same weights'}"
 
+    def sheet(self) -> Sheet:
+        """The answer, and the symmetries one below the other."""
+        rows: list[tuple[Cell, ...]] = [
+            ("the two functions are", "equal" if self.equal else "different"),
+            ("evidence", Word(str(self.evidence))),
+        ]
+        if self.equal and self.symmetry is None:
+            rows.append(("connected by", "no known symmetry that was found"))
+        rows += [("connected by", str(step)) for step in self.symmetry or ()]
+        table = Table("Two weights of one architecture", (), tuple(rows), where="page")
+        return Sheet(self.summary(), (table,))
 
-class Directions(NamedTuple):
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Directions(Result):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
-    name: Literal["skew", "unseen", "zero", "found"]
-    layer: int | None
+    at: Weights
+    name: Key[
+        Literal["skew", "unseen", "zero", "found"],
+        "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
+        "the component's name says, `found` came from a search.",
+    ]
+    layer: Key[Positive | None, "The layer they are of; null for `found`."]
     vectors: tuple[Vector, ...]
 
-    def __str__(self) -> str:
+    @property
+    @key(name="vectors")
+    def arrays(self) -> list[dict[str, Any]]:
+        """Of each direction the arrays that are not 0, exact, as text."""
+        return [_arrays(self.at, vector) for vector in self.vectors]
+
+    def summary(self) -> str:
+        """How many there are."""
         return f"{len(self.vectors)} {self.name}"
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkComponent:
+class NetworkComponent(Result):
     """A family of weights with the function of the given ones: a linear space, moved by the symmetries.
 
     Attributes:
-        name: ``given`` for that through the given weights where f ≠ 0, else what is zero; ``exchanged``.
-        parametrization: in words.
-        weights: a point of it.
-        directions: what may be added to that point.
-        free: names of arrays that may be anything.
-        dimension: a lower bound on its dimension, in all weights: K, Q and V, not A.
-        through: whether it is a family through the given weights.
         constant_rank: whether its dimension is known because the differential has the largest rank there, and
             is not spanned by the symmetries and the directions.
-        dimension_evidence: of the dimension.
     """
 
-    name: str
-    parametrization: str
-    weights: Weights
-    directions: tuple[Directions, ...]
-    free: tuple[str, ...]
-    dimension: int
-    through: bool
+    name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
+    parametrization: Key[str, "The component in words."]
+    weights: Key[
+        Weights,
+        "A point of it: arrays by name, with one axis for heads, as text.",
+        Written(dict[str, Any], _arrays),
+    ]
+    directions: Key[tuple[Directions, ...], "What may be added to its point, jointly."]
+    free: Key[tuple[str, ...], "Arrays that may be anything."]
+    dimension: Key[Count, "A lower bound on its dimension, in all weights: K, Q and V, not A."]
+    through: Key[bool, "Whether it is a family through the given weights."]
     constant_rank: bool = False
-    dimension_evidence: Evidence = Evidence.PROVED
+    dimension_evidence: Key[Evidence, "How its dimension is known.", PROVED_OR_MODULAR] = Evidence.PROVED
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The vectors of all directions, in their order."""
         return tuple(v for part in self.directions for v in part.vectors)
 
-    def as_json(self) -> dict[str, object]:
-        """The component with exact numbers as text, and of each vector the arrays that are not 0."""
-        from agattn import records
-
-        weights = {name: _text(a) for name, a in self.weights.exact().items()}
-        directions = [
-            {"name": part.name, "layer": part.layer, "vectors": [
-                {name: _text(a) for name, a in self.weights.exact(v).items() if a.any()}
-                for v in part.vectors
-            ]}
-            for part in self.directions
-        ]  # fmt: skip
-        component = records.NetworkFiber.Component
-        return records.document(component, self, directions=directions, weights=weights)
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Its name, and how many directions of which kind it has."""
         parts = ", ".join(map(str, self.directions))
         if self.constant_rank:
             parts += f"{', ' if parts else ''}of constant rank"
         parts = parts or "nothing but the symmetries"
         return self.name if self.free else f"{self.name}: {parts}"
 
+    def sheet(self) -> Sheet:
+        """The component in a row."""
+        return Sheet(self.summary(), (Table("A component of a fiber", _HEADINGS, (self.cells(),)),))
+
+    def cells(self) -> tuple[Cell, ...]:
+        """The row of a table of components."""
+        through, directions = "yes" if self.through else "no", ", ".join(map(str, self.directions))
+        return self.name, self.dimension, through, directions, ", ".join(self.free), self.parametrization
+
+
+@dataclass(frozen=True, repr=False)
+class Moved(Result):
+    """What symmetries of one name add to an orbit."""
+
+    name: Key[str, "That of known symmetries, or `new` for linear ones that were found."]
+    dimension: Key[Positive, "By how much they enlarge the orbit of those before."]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetworkFiber(Shown):
+class NetworkFiber(Result, name="fiber"):
     """All that is known of the weights with the function of given ones.
 
     Attributes:
-        case: ``symmetries``, ``rank-one head``, ``zero``, or ``one token``.
-        components: those known; ``through`` tells the families through the given weights.
-        parameters: the number n of weights.
-        orbit_dimension: the dimension of the orbit of the symmetries, or less: a lower bound.
-        differential_rank: a lower bound on the rank of the differential, almost surely equal to it.
-        evidence: how it is known that the function stays the same along the families.
-        error: for modular evidence, a bound on the probability that it does not.
-        symmetries: the dimension of that orbit by the names of the symmetries, each beyond those before it.
-        case_evidence: of the case, which may be that the function is 0.
+        symmetries: the dimension of the orbit by the names of the symmetries, each beyond those before it.
         given: the architecture that was asked about, if the weights are those of a network that it is.
     """
 
-    case: Literal["symmetries", "rank-one head", "zero", "one token"]
-    components: tuple[NetworkComponent, ...]
-    parameters: int
-    orbit_dimension: int
-    differential_rank: int
-    evidence: Evidence
-    error: float = 0.0
+    case: Key[
+        Literal["symmetries", "rank-one head", "zero", "one token"],
+        "`rank-one head`: after it tokens are parallel, as they are with one token; `zero`: the function is.",
+    ]
+    components: Key[tuple[NetworkComponent, ...], "Those that are known.", Meta(min_length=1)]
+    parameters: Key[Positive, "The number of weights."]
+    orbit_dimension: Key[Count, "A lower bound on the dimension of the orbit of the symmetries."]
+    differential_rank: Key[
+        Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
+    ]
+    evidence: Key[
+        Evidence,
+        "How it is known that the function is the same along all directions.",
+        PROVED_OR_MODULAR,
+    ]
+    error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")] = 0.0
     symmetries: tuple[tuple[str, int], ...] = ()
-    case_evidence: Evidence = Evidence.PROVED
+    case_evidence: Key[
+        Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
+    ] = Evidence.PROVED
     given: Architecture | None = None
+    equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
 
     @property
-    def architecture(self) -> Architecture:
-        """What was asked about; of a model that is attention alone, the layer or the network."""
+    @key
+    def architecture(self) -> Studied:
+        """What was studied: a layer, a network, a model, or a polynomial map."""
         return as_attention(self.given or self.weights.architecture)
 
     @property
@@ -211,13 +253,15 @@ class NetworkFiber(Shown):
         return self.components[0].weights
 
     @property
-    def dimension(self) -> int:
-        """A lower bound on the local dimension of the fiber at the given weights, in all of them."""
+    @key
+    def dimension(self) -> Count:
+        """A lower bound on the dimension at the weights, in all of them."""
         return self._widest.dimension
 
     @property
+    @key(PROVED_OR_MODULAR)
     def dimension_evidence(self) -> Evidence:
-        """How this bound is known."""
+        """How the lower bound on the dimension is known."""
         return self._widest.dimension_evidence
 
     @property
@@ -225,9 +269,16 @@ class NetworkFiber(Shown):
         return max((c for c in self.components if c.through), key=lambda c: c.dimension)
 
     @property
-    def upper_bound(self) -> int:
-        """A proved upper bound on the same: the number of weights minus the rank of the differential."""
+    @key
+    def upper_bound(self) -> Count:
+        """A proved upper bound: the weights less the rank of the differential."""
         return self.parameters - self.differential_rank
+
+    @property
+    @key(name="symmetries")
+    def orbit(self) -> list[Moved]:
+        """The dimension of the orbit by what moves the weights."""
+        return [Moved(name, size) for name, size in self.symmetries]
 
     @property
     def is_exact(self) -> bool:
@@ -235,8 +286,9 @@ class NetworkFiber(Shown):
         return self.dimension == self.upper_bound
 
     @property
+    @key
     def generic(self) -> bool:
-        """Whether the symmetries alone are the fiber near the weights, and no other component is known."""
+        """Whether near the weights there is nothing but symmetries, and no other component."""
         return self.orbit_dimension == self.upper_bound and len(self.components) == 1
 
     @property
@@ -244,22 +296,23 @@ class NetworkFiber(Shown):
         """The dimension, or both bounds on it."""
         return f"{self.dimension}" if self.is_exact else f"{self.dimension} to {self.upper_bound}"
 
-    def as_json(self) -> dict[str, object]:
-        """All of it, with exact numbers as text."""
-        from agattn import records
-
-        symmetries = [{"name": name, "dimension": size} for name, size in self.symmetries]
-        return records.document(
-            records.NetworkFiber, self, "equivalent",
-            symmetries=symmetries, error_probability=self.error,
-        )  # fmt: skip
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The case, the dimension and the components."""
         parts = "; ".join(map(str, self.components))
         return (
             f"{self.case}: {self.bounds} of {self.parameters} dimensions ({self.dimension_evidence}), "
             f"{self.orbit_dimension} by the symmetries; {parts}"
         )
+
+    def sheet(self) -> Sheet:
+        """A row for each component."""
+        caption = (
+            f"Fiber of {self.weights.architecture} ({self.case}): dimension {self.bounds} of "
+            f"{self.parameters} at the weights ({self.dimension_evidence}), "
+            f"{self.orbit_dimension} by the symmetries"
+        )
+        rows = tuple(component.cells() for component in self.components)
+        return Sheet(self.summary(), (Table(caption, _HEADINGS, rows),))
 
     def move(
         self,
@@ -423,7 +476,7 @@ def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> Netw
             family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), seed, vectors)
             if family.dimension > dimension:
                 more = tuple(v for v in family.directions if v not in vectors)
-                start = (*start, Directions("found", None, more))
+                start = (*start, Directions(at, "found", None, more))
                 dimension, evidence, error = family.dimension, family.evidence, family.error
         text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
         if constant := dimension < n - rank == n - bound.value:
@@ -501,7 +554,7 @@ class _Layers:
                     B[r] = off[v]
                     unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
             if unseen:
-                found.append(Directions("unseen", i, tuple(unseen)))
+                found.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
                 skew = _changes(N, L, skew=True)
                 first = [B.ravel() for B in still]
@@ -509,7 +562,7 @@ class _Layers:
                 chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
                 vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
                 if vectors:
-                    found.append(Directions("skew", i, vectors))
+                    found.append(Directions(self.at, "skew", i, vectors))
         return tuple(found)
 
     def exchanged(self) -> Iterator[NetworkComponent]:
@@ -583,7 +636,7 @@ class _Layers:
         free = tuple(name for name in self.network.shapes if name not in fixed)
         numbers = as_parameters(self.network, np.arange(len(at.vector)))
         units = at.units([i for x in free for i in numbers[x].ravel()])
-        spaces = tuple(Directions("zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
+        spaces = tuple(Directions(at, "zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
         dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector
         return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
@@ -669,7 +722,3 @@ def _exact(values: Any, name: str) -> Array:
     """Fractions; every float is the number that it stands for."""
     exact: Array = np.vectorize(Fraction, otypes=[object])(scalars(values, name))
     return exact
-
-
-def _text(array: Array) -> Any:
-    return np.vectorize(str, otypes=[object])(array).tolist()

@@ -28,32 +28,31 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.network import check_tokens
-from agattn.architectures.protocol import as_parameters
+from agattn.architectures.protocol import Studied, as_parameters
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.identifiability.virtual_weights import partial_products
 from agattn.geometry.singularities.brackets import largest_rank
 from agattn.geometry.singularities.families import Vector, Weights, same_function, widest_family
 from agattn.geometry.singularities.kinds import Kind, kinds, virtual
-from agattn.geometry.singularities.limits import LimitSet, is_closed, limits, vanishes
+from agattn.geometry.singularities.limits import Limits, LimitSet, is_closed, limits, vanishes
 from agattn.geometry.singularities.network_fibers import pairing
 from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.singularities.tangents import Tangents
 from agattn.geometry.singularities.virtual_points import is_wide, settled
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
-
-if TYPE_CHECKING:
-    from agattn.records import Argument
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word, matrix
+from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Result, Written, key
 
 #: Networks with more parameters are not asked about without ``force``.
 MOST_PARAMETERS = 300
@@ -68,117 +67,212 @@ _MOST_TERMS = 100_000
 AFFINE = "M̄ is an affine space, smooth everywhere."
 
 Conclusion = Literal["singular", "smooth", "smooth branch", "undecided"]
+#: From what it may follow whether a point of the closure is singular.
+Argument = Literal[
+    "tangent vectors",
+    "several branches",
+    "second order",
+    "cone",
+    "purity",
+    "one-point fiber",
+    "immersion",
+    "affine space",
+    "equations",
+    "none",
+]
+
+
+def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list[str]]]]:
+    """Weights as matrices by name, one below the other where there are several; numbers as text."""
+    return [
+        {name: [list(map(str, row)) for row in array.reshape(-1, (1, *array.shape)[-1])]
+         for name, array in weights.items()}
+        for weights in preimages
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
-class PointFacts(Shown):
+class PointFacts(Result):
     """What is known at weights of one kind.
 
     Each number has its own evidence, as one may be proved and the next not.
 
     Attributes:
         kind: the weights; the first of its preimages are those that rank and fiber are about.
-        is_zero: whether f = 0.
-        differential_rank: the rank of dφ at the weights; where several factorizations KᵀQ of the same A were
-            tried, the largest.
-        fiber: bounds on the local dimension of the fiber over ℂ at the weights, in K, Q and V; the lower one
-            is proved.
+        fiber: bounds on the local dimension of the fiber over ℂ at the weights, in K, Q and V.
         dimension: of M̄.
-        tangent_lower: a lower bound on the dimension of the Zariski tangent space of M̄ at f.
-        singular: what follows.
-        argument: from what.
-        evidence: of the conclusion; of the tangent vectors if it is undecided.
-        rank_evidence: of the rank being no larger: it is proved to be no smaller.
-        preimages: the weights at which images of the differential were taken, as arrays by name; the first
-            are those of the rank.
-        tangent_upper: a proved upper bound on the dimension of T_f M̄, by equations; ``None`` without any.
-        tangent_evidence: of ``tangent_lower``.
-        zero_evidence: of ``is_zero``.
-        critical_evidence: of ``is_critical``.
-        fiber_evidence: of the upper bound on the fiber.
     """
 
     kind: Kind
-    is_zero: bool
-    differential_rank: int
+    is_zero: Key[bool, "Whether their function is 0.", Named("zero")]
+    differential_rank: Key[
+        Count,
+        "The rank of the differential at the first witness, proved to be no smaller; the largest where "
+        "several factorizations KᵀQ of the same A were tried.",
+    ]
     fiber: tuple[int, int]
     dimension: int
-    tangent_lower: int
-    singular: Conclusion
-    argument: Argument
-    evidence: Evidence
-    rank_evidence: Evidence
-    preimages: tuple[dict[str, Array], ...]
-    tangent_upper: int | None
-    tangent_evidence: Evidence
-    zero_evidence: Evidence
-    critical_evidence: Evidence
-    fiber_evidence: Evidence
+    tangent_lower: Key[Count, "The Zariski tangent space of the closure has at least this dimension."]
+    singular: Key[Conclusion, "What follows for their function."]
+    argument: Key[
+        Argument,
+        "From what it follows: more tangent vectors than the dimension, at all preimages known, at "
+        "several immersed ones, along arcs of second order, or at the vertex of the cone; a theorem, for "
+        "wide networks; a differential of the largest rank; a closure that is an affine space; or "
+        "equations of the closure with enough independent differentials.",
+    ]
+    evidence: Key[Evidence, "How the conclusion is known; other numbers have keys of their own."]
+    rank_evidence: Key[Evidence, "How the rank is known to be no larger.", PROVED_OR_MODULAR]
+    preimages: Key[
+        tuple[dict[str, Array], ...],
+        "Preimages at which tangent vectors were taken; the first are weights of this kind.",
+        Named("witness"),
+        Written(list[dict[str, list[list[str]]]], _matrices),
+    ]
+    tangent_upper: Key[Count | None, "And at most this, by equations of a model; null without any."]
+    tangent_evidence: Key[
+        Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
+    ]
+    zero_evidence: Key[Evidence, "How it is known whether the function is 0.", PROVED_OR_MODULAR]
+    critical_evidence: Key[Evidence, "How `critical` is known.", PROVED_OR_MODULAR]
+    fiber_evidence: Key[
+        Evidence,
+        "How `fiber_dimension_at_most` is known.",
+        Named("fiber_dimension_at_most_evidence"),
+        PROVED_OR_MODULAR,
+    ]
 
     @property
+    @key
     def name(self) -> str:
         """What is special about the weights."""
         return self.kind.name
 
     @property
+    @key
+    def ranks(self) -> dict[str, tuple[Count, ...]]:
+        """The ranks of all A and V, head by head, and of the M_i and L; of a model those of all matrices."""
+        return self.kind.ranks
+
+    @property
+    @key(name="critical")
     def is_critical(self) -> bool:
-        """Whether the differential drops rank at the weights."""
+        """Whether the rank of the differential is smaller than the dimension."""
         return self.differential_rank < self.dimension
 
-    def __str__(self) -> str:
+    @property
+    @key
+    def fiber_dimension(self) -> Count:
+        """The local dimension of the fiber there, over the complex numbers, proved to be no less."""
+        return self.fiber[0]
+
+    @property
+    @key
+    def fiber_dimension_at_most(self) -> Count:
+        """The dimension of the fiber is no larger."""
+        return self.fiber[1]
+
+    def summary(self) -> str:
+        """The rank, the tangent space and what follows."""
         rank = f"differential of rank {self.differential_rank} of {self.dimension}"
         tangent = f"tangent space of dimension {self.tangent_lower} or more"
         return f"{self.name}: {rank}, {tangent}: {self.singular} ({self.evidence})"
 
-    def as_json(self) -> dict[str, object]:
-        """The facts with the keys of the command line's contract."""
-        from agattn import records
-
+    def sheet(self) -> Sheet:
+        """The numbers, each with its evidence, and the weights."""
+        rank = f"rank {self.differential_rank} of {self.dimension}"
         low, high = self.fiber
-        matrices = [
-            {name: array.reshape(-1, (1, *array.shape)[-1]) for name, array in weights.items()}
-            for weights in self.preimages
+        rows: list[tuple[Cell, ...]] = [
+            ("differential", rank, Word(str(self.rank_evidence))),
+            ("fiber", f"dimension {_interval(low, high)}", Word(str(self.fiber_evidence))),
+            ("tangent space", f"dimension {self.tangent_lower} or more", Word(str(self.tangent_evidence))),
+            ("point", Word(self.singular), Word(str(self.evidence))),
+            *(
+                (name, matrix(array.reshape(-1, *(1, 1, *array.shape)[-2:])[0]), "")
+                for name, array in self.preimages[0].items()
+            ),
         ]
-        return records.document(
-            records.Singularities.Kind, self,
-            ranks=self.kind.ranks, zero=self.is_zero, critical=self.is_critical, fiber_dimension=low,
-            fiber_dimension_at_most=high, fiber_dimension_at_most_evidence=self.fiber_evidence,
-            tangent_lower_evidence=self.tangent_evidence, witness=matrices,
-        )  # fmt: skip
+        return Sheet(self.summary(), (Table(f"{self.name}: {self.argument}", (), tuple(rows), where="page"),))
+
+    def cells(self, generic: int) -> tuple[Cell, ...]:
+        """The row of a table of kinds; ``generic`` is the dimension of a general fiber."""
+
+        def marked(shown: Cell, evidence: Evidence) -> Cell:
+            """With a star where the evidence is weaker than that in the row."""
+            return shown if weakest([evidence, self.evidence]) is self.evidence else f"{shown}*"
+
+        (low, high), upper = (n - generic for n in self.fiber), self.tangent_upper
+        beyond = f"{low:+d}" if low == high else f"{low:+d} to {high}"
+        tangent: Cell = self.tangent_lower
+        if upper not in (None, tangent):
+            tangent = f"{tangent} to {upper}"
+        return (
+            f"{self.name} ({marked('f = 0', self.zero_evidence)})" if self.is_zero else self.name,
+            marked(self.differential_rank, self.rank_evidence),
+            marked(beyond, self.fiber_evidence),
+            marked(tangent, self.tangent_evidence),
+            f"{self.singular}{f' ({self.argument})' * (self.singular == 'singular')}",
+            Word(str(self.evidence)),
+        )
+
+
+def _interval(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True, repr=False)
-class Singularities(Shown):
+class _LimitsOfHeads(Limits):
+    """Limits of one layer of several heads, of which one is known."""
+
+    upper_bound: int
+    limit: HeadsLimit
+    dimension: None = None
+
+    @property
+    def witness(self) -> dict[str, Any]:
+        """The limit with its heads."""
+        return self.limit.as_json()
+
+
+@dataclass(frozen=True, repr=False)
+class Singularities(Result, name="singularities"):
     """The kinds of points of a network or a model.
 
     Attributes:
-        network: whose points they are, as it was given.
-        dimension: of its neuromanifold.
-        kinds: what is known at each.
-        closed: whether the neuromanifold is closed; ``None`` where no theorem says.
-        closedness: the same in a sentence.
+        closedness: whether the neuromanifold is closed, in a sentence.
         limits: limits of diverging weights that no weights reach, where such are known.
     """
 
-    network: Architecture
-    dimension: Dimension
-    kinds: tuple[PointFacts, ...]
-    closed: bool | None
+    network: Key[
+        Studied, "What was studied: a layer, a network, a model, or a polynomial map.", Named("architecture")
+    ]
+    dimension: Key[
+        Dimension, "The dimension of its neuromanifold.", Written(Count, lambda known: known.dimension)
+    ]
+    kinds: Key[tuple[PointFacts, ...], "One entry for each kind of points.", Meta(min_length=1)]
+    closed: Key[bool | None, "Whether the neuromanifold is closed; null where no theorem says."]
     closedness: str
     limits: LimitSet | HeadsLimit | None
 
-    @cached_property
-    def zeros(self) -> list[str]:
-        """The kinds of weights at which f = 0."""
-        return [point.name for point in self.kinds if point.is_zero]
+    @property
+    @key
+    def dimension_evidence(self) -> Evidence:
+        """How the dimension is known."""
+        return self.dimension.evidence
 
-    def _limits(self) -> dict[str, object] | None:
-        if self.limits is None:
-            return None
-        if isinstance(self.limits, LimitSet):
-            return self.limits.as_json()
-        at_most = self.dimension.upper_bound - 1
-        return {"dimension": None, "at_most": at_most, "witness": self.limits.as_json()}
+    @property
+    @key(name="limits")
+    def known_limits(self) -> Limits | None:
+        """Limits of diverging weights; null where none are known."""
+        if isinstance(self.limits, HeadsLimit):
+            return _LimitsOfHeads(self.dimension.upper_bound - 1, self.limits)
+        return self.limits
+
+    @property
+    @key
+    def zeros(self) -> list[str]:
+        """The names of the kinds of weights whose function is 0."""
+        return [point.name for point in self.kinds if point.is_zero]
 
     def __getitem__(self, name: str) -> PointFacts:
         for point in self.kinds:
@@ -186,23 +280,35 @@ class Singularities(Shown):
                 return point
         raise KeyError(name)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The dimension, and how many kinds of points are singular, smooth or undecided."""
         counts = Counter(point.singular for point in self.kinds)
         names = {"smooth branch": "smooth on their branch"}
         parts = [f"{counts[word]} {names.get(word, word)}" for word in get_args(Conclusion) if counts[word]]
         size = f"dimension {self.dimension.dimension}; {len(self.kinds)} kinds of points"
         return f"{self.dimension.computed_of}: {size}: {', '.join(parts)}"
 
-    def as_json(self) -> dict[str, object]:
-        """Everything with the keys of the command line's contract."""
-        from agattn import records
-
-        known = self.dimension
-        return records.document(
-            records.Singularities, self,
-            architecture=self.network, dimension=known.dimension, dimension_evidence=known.evidence,
-            limits=self._limits(),
+    def sheet(self) -> Sheet:
+        """A row for each kind, what the columns mean, and whether the neuromanifold is closed."""
+        bounded = any(point.tangent_upper is not None for point in self.kinds)
+        legend = (
+            f"rk dφ: the rank of the differential, {self.dimension.dimension} at general weights. fiber: its "
+            "dimension over ℂ, beyond that of a general one. dim T ≥: independent tangent vectors of the "
+            "closure at f, at all preimages known; more than the dimension prove f singular. smooth branch: "
+            "the functions near these weights, or near others with this function, are a manifold of full "
+            "dimension; other branches may pass through f. evidence: of what is said of f; a number with a "
+            "star rests on ranks modulo a prime all the same."
+        )
+        if bounded:
+            legend += " Equations of low degree bound dim T from above, and prove points smooth."
+        tangent = "dim T" if bounded else "dim T ≥"
+        headings = (
+            Wide("kind of weights"), "rk dφ", "fiber", tangent, Wide("their function f"), "evidence"
         )  # fmt: skip
+        generic = self.network.parameters - self.dimension.dimension
+        rows = tuple(point.cells(generic) for point in self.kinds)
+        table = Table(self.summary(), headings, rows)
+        return Sheet(self.summary(), (table, Note(legend, folded=True), Note(self.closedness, folded=True)))
 
 
 def singularities(

@@ -1,0 +1,126 @@
+r"""Learning coefficients at the weights of one layer, and at those of the heads of a checkpoint.
+
+>>> from agattn.geometry.singularities.learning_coefficients import parameters
+>>> found = at_weights(parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]]), curve=True)
+>>> print(found, found.deficit)
+λ = 5/2, m = 1 (numerical) 5/2
+>>> print("; ".join(map(str, found.curve)))
+5/2 from 1e-12; 5/2 from 0.001; 9/4 from 0.005
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from agattn.algebra.scalars import TOLERANCE
+from agattn.architectures import SingleLayer
+from agattn.geometry.singularities.learning_coefficients import (
+    Parameters,
+    Point,
+    spectra,
+    tolerance_curve,
+    weights_coefficient,
+)
+from agattn.sheet.data import Cell, Sheet, Table
+from agattn.sheet.result import Count, Key, Named, Result
+
+Tolerance = Annotated[float, Meta(ge=0)]
+Normalization = Literal["none", "softmax"]
+
+
+@dataclass(frozen=True, repr=False)
+class Step(Result):
+    """λ from a tolerance on."""
+
+    tolerance: Key[Tolerance, "From this tolerance on, up to that of the next step."]
+    value: Key[Fraction, "λ at these ranks.", Named("lambda")]
+
+    def summary(self) -> str:
+        """λ, and from where on."""
+        return f"{self.value} from {self.tolerance:.2g}"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AtWeights(Point, extensible=True):
+    """The learning coefficient at given weights, with what it says of their number."""
+
+    deficit: Key[Fraction, "Half the number of parameters less λ."]
+    curve: Key[tuple[Step, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AtHead(AtWeights, extensible=True):
+    """The same of a head of a checkpoint."""
+
+    layer: Key[Count, "The layer of the checkpoint, from 0."]
+    head: Key[Count, "The head of the layer, from 0."]
+
+
+@dataclass(frozen=True, repr=False)
+class WeightsCoefficient(Result, name="rlct"):
+    """The learning coefficient at the weights of one layer, with the layer."""
+
+    layer: Key[SingleLayer, "The layer.", Named("architecture")]
+    normalization: Key[Normalization, "Of the layer's head."]
+    weights: Key[AtWeights, "λ at the weights in FILE."]
+
+    def sheet(self) -> Sheet:
+        """The summands of λ."""
+        return self.weights.sheet()
+
+
+@dataclass(frozen=True, repr=False)
+class HeadsCoefficients(Result, name="rlct"):
+    """The learning coefficients of the heads of a checkpoint."""
+
+    normalization: Key[Normalization, "Of the heads."]
+    tolerance: Key[Tolerance, "With which the ranks of a checkpoint were decided."]
+    heads: Key[tuple[AtHead, ...], "λ of each head of a checkpoint."]
+
+    def summary(self) -> str:
+        """How many heads there are."""
+        return f"Learning coefficients of {len(self.heads)} heads"
+
+    def sheet(self) -> Sheet:
+        """A row for each head."""
+        rows: list[tuple[Cell, ...]] = []
+        for at in self.heads:
+            ranks = (0 if rank is None else rank for rank in (at.r_v, at.r_a, at.r, at.rank_k, at.rank_q))
+            rows.append((at.layer, at.head, *ranks, str(at.value), at.multiplicity, str(at.deficit)))
+        headings = ("layer", "head", "rk V", "rk A", "r", "rk K", "rk Q", "λ", "m", "params/2 − λ")
+        return Sheet(self.summary(), (Table("", headings, tuple(rows)),))
+
+
+def at_weights(
+    given: Parameters,
+    *,
+    t: int = 2,
+    softmax: bool = False,
+    tolerance: float = TOLERANCE,
+    curve: bool = False,
+) -> AtWeights:
+    """λ and m at given weights, and how far λ is below half the number of parameters.
+
+    Args:
+        given: the parameters; see :func:`~agattn.geometry.singularities.learning_coefficients.parameters`.
+        t: 1 for one token; otherwise every t ≥ 2 is the same.
+        softmax: for a softmax head, t ≥ 2.
+        tolerance: of the decisions for floats, above 0 and below 1.
+        curve: take λ at every tolerance, too, t ≥ 2.
+
+    Raises:
+        InputError: if the tolerance makes no sense.
+        UndecidedError: if t = 1 and the rows of K and Q together do not span ℝᵈ, where that matters.
+    """
+    known = None if given.weights.is_exact else spectra(given)
+    point = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, known=known)
+    steps = tolerance_curve(given, softmax=softmax, known=known) if curve else ()
+    return AtWeights(
+        **vars(point),
+        deficit=Fraction(given.number, 2) - point.value,
+        curve=tuple(Step(start, at.value) for start, at in steps) if curve else UNSET,
+    )
