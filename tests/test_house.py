@@ -1,5 +1,10 @@
 """The structure of the package, as ``python -m tests.house`` measures it, stays what the pages say."""
 
+import numpy as np
+
+from agattn.algebra.arithmetic import FloatArithmetic
+from agattn.architectures import DeepNetwork
+from agattn.geometry.dimension.jacobian import jacobian
 from tests.house import arrows_up, circles, floor_of, imports, trace
 
 
@@ -20,10 +25,11 @@ def test_only_the_results_that_do_not_describe_themselves_make_a_circle():
     assert all({"agattn.evidence", "agattn.display"} <= set(part) for part in circles())
 
 
-def test_evaluating_a_network_makes_no_call_up():
-    import agattn as ag
-
-    found = trace(lambda _: ag.dimension(ag.DeepNetwork((3, 2, 2), (1, 2), t=2)))
-    assert "agattn.algebra" in found["rooms"]
-    # What is handed down, such as a function that draws rows of a Jacobian, is called from below.
-    assert not [where for where in found["where"] if where.startswith("agattn.architectures")]
+def test_evaluating_and_differentiating_a_network_makes_no_call_up():
+    network = DeepNetwork((3, 2, 2), (1, 2), t=2)
+    draw = np.random.default_rng(0).standard_normal
+    parameters = {name: draw(shape) for name, shape in network.shapes.items()}
+    X = draw((5, *network.input_shape))
+    found = trace(lambda _: jacobian(network, parameters, X, FloatArithmetic()))
+    assert {"agattn.algebra", "agattn.architectures", "agattn.geometry.dimension"} == set(found["rooms"])
+    assert found["calls_up"] == 0
