@@ -3,8 +3,8 @@
 Exact numbers are text. Keys are always there, unless their type has ``UnsetType``. A ``Struct`` may have
 further keys, a ``Record`` not.
 
->>> schema("rank")["required"][:3]
-['rank', 'evidence', 'method']
+>>> schema("check")["required"][:3]
+['valid', 'flaw', 'layer']
 >>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
@@ -24,6 +24,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status
+from agattn.sheet.result import Json, Written
 
 if TYPE_CHECKING:
     from typing import Annotated as Key
@@ -160,9 +161,27 @@ class Map(Record):
 KINDS = (Layer, Network, Model, Map)
 
 
-class Architecture:
+class Architecture(Json):
     """One of :data:`KINDS`, which its keys tell."""
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The schema: any of them, and what they consist of."""
+        refs, parts = msgspec.json.schema_components(KINDS, ref_template="#/$defs/{name}")
+        return {"anyOf": [parts.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs], "$defs": parts}
+
+    @classmethod
+    def check_json(cls, value: Any) -> None:
+        """Check that it is the one that its keys tell; ValueError if it is not."""
+        kinds = {"d": Layer, "layer": Model, "function": Map}
+        try:
+            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).partition(" - at")[0]) from None
+
+
+#: How an architecture is written in a result.
+STUDIED = Written(Architecture, lambda architecture: dict(architecture.as_json()))
 
 Studied = Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
 OneLayer = Key[Layer, "The layer."]
@@ -304,43 +323,6 @@ class Classify(Record):
     tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."]
     evidence: Key[Literal["proved", "numerical"], "How the ranks are known: the weakest of all heads."]
     heads: Key[list[Head], "One entry for each head."]
-
-
-class Dimension(Record):
-    class Paper(Record):
-        value: Key[int, "Its value."]
-        hypotheses_hold: Key[bool, "Whether it is meant for this network."]
-        failing: Key[list[str], "The hypotheses that do not hold."]
-        defect: Key[int, "How far the dimension lies below it."]
-
-    class Point(Record):
-        rank: Key[Count, "The rank there."]
-        prime: Key[Count, "The prime p modulo which it was taken."]
-        rows: Key[Count, "The number of random inputs, each with one cotangent."]
-
-    architecture: Studied
-    dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
-    predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
-    parameters: Key[Count, "The number of entries of all parameters."]
-    evidence: Known
-    lower_bound: Key[Count, "The dimension is at least this: proved."]
-    upper_bound: Key[Count, "The dimension is at most this: proved."]
-    upper_bound_reason: Key[str, "The argument behind the upper bound."]
-    lower_bound_reason: Key[
-        Literal["rank", "theorem"],
-        "The argument behind the lower bound: the rank of a Jacobian, or a theorem.",
-    ]
-    theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."]
-    checked: Key[list[str], "The hypotheses of that theorem, which hold."]
-    paper: Key[Paper | None, "Equation 7, 14 or 16, whether or not it applies; null for models and maps."]
-    jacobian_shape: Key[
-        Annotated[list[Count], TWO] | None,
-        "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-    ]
-    points: Key[list[Point], "The random points tried; empty for normalized networks and theorems."]
-    precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
-    error_probability: Key[Probability, "If modular: a bound on the chance that it fell short everywhere."]
-    seconds: Key[Number, "Wall-clock time."]
 
 
 class Doctor(Struct):
@@ -811,16 +793,6 @@ class ModelIdeal(Record):
     whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
 
 
-class Rank(Record):
-    rank: Key[Count | None, "The rank, or null where the bounds differ."]
-    evidence: Key[Evidence, "How lower_bound and upper_bound are known: the weaker of the two."]
-    method: Key[Literal["rational", "modular", "ball", "mpmath"], "The method that was used."]
-    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
-    lower_bound: Key[Count, "The rank is at least this."]
-    upper_bound: Key[Count, "The rank is at most this."]
-    gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
-
-
 class Rlct(Record):
     class Point(Struct, rename={"value": "lambda"}):
         class Term(Record):
@@ -1169,10 +1141,10 @@ def _either(*keys: str) -> Meta:
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
-    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
+    "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "ideal": (ModelIdeal, Ideal), "rank": Rank,
+    "ideal": (ModelIdeal, Ideal),
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities,
@@ -1192,16 +1164,15 @@ def schema(name: str) -> dict[str, Any]:
     def components(*records: Any, **hook: Any) -> Any:
         return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
 
-    refs, shared = components(*KINDS)
-    either = {"anyOf": [shared.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs]}
-    asked: list[type] = []
+    shared: dict[str, Any] = {}
 
-    def hook(kind: type) -> dict[str, Any]:
-        asked.append(kind)
-        return either
+    def hook(kind: type[Json]) -> dict[str, Any]:
+        found = kind.json_schema()
+        shared.update(found.pop("$defs", {}))
+        return found
 
     tops, parts = components(*_kinds(name), schema_hook=hook)
-    parts |= shared if asked else {}
+    parts |= shared
     top: dict[str, Any] = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
@@ -1269,20 +1240,16 @@ def check(name: str, document: object) -> None:
         InputError: if it is not; says where, such as ``$.claims[0].verdict``.
     """
 
-    def architecture(_: type, value: Any) -> Architecture:
-        try:
-            kinds = {"d": Layer, "layer": Model, "function": Map}
-            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error).partition(" - at")[0]) from None
-        return Architecture()
+    def part(kind: type[Json], value: Any) -> Json:
+        kind.check_json(value)
+        return kind()
 
     *others, last = _kinds(name)
     for kind in others:
         with suppress(msgspec.ValidationError):
-            msgspec.convert(document, kind, dec_hook=architecture)
+            msgspec.convert(document, kind, dec_hook=part)
             return
     try:
-        msgspec.convert(document, last, dec_hook=architecture)
+        msgspec.convert(document, last, dec_hook=part)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None

@@ -12,16 +12,13 @@ from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.polynomial import Variable
-from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
-from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, Verdict, plain, weakest
 from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
-from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.ideal import Ideal
@@ -140,45 +137,6 @@ def _verdict(verdict: Verdict) -> list[Table]:
 def _report(report: Report) -> list[Table]:
     rows = tuple((v.claim, str(v.status), v.known, v.witness) for v in report.verdicts)
     return [Table(str(report.layer), ("claim", "verdict", "evidence", Wide("why")), rows)]
-
-
-@tables.register
-def _rank(rank: RankResult) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [
-        ("rank", "undecided" if rank.rank is None else rank.rank),
-        ("at least", f"{rank.lower_bound} ({rank.lower_evidence})"),
-        ("at most", f"{rank.upper_bound} ({rank.upper_evidence})"),
-        (Wide("why no larger"), rank.reason),
-        ("method", rank.method),
-    ]
-    if rank.precision_bits is not None:
-        rows.append(("precision", f"{rank.precision_bits} bits"))
-    if rank.gap is not None:
-        rows.append(("gap", f"{rank.gap:.1f} bits"))
-    return [Table(f"Rank of a {rank.shape[0]} × {rank.shape[1]} matrix", (), tuple(rows))]
-
-
-@tables.register
-def _dimension(found: Dimension) -> list[Table]:
-    bounds: list[tuple[Cell, ...]] = [
-        ("dimension", found.dimension, Word(str(found.evidence)), "the bounds below, where they meet"),
-        ("at least", found.lower_bound, Word("proved"), found.lower_bound_argument),
-        ("at most", found.upper_bound, Word("proved"), found.upper_bound_reason),
-    ]
-    paper = by_paper(found)
-    if found.predicted is not None and paper is not None:
-        failing = paper.failing
-        hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
-        bounds.append(("general formula", found.predicted, "", "the count of parameters less symmetries"))
-        bounds.append((f"HMK, {paper.equation}", paper.value, "", hypotheses))
-    headings = ("what", "value", "evidence", Wide("why"))
-    shown = [Table(f"Dimension of {found.computed_of}", headings, tuple(bounds))]
-    if found.ranks:
-        points = tuple((r.rank, r.prime, r.rows, r.columns) for r in found.ranks)
-        shown.append(
-            Table("Ranks of the Jacobian at random points", ("rank", "modulo", "rows", "columns"), points)
-        )
-    return shown
 
 
 @tables.register

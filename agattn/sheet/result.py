@@ -33,7 +33,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -63,7 +64,7 @@ from agattn.sheet.data import Sheet
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "Count", "Json", "Key", "Matrix", "Named", "Positive", "Result",
-    "Written", "check", "document", "key", "schema", "written",
+    "Written", "check", "check_one_of", "document", "key", "schema", "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Json:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The schema of the part."""
+        """The schema of the part; what it refers to stands under ``$defs``."""
         raise NotImplementedError
 
     @classmethod
@@ -328,11 +329,19 @@ def _json_type(kind: Any) -> Any:
 
 def schema(*results: Any, title: str = "") -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of the documents of a result, or of one of several."""
+    shared: dict[str, Any] = {}
+
+    def part_schema(part: type[Json]) -> dict[str, Any]:
+        found = part.json_schema()
+        shared.update(found.pop("$defs", {}))
+        return found
+
     tops, parts = msgspec.json.schema_components(
         list(map(as_record, results)),
-        schema_hook=_part_schema,
+        schema_hook=part_schema,
         ref_template="#/$defs/{name}",
     )
+    parts |= shared
     top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
@@ -352,8 +361,18 @@ def check(result: Any, found: object) -> None:
         raise InputError(str(error)) from None
 
 
-def _part_schema(part: Any) -> dict[str, Any]:
-    return dict(part.json_schema())
+def check_one_of(results: Sequence[Any], found: object) -> None:
+    """Check that a document is that of one of several results.
+
+    Raises:
+        InputError: if the document is none of these; says where the last one differs.
+    """
+    *others, last = results
+    for other in others:
+        with suppress(InputError):
+            check(other, found)
+            return
+    check(last, found)
 
 
 def _check_part(part: type[Json], value: Any) -> Json:

@@ -3,7 +3,7 @@
 import pytest
 from command_line import call, document
 
-from agattn.records import check
+from agattn.documents import check
 
 WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
 
