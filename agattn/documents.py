@@ -20,6 +20,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "rank": ("agattn.algebra.rank:RankResult",),
     "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
+    "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

@@ -1010,33 +1010,6 @@ CASES: tuple[dict[str, list[object]], ...] = (
 CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
 
 
-class Symmetries(Record):
-    class Family(Record):
-        name: Key[str, "The known symmetry, or `new`."]
-        dimension: Key[Count, "Its generators that are independent of those before it."]
-        arrays: Key[list[str], "The parts of the parameters that it moves."]
-
-    class Generator(Record):
-        family: Key[str, "Its family."]
-        moves: Key[str, "The vector field by arrays, with indices from 1."]
-        entries: Key[list[tuple[Count, Count, str]], "The entries of B: row, column (both from 0) and value."]
-        evidence: Known
-
-    architecture: Studied
-    parameters: Key[Count, "The number of parameters n: B is an n × n matrix."]
-    dimension: Key[Count, "The dimension of the Lie algebra: the number of generators."]
-    at_most: Key[Count, "It is at most this: proved."]
-    orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
-    type: Key[str | None, "Its simple parts and its center; null where it is too large to tell."]
-    center: Key[Count | None, "The dimension of its center."]
-    derived: Key[Count | None, "The dimension of the span of all brackets."]
-    radical: Key[Count | None, "The dimension of its largest solvable ideal."]
-    families: Key[list[Family], "The known symmetries, and what is new."]
-    generators: Key[list[Generator], "A basis."]
-    evidence: Known
-    error_probability: Key[Probability, "If modular: a bound on the chance that some generator is none."]
-
-
 class Train(Record):
     """One line of the JSON Lines that agattn train prints: the run of one seed."""
 
@@ -1148,7 +1121,7 @@ RECORDS: dict[str, Any] = {
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities,
-    "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
+    "study": Annotated[Study, _either("result", "error")], "train": Train,
     "verify": Verify,
 }  # fmt: skip
 

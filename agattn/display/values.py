@@ -19,7 +19,6 @@ from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
-from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
@@ -137,16 +136,6 @@ def _verdict(verdict: Verdict) -> list[Table]:
 def _report(report: Report) -> list[Table]:
     rows = tuple((v.claim, str(v.status), v.known, v.witness) for v in report.verdicts)
     return [Table(str(report.layer), ("claim", "verdict", "evidence", Wide("why")), rows)]
-
-
-@tables.register
-def _symmetries(found: LinearSymmetries) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [(f.name, f.dimension, ", ".join(f.arrays)) for f in found.families]
-    shown = [Table(str(found), ("symmetry", "dimension", Wide("moves")), tuple(rows))]
-    if found.new:
-        moves = tuple((g.moves, Word(str(g.evidence))) for g in found.new)
-        shown.append(Table("New generators", (Wide("vector field"), "evidence"), moves))
-    return shown
 
 
 @tables.register

@@ -18,6 +18,7 @@ from agattn.claims.network_dimension import DimensionByPaper
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
+from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.records import check
 from agattn.sheet.result import Result, check_one_of
 from agattn.verification.strata_table import StrataTable
@@ -26,6 +27,7 @@ from agattn.verification.strata_table import StrataTable
 RESULTS: dict[str, tuple[type[Result], ...]] = {
     "dimension": (DimensionByPaper,),
     "strata": (StrataTable,),
+    "symmetries": (LinearSymmetries,),
 }
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
