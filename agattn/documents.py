@@ -21,6 +21,8 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "rank": ("agattn.algebra.rank:RankResult",),
     "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
     "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
+    "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
+    "fiber": ("agattn.records:NetworkFiber", "agattn.geometry.identifiability.fibers:Fiber"),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

@@ -346,29 +346,6 @@ class Emit(Struct):
     script: Key[str, "The script itself."]
 
 
-class Equivalent(Record):
-    class Symmetry(Record):
-        class Relation(Record):
-            head: Key[Count, "The head of W1, from 0 in its layer."]
-            other: Key[Count, "The head of W2 that is the same function."]
-            component: Key[str, "The component of the fiber: `rescaling`, `swapped`, `A = 0` or `V = 0`."]
-            s: Key[float | str | None, "A' is s times the A of that component; null for the function 0."]
-            gauge: Key[
-                Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."
-            ]
-
-        layers: Key[list[list[Relation]], "By layer, how each head is related."]
-        bases: Key[list[Matrix], "The changes of basis between layers."]
-
-    equivalent: Key[bool | None, "Whether both are the same function; null if undecided."]
-    symmetry: Key[Symmetry | None, "The symmetry that relates them; null if none was found."]
-    residual: Key[float | None, "The relative distance of the functions; null where not known."]
-    evidence: Known
-    reason: Key[str, "Why, in words."]
-    input: Key[Matrix | None, "An input X on which the functions differ; null where none was found."]
-    difference: Key[float | str | None, "The largest difference of an output there."]
-
-
 class RealPoint(Record):
     """One real critical point, with its proof in numbers."""
 
@@ -464,58 +441,6 @@ class NearbyCriticalPoints(Record):
     samples: Key[Positive | None, "The number of samples; null for a metric without any."]
     loss: Key[float, "The loss at the weights."]
     near: Key[list[Near], "At most one for each rank of A, the nearest first."]
-
-
-class Fiber(Record):
-    """Of the weights of one head: its whole fiber."""
-
-    class Component(Record):
-        name: Key[
-            Literal["rescaling", "swapped", "A = 0", "V = 0"],
-            "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
-        ]
-        dimension: Key[Count, "Its dimension in (A, V) space."]
-        parametrization: Key[str, "The component in a formula."]
-
-    class Ranks(Record):
-        class Decided(Record):
-            rank: Key[Count, "The rank decided upon."]
-            tolerance: Key[float | None, "Smaller singular values, relatively, count as zero; null if exact."]
-            margin: Key[float | None, "Factor from tolerance to nearest singular value; null if exact or ∞."]
-
-        r_v: Key[Decided, "The rank of V."]
-        r_a: Key[Decided, "The rank of A."]
-        r: Key[Decided, "The rank of [V; Aᵀ]."]
-
-    class Weights(Record):
-        A: Key[Matrix, "The attention matrix."]
-        V: Key[Matrix, "The value matrix."]
-        K: Key[Matrix | UnsetType, "The keys; absent for weights given by A."] = UNSET
-        Q: Key[Matrix | UnsetType, "The queries; absent for weights given by A."] = UNSET
-
-    class Equivalence(Record):
-        equal: Key[bool | None, "Whether both compute the same function; null if undecided."]
-        component: Key[str | None, "The component with the other weights; null if there is none."]
-        s: Key[float | str | None, "For equal nonzero functions: the other A is s times its A."]
-        gauge: Key[Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."]
-        input: Key[Matrix | None, "An input X on which the functions differ; null where they are equal."]
-        difference: Key[float | str | None, "The largest difference of an output there; null where equal."]
-        relative: Key[float | None, "The relative distance of the functions; null for exact weights."]
-        evidence: Exactness
-
-    architecture: OneLayer
-    case: Key[
-        Literal["line", "two lines", "double line", "zero"],
-        "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
-    ]
-    components: Key[list[Component], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
-    dimension: Key[Count, "In (A, V) space."]
-    dimension_with_keys: Key[Count | None, "In (K, Q, V) space; null for weights given by A."]
-    generic: Key[bool, "Whether nothing but rescalings computes the same function: the case `line`."]
-    ranks: Key[Ranks, "The three ranks, each with how safely it was decided."]
-    canonical: Key[Weights, "The canonical representative; exact entries are text."]
-    evidence: Exactness
-    equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
 
 
 class NetworkFiber(Record):
@@ -1114,8 +1039,7 @@ def _either(*keys: str) -> Meta:
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
-    "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
-    "fiber": (NetworkFiber, Fiber),
+    "doctor": Doctor, "emit": Emit,
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "ideal": (ModelIdeal, Ideal),
     "report": Annotated[Report, _either("claims", "model", "study")],

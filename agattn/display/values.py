@@ -22,8 +22,6 @@ from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyC
 from agattn.geometry.ideal.equations import Equation, EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
-from agattn.geometry.identifiability.equivalence import Equivalence
-from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
@@ -232,23 +230,6 @@ def _multidegree(group: MultidegreeEquations) -> list[Table]:
 
 
 @tables.register
-def _fiber(fiber: Fiber) -> list[Table]:
-    where = "in M" if fiber.is_real else "in M̄, not in M" if fiber.components else "not in M̄"
-    caption = (
-        f"{fiber.number} components over ℂ ({fiber.case}), {where}, dimension {fiber.dimension} in (A, V)"
-    )
-    if fiber.dimension_with_keys is not None:
-        caption += f", {fiber.dimension_with_keys} in (K, Q, V)"
-    ranks = "".join(f", {name} = {decision.rank}" for name, decision in fiber.ranks.items())
-    rows: list[tuple[Cell, ...]] = []
-    for c in fiber.components:
-        known = ("", "") if c.weights is None else (_entries(c.A), _entries(c.V))
-        rows.append((c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known))
-    headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
-    return [Table(f"{caption}{ranks} ({fiber.evidence}): {fiber.reason}", headings, tuple(rows))]
-
-
-@tables.register
 def _network_fiber(fiber: NetworkFiber) -> list[Table]:
     caption = (
         f"Fiber of {fiber.weights.architecture} ({fiber.case}): dimension {fiber.bounds} of "
@@ -274,28 +255,6 @@ def _comparison(found: Comparison) -> list[Table]:
         rows.append(("connected by", "no known symmetry that was found"))
     rows += [("connected by", str(step)) for step in found.symmetry or ()]
     return [Table("Two weights of one architecture", (), tuple(rows))]
-
-
-@tables.register
-def _equivalence(found: Equivalence) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [("the two functions are", found.word), ("evidence", str(found.evidence))]
-    if found.residual is not None:
-        rows.append(("relative distance", f"{found.residual:.3g}"))
-    rows.append((Wide("why"), found.reason))
-    if found.X is not None:
-        rows.append(("X", _entries(found.X)))
-    shown = [Table("Equivalence of two sets of weights", (), tuple(rows))]
-    if sum(map(len, found.relations)) > 1:
-        heads = tuple(
-            (layer, r.head, r.other, r.component, str(r.s), "" if r.C is None else _entries(r.C))
-            for layer, relations in enumerate(found.relations)
-            for r in relations
-        )
-        names = ("layer", "head", "becomes head", "component", "s", "gauge C")
-        bases = [("change of basis after layer", n, _entries(C)) for n, C in enumerate(found.bases)]
-        shown.append(Table("The symmetry, head by head", names, heads))
-        shown += [Table("", ("what", "layer", "C"), tuple(bases))] if bases else []
-    return shown
 
 
 def _entries(M: Array) -> Cell:

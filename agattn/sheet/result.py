@@ -63,8 +63,24 @@ from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
 __all__ = [
-    "ENTRIES", "EXACTNESS", "FINITE", "Count", "Json", "Key", "Matrix", "Named", "Positive", "Result",
-    "Written", "check", "check_one_of", "document", "key", "schema", "written",
+    "ENTRIES",
+    "EXACTNESS",
+    "FINITE",
+    "SCALAR",
+    "Count",
+    "Json",
+    "Key",
+    "Matrix",
+    "Named",
+    "Positive",
+    "Result",
+    "Written",
+    "check",
+    "check_one_of",
+    "document",
+    "key",
+    "schema",
+    "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -95,6 +111,8 @@ class Written:
 
 #: A matrix in JSON: exact entries are text, others numbers.
 Matrix = list[list[float | str]]
+#: How a number is written that may be exact, which is text then.
+SCALAR = Written(float | str | None, lambda number: written(number, float | str))
 #: How an array with two axes is written.
 ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix))
 
@@ -310,7 +328,7 @@ def _json_type(kind: Any) -> Any:
     """The type of what is written for a value of this type."""
     if get_origin(kind) is Annotated:
         metas = [more for more in kind.__metadata__ if isinstance(more, Meta)]
-        ways = [more.kind for more in kind.__metadata__ if isinstance(more, Written)]
+        ways = [_json_type(more.kind) for more in kind.__metadata__ if isinstance(more, Written)]
         inner = _json_type(kind.__origin__)
         if ways:
             absent = [one for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
