@@ -23,6 +23,10 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
     "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
     "fiber": ("agattn.records:NetworkFiber", "agattn.geometry.identifiability.fibers:Fiber"),
+    "ideal": (
+        "agattn.geometry.ideal.model_ideal:ModelIdeal",
+        "agattn.engines.elimination:ExaminedIdeal",
+    ),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

@@ -613,111 +613,6 @@ class Figure3(Record, tag_field="figure", tag=3):
     file: Drawn
 
 
-HighestWeight = Key[
-    list[list[Positive]],
-    "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1.",
-    Meta(min_length=2, max_length=3),
-]
-
-
-class Ideal(Record):
-    """Of one layer."""
-
-    class Degree(Record):
-        class Module(Record):
-            highest_weight: HighestWeight
-            dimension: Key[Positive, "The dimension of the irreducible module."]
-            ideal: Key[Count, "Its multiplicity in the ideal."]
-            coordinate_ring: Key[Count, "Its multiplicity in the coordinate ring."]
-            minimal_generators: Key[Count, "Its multiplicity among the minimal generators."]
-
-        degree: Key[Positive, "The degree n."]
-        ideal_dimension: Key[Count, "The number of independent equations of degree n."]
-        hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
-        minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-        modules: Key[list[Module] | None, "The irreducible modules of degree n; null where not computed."]
-        evidence: Key[Literal["proved", "modular"], "How the result is known."]
-
-    class Generator(Record):
-        degree: Key[Positive, "The degree."]
-        highest_weight: HighestWeight
-        dimension: Key[Positive, "The dimension of the module it generates."]
-        name: Key[str, "What the equation says, where it has a name; else empty."]
-        family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."]
-        equation: Key[str, "The polynomial, with integer coefficients."]
-        evidence: Key[Literal["proved"], "Always `proved`: the equation was expanded on the parametrization."]
-
-    class Invariants(Record):
-        class Part(Record):
-            degree: Key[Positive, "The degree."]
-            highest_weight: HighestWeight
-            dimension: Key[Positive, "The dimension of the module."]
-            spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
-
-        family: Key[str, "The name of the family; `all together` in the last entry."]
-        equations: Key[Count, "The number of linearly independent equations in it."]
-        modules: Key[list[Part], "The modules of minimal generators of its degree, if computed."]
-        evidence: Key[Literal["proved"], "Always `proved`: exact expansions and ranks."]
-
-    class LieFlattening(Record):
-        rows: Key[Count, "d² - 1."]
-        columns: Key[Positive, "C(d + 2, 3), the number of cubic monomials."]
-        rank: Key[Count, "The largest rank on the closure of the neuromanifold."]
-        evidence: Key[Literal["proved"], "Always `proved`: an exact rank at a point of the dense orbit."]
-
-    class Completeness(Struct):
-        dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
-        degree: Key[int | None, "Its degree; null where the engine did not finish."]
-        expected_dimension: Key[int, "The dimension of the neuromanifold."]
-        expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
-        prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
-        field: Key[str, "The field of the computation: `QQ` or `ZZ/p`."]
-        whole: Key[bool | None, "Whether the generators found generate all of the ideal; null if open."]
-        conclusion: Key[str, "The same in a sentence, with the reason."]
-        evidence: Key[Literal["proved", "modular"], "How the engine's values are known."]
-        hilbert_function: Key[Values, "That of the ideal they generate; null where not finished."] = UNSET
-        expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
-        missing_degree: Key[int | UnsetType | None, "Of equations that are missing, natively."] = UNSET
-
-    architecture: Key[Architecture, "The layer, or the network of one layer that was given."]
-    ambient: Key[Positive, "N, the number of coordinates."]
-    dimension: Key[Positive, "The dimension of the neuromanifold."]
-    degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
-    method: Key[Literal["native", "macaulay2", "singular", "msolve"], "Who computed the table."]
-    degrees: Key[list[Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
-    invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
-    lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
-    complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
-
-
-class ModelIdeal(Record):
-    """Of a network or a model."""
-
-    class Coordinate(Record):
-        name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
-        meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
-        multidegree: Key[list[int] | None, "For the grading; null where it is 0, and from an engine."]
-
-    class Multidegree(Record):
-        degree: Key[Positive, "The degree."]
-        multidegree: Key[list[int], "The multidegree of the equations."]
-        dimension: Key[Positive, "The number of equations, in all multidegrees that permutations give."]
-        equations: Key[list[str], "Those of this multidegree, with integer coefficients."]
-        evidence: Key[Literal["proved", "modular"], "`proved`: composed with the map exactly, they vanish."]
-
-    architecture: Studied
-    ambient: Key[Positive, "The number of coordinates, without y_0."]
-    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
-    degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."]
-    method: Key[Literal["native"] | Engine, "Who computed the table."]
-    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
-    coordinates: Key[list[Coordinate], "What each coordinate is."]
-    degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Multidegree] | None, "Minimal generators, by multidegree; null from an engine."]
-    whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
-
-
 class Rlct(Record):
     class Point(Struct, rename={"value": "lambda"}):
         class Term(Record):
@@ -1041,7 +936,7 @@ RECORDS: dict[str, Any] = {
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "doctor": Doctor, "emit": Emit,
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "ideal": (ModelIdeal, Ideal),
+
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities,

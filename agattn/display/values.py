@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import singledispatch
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.polynomial import Variable
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, Verdict, plain, weakest
@@ -19,9 +18,6 @@ from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
-from agattn.geometry.ideal.equations import Equation, EquationModule
-from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
@@ -29,13 +25,12 @@ from agattn.geometry.singularities.network_fibers import Comparison, NetworkFibe
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
-from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
+from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix
 from agattn.sheet.result import Result
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix
-_MOST_TERMS = 12  # of an equation
 _MOST_MODULES = 20  # of which a notebook shows an equation
 _YES = {True: "yes", False: "no", None: "–"}
 
@@ -148,85 +143,6 @@ def _training(found: Training) -> list[Table]:
     )  # fmt: skip
     columns = ("seed", "outcome", "loss", "‖θ‖", "stratum", "Hessian zeros", "drift")
     return [Table(str(found), columns, rows)]
-
-
-@tables.register
-def _ideal(ideal: Ideal) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = []
-    for piece in ideal.degrees:
-        modules = Lines(tuple(
-            Math((f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "")
-                 + rf"{tensor_product(m.shapes)} \quad (\dim {m.dimension})")
-            for m in piece.modules or () if m.minimal_generators
-        ))  # fmt: skip
-        rows.append(
-            (piece.degree, piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators, modules)
-        )
-    headings = ("degree", "equations", "Hilbert function", "minimal generators",
-                "modules of minimal generators")  # fmt: skip
-    evidence = f" ({ideal.degrees[0].evidence})" if ideal.degrees else ""
-    few = sum(m.minimal_generators > 0 for p in ideal.degrees for m in p.modules or ()) <= _MOST_MODULES
-    generators = generators_tables(ideal) if few else []
-    return [Table(f"{ideal}{evidence}", headings, tuple(rows)), *generators]
-
-
-def generators_tables(ideal: Ideal) -> list[Table]:
-    """One equation of each module of minimal generators, if there are any.
-
-    >>> from agattn.geometry.ideal.ideal import compute_ideal
-    >>> [table] = generators_tables(compute_ideal(SingleLayer(3, 1), 3))
-    >>> [row[1:3] for row in table.rows]
-    [(3, 10), (3, 10)]
-    """
-    rows = tuple(tables(module)[0].rows[0] for module in ideal.generators)
-    caption = "One equation of each module of minimal generators: its highest weight vector"
-    return [Table(caption, _MODULE, rows)] if rows else []
-
-
-_MODULE = ("module", "degree", "dimension", Wide("what it says"), "highest weight vector")
-
-
-def _equation(equation: Equation) -> Cell:
-    f = equation.polynomial()
-    return Math(f.latex(), is_sum=True) if len(f) <= _MOST_TERMS else f"{len(f)} terms"
-
-
-@tables.register
-def _module(module: EquationModule) -> list[Table]:
-    weight, equation = Math(tensor_product(module.shapes)), _equation(module.highest)
-    row = (weight, module.degree, module.dimension, module.name, equation)
-    return [Table("A module of equations", _MODULE, (row,))]
-
-
-@tables.register
-def _model_ideal(ideal: ModelIdeal) -> list[Table]:
-    headings = ("degree", "equations", "Hilbert function", "minimal generators", "evidence")
-    rows = tuple(
-        (p.degree, p.ideal_dimension, p.hilbert_function, p.minimal_generators, p.evidence.value)
-        for p in ideal.degrees
-    )
-    groups = ideal.generators[:_MOST_MODULES]
-    generators = tuple(tables(group)[0].rows[0] for group in groups)
-    caption = "One equation of each multidegree of minimal generators, up to permutations"
-    more = len(ideal.generators) - len(groups)
-    caption += f"; {more} more multidegrees are left out" if more else ""
-    found = [Table(caption, _MULTIDEGREE, generators)] if generators else []
-    used = {index for group in groups for equation in group.basis for m in equation.terms for index in m}
-    legend = tuple(
-        (Math(Variable("y", index).latex()), said) for index, said in ideal.legend.items() if index in used
-    )
-    names = [Table("Coordinates that occur", ("coordinate", Wide("what it is")), legend)] if legend else []
-    return [Table(str(ideal), headings, rows), *found, *names]
-
-
-_MULTIDEGREE = ("multidegree", "degree", "dimension", "evidence", "equation")
-
-
-@tables.register
-def _multidegree(group: MultidegreeEquations) -> list[Table]:
-    weight = ", ".join(map(str, group.multidegree[:-1]))
-    row = (f"({weight})", group.degree, group.dimension, group.evidence.value, _equation(group.highest))
-    return [Table("Equations of a multidegree", _MULTIDEGREE, (row,))]
 
 
 @tables.register

@@ -29,7 +29,7 @@ from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.network_dimension import DimensionByPaper, with_paper
-from agattn.display.values import generators_tables, tables
+from agattn.display.values import tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
@@ -246,7 +246,7 @@ def _of_layer(
     progress("equations")
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
-        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *generators_tables(ideal))}
+        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *ideal.generators_tables())}
         many = sum(piece.minimal_generators for piece in ideal.degrees)
         values |= {"many": many, "file": ()}
         if 0 < many <= _MOST_EQUATIONS:

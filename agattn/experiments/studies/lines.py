@@ -19,6 +19,8 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
+from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.records import check
 from agattn.sheet.result import Result, check_one_of
 from agattn.verification.strata_table import StrataTable
@@ -26,6 +28,7 @@ from agattn.verification.strata_table import StrataTable
 #: What comes of a question, where that is a result that describes itself.
 RESULTS: dict[str, tuple[type[Result], ...]] = {
     "dimension": (DimensionByPaper,),
+    "ideal": (ModelIdeal, Ideal),
     "strata": (StrataTable,),
     "symmetries": (LinearSymmetries,),
 }
