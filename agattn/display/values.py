@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from agattn.algebra.arithmetic import Array
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, Verdict, plain, weakest
@@ -18,19 +17,16 @@ from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
 from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
-from agattn.geometry.sections.slices import Section
 from agattn.geometry.singularities.brackets import Bracket
 from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
 from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
-from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix
 from agattn.sheet.result import Result
 from agattn.verification.certificate import Certificate, Checked
 from agattn.verification.verify import Report
 
-_MOST_ENTRIES = 64  # of a matrix
 _MOST_MODULES = 20  # of which a notebook shows an equation
 _YES = {True: "yes", False: "no", None: "–"}
 
@@ -173,10 +169,6 @@ def _comparison(found: Comparison) -> list[Table]:
     return [Table("Two weights of one architecture", (), tuple(rows))]
 
 
-def _entries(M: Array) -> Cell:
-    return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
-
-
 @tables.register
 def _heads(found: HeadTable) -> list[Table]:
     names = ("layer", "head", "stratum", "evidence", "sing.", "bound.", "distance", "sr A", "sr V")
@@ -237,18 +229,6 @@ def _checked(result: Checked) -> list[Table]:
     outcome = "The certificate is valid" if result["valid"] else f"Not valid: {result['flaw']}"
     about = f", about {result['layer']}" if result["layer"] else ""
     return [Table(f"{outcome}{about}", ("claim", "result", Wide("what it says")), rows)]
-
-
-@tables.register
-def _tangent(bounds: TangentBounds) -> list[Table]:
-    word = {True: "singular", False: "smooth", None: "undecided"}[bounds.singular]
-    rows: tuple[tuple[Cell, ...], ...] = (
-        (Math(r"\dim T_p \geq"), bounds.lower, bounds.how_lower),
-        (Math(r"\dim T_p \leq"), bounds.upper, bounds.how_upper),
-        (Math(r"\dim \overline{\mathcal{M}}"), bounds.dimension, f"so the point is {word}"),
-    )
-    name = bounds.layer.name
-    return [Table(f"Tangent space of {name} at {bounds.stratum} ({bounds.evidence})", (), rows)]
 
 
 @tables.register
@@ -402,13 +382,3 @@ def _point(point: PointFacts) -> list[Table]:
         ),
     ]
     return [Table(f"{point.name}: {point.argument}", (), tuple(rows))]
-
-
-@tables.register
-def _section(section: Section) -> list[Table]:
-    singular = " = ".join(f.latex() for f in section.singular)
-    rows = (
-        ("surface", Math(f"{section.equation.latex()} = 0")),
-        ("singular points", Math(f"{singular} = 0")),
-    )
-    return [Table("A surface in a slice", (), rows)]
