@@ -9,19 +9,28 @@ agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 
 from __future__ import annotations
 
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from agattn import records
-from agattn.errors import InputError
 from agattn.sheet import result
 
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
+    "rank": ("agattn.algebra.rank:RankResult",),
+    "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
+    "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
+    "equivalent": ("agattn.geometry.identifiability.equivalence:Equivalence",),
+    "ideal": (
+        "agattn.geometry.ideal.model_ideal:ModelIdeal",
+        "agattn.engines.elimination:ExaminedIdeal",
+    ),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
-    "fiber": ("agattn.geometry.singularities.network_fibers:NetworkFiber", "agattn.records:Fiber"),
+    "fiber": (
+        "agattn.geometry.singularities.network_fibers:NetworkFiber",
+        "agattn.geometry.identifiability.fibers:Fiber",
+    ),
     "rlct": (
         "agattn.geometry.singularities.weights_coefficients:WeightsCoefficient",
         "agattn.geometry.singularities.weights_coefficients:HeadsCoefficients",
@@ -57,9 +66,4 @@ def check(name: str, document: object) -> None:
     if name in records.RECORDS:
         records.check(name, document)
         return
-    *others, last = results(name)
-    for other in others:
-        with suppress(InputError):
-            result.check(other, document)
-            return
-    result.check(last, document)
+    result.check_one_of(results(name), document)

@@ -40,13 +40,13 @@ from agattn.errors import EngineError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
+    from agattn.claims.network_dimension import DimensionByPaper
     from agattn.engines.locate import Installation
     from agattn.engines.run import Run
     from agattn.experiments.training.training import Training
     from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.critical_points.loss import Loss
     from agattn.geometry.critical_points.trained import NearbyCriticalPoints
-    from agattn.geometry.dimension.dimension import Dimension
     from agattn.geometry.dimension.lie_algebra import LinearSymmetries
     from agattn.geometry.ideal.ideal import Ideal
     from agattn.geometry.ideal.model_ideal import ModelIdeal
@@ -273,7 +273,7 @@ def dimension(
     seed: int = 0,
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
-) -> Dimension:
+) -> DimensionByPaper:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 
     Args:
@@ -293,10 +293,11 @@ def dimension(
     >>> layer.dimension, layer.theorem
     (143359, 'theorem-3.2')
     """
+    from agattn.claims.network_dimension import with_paper
     from agattn.geometry.dimension import dimension as room
 
     known = as_attention(_architecture(architecture, "dimension"))
-    return room.dimension(known, seed, force=force, progress=progress)
+    return with_paper(room.dimension(known, seed, force=force, progress=progress))
 
 
 def learning_coefficient(

@@ -3,8 +3,8 @@
 Exact numbers are text. Keys are always there, unless their type has ``UnsetType``. A ``Struct`` may have
 further keys, a ``Record`` not.
 
->>> schema("rank")["required"][:3]
-['rank', 'evidence', 'method']
+>>> schema("check")["required"][:3]
+['valid', 'flaw', 'layer']
 >>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
@@ -323,43 +323,6 @@ class Classify(Record):
     heads: Key[list[Head], "One entry for each head."]
 
 
-class Dimension(Record):
-    class Paper(Record):
-        value: Key[int, "Its value."]
-        hypotheses_hold: Key[bool, "Whether it is meant for this network."]
-        failing: Key[list[str], "The hypotheses that do not hold."]
-        defect: Key[int, "How far the dimension lies below it."]
-
-    class Point(Record):
-        rank: Key[Count, "The rank there."]
-        prime: Key[Count, "The prime p modulo which it was taken."]
-        rows: Key[Count, "The number of random inputs, each with one cotangent."]
-
-    architecture: Studied
-    dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
-    predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
-    parameters: Key[Count, "The number of entries of all parameters."]
-    evidence: Known
-    lower_bound: Key[Count, "The dimension is at least this: proved."]
-    upper_bound: Key[Count, "The dimension is at most this: proved."]
-    upper_bound_reason: Key[str, "The argument behind the upper bound."]
-    lower_bound_reason: Key[
-        Literal["rank", "theorem"],
-        "The argument behind the lower bound: the rank of a Jacobian, or a theorem.",
-    ]
-    theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."]
-    checked: Key[list[str], "The hypotheses of that theorem, which hold."]
-    paper: Key[Paper | None, "Equation 7, 14 or 16, whether or not it applies; null for models and maps."]
-    jacobian_shape: Key[
-        Annotated[list[Count], TWO] | None,
-        "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
-    ]
-    points: Key[list[Point], "The random points tried; empty for normalized networks and theorems."]
-    precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
-    error_probability: Key[Probability, "If modular: a bound on the chance that it fell short everywhere."]
-    seconds: Key[Number, "Wall-clock time."]
-
-
 class Doctor(Struct):
     class Found(Struct):
         name: Key[Engine, "The engine."]
@@ -379,29 +342,6 @@ class Emit(Struct):
     engine: Key[Engine, "The engine that the script is for."]
     architecture: Studied
     script: Key[str, "The script itself."]
-
-
-class Equivalent(Record):
-    class Symmetry(Record):
-        class Relation(Record):
-            head: Key[Count, "The head of W1, from 0 in its layer."]
-            other: Key[Count, "The head of W2 that is the same function."]
-            component: Key[str, "The component of the fiber: `rescaling`, `swapped`, `A = 0` or `V = 0`."]
-            s: Key[float | str | None, "A' is s times the A of that component; null for the function 0."]
-            gauge: Key[
-                Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."
-            ]
-
-        layers: Key[list[list[Relation]], "By layer, how each head is related."]
-        bases: Key[list[Matrix], "The changes of basis between layers."]
-
-    equivalent: Key[bool | None, "Whether both are the same function; null if undecided."]
-    symmetry: Key[Symmetry | None, "The symmetry that relates them; null if none was found."]
-    residual: Key[float | None, "The relative distance of the functions; null where not known."]
-    evidence: Known
-    reason: Key[str, "Why, in words."]
-    input: Key[Matrix | None, "An input X on which the functions differ; null where none was found."]
-    difference: Key[float | str | None, "The largest difference of an output there."]
 
 
 class RealPoint(Record):
@@ -499,58 +439,6 @@ class NearbyCriticalPoints(Record):
     samples: Key[Positive | None, "The number of samples; null for a metric without any."]
     loss: Key[float, "The loss at the weights."]
     near: Key[list[Near], "At most one for each rank of A, the nearest first."]
-
-
-class Fiber(Record):
-    """Of the weights of one head: its whole fiber."""
-
-    class Component(Record):
-        name: Key[
-            Literal["rescaling", "swapped", "A = 0", "V = 0"],
-            "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
-        ]
-        dimension: Key[Count, "Its dimension in (A, V) space."]
-        parametrization: Key[str, "The component in a formula."]
-
-    class Ranks(Record):
-        class Decided(Record):
-            rank: Key[Count, "The rank decided upon."]
-            tolerance: Key[float | None, "Smaller singular values, relatively, count as zero; null if exact."]
-            margin: Key[float | None, "Factor from tolerance to nearest singular value; null if exact or ∞."]
-
-        r_v: Key[Decided, "The rank of V."]
-        r_a: Key[Decided, "The rank of A."]
-        r: Key[Decided, "The rank of [V; Aᵀ]."]
-
-    class Weights(Record):
-        A: Key[Matrix, "The attention matrix."]
-        V: Key[Matrix, "The value matrix."]
-        K: Key[Matrix | UnsetType, "The keys; absent for weights given by A."] = UNSET
-        Q: Key[Matrix | UnsetType, "The queries; absent for weights given by A."] = UNSET
-
-    class Equivalence(Record):
-        equal: Key[bool | None, "Whether both compute the same function; null if undecided."]
-        component: Key[str | None, "The component with the other weights; null if there is none."]
-        s: Key[float | str | None, "For equal nonzero functions: the other A is s times its A."]
-        gauge: Key[Matrix | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null."]
-        input: Key[Matrix | None, "An input X on which the functions differ; null where they are equal."]
-        difference: Key[float | str | None, "The largest difference of an output there; null where equal."]
-        relative: Key[float | None, "The relative distance of the functions; null for exact weights."]
-        evidence: Exactness
-
-    architecture: OneLayer
-    case: Key[
-        Literal["line", "two lines", "double line", "zero"],
-        "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
-    ]
-    components: Key[list[Component], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
-    dimension: Key[Count, "In (A, V) space."]
-    dimension_with_keys: Key[Count | None, "In (K, Q, V) space; null for weights given by A."]
-    generic: Key[bool, "Whether nothing but rescalings computes the same function: the case `line`."]
-    ranks: Key[Ranks, "The three ranks, each with how safely it was decided."]
-    canonical: Key[Weights, "The canonical representative; exact entries are text."]
-    evidence: Exactness
-    equivalent: Key[Equivalence | None, "The comparison with the weights of `--other`; null without."]
 
 
 class Figure1(Record, tag_field="figure", tag=1):
@@ -661,121 +549,6 @@ class Figure3(Record, tag_field="figure", tag=3):
     file: Drawn
 
 
-HighestWeight = Key[
-    list[list[Positive]],
-    "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1.",
-    Meta(min_length=2, max_length=3),
-]
-
-
-class Ideal(Record):
-    """Of one layer."""
-
-    class Degree(Record):
-        class Module(Record):
-            highest_weight: HighestWeight
-            dimension: Key[Positive, "The dimension of the irreducible module."]
-            ideal: Key[Count, "Its multiplicity in the ideal."]
-            coordinate_ring: Key[Count, "Its multiplicity in the coordinate ring."]
-            minimal_generators: Key[Count, "Its multiplicity among the minimal generators."]
-
-        degree: Key[Positive, "The degree n."]
-        ideal_dimension: Key[Count, "The number of independent equations of degree n."]
-        hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
-        minimal_generators: Key[Count, "The number of minimal generators of degree n."]
-        modules: Key[list[Module] | None, "The irreducible modules of degree n; null where not computed."]
-        evidence: Key[Literal["proved", "modular"], "How the result is known."]
-
-    class Generator(Record):
-        degree: Key[Positive, "The degree."]
-        highest_weight: HighestWeight
-        dimension: Key[Positive, "The dimension of the module it generates."]
-        name: Key[str, "What the equation says, where it has a name; else empty."]
-        family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."]
-        equation: Key[str, "The polynomial, with integer coefficients."]
-        evidence: Key[Literal["proved"], "Always `proved`: the equation was expanded on the parametrization."]
-
-    class Invariants(Record):
-        class Part(Record):
-            degree: Key[Positive, "The degree."]
-            highest_weight: HighestWeight
-            dimension: Key[Positive, "The dimension of the module."]
-            spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
-
-        family: Key[str, "The name of the family; `all together` in the last entry."]
-        equations: Key[Count, "The number of linearly independent equations in it."]
-        modules: Key[list[Part], "The modules of minimal generators of its degree, if computed."]
-        evidence: Key[Literal["proved"], "Always `proved`: exact expansions and ranks."]
-
-    class LieFlattening(Record):
-        rows: Key[Count, "d² - 1."]
-        columns: Key[Positive, "C(d + 2, 3), the number of cubic monomials."]
-        rank: Key[Count, "The largest rank on the closure of the neuromanifold."]
-        evidence: Key[Literal["proved"], "Always `proved`: an exact rank at a point of the dense orbit."]
-
-    class Completeness(Struct):
-        dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
-        degree: Key[int | None, "Its degree; null where the engine did not finish."]
-        expected_dimension: Key[int, "The dimension of the neuromanifold."]
-        expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
-        prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
-        field: Key[str, "The field of the computation: `QQ` or `ZZ/p`."]
-        whole: Key[bool | None, "Whether the generators found generate all of the ideal; null if open."]
-        conclusion: Key[str, "The same in a sentence, with the reason."]
-        evidence: Key[Literal["proved", "modular"], "How the engine's values are known."]
-        hilbert_function: Key[Values, "That of the ideal they generate; null where not finished."] = UNSET
-        expected_hilbert_function: Key[Values, "That of the neuromanifold; null where not known."] = UNSET
-        missing_degree: Key[int | UnsetType | None, "Of equations that are missing, natively."] = UNSET
-
-    architecture: Key[Architecture, "The layer, or the network of one layer that was given."]
-    ambient: Key[Positive, "N, the number of coordinates."]
-    dimension: Key[Positive, "The dimension of the neuromanifold."]
-    degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
-    method: Key[Literal["native", "macaulay2", "singular", "msolve"], "Who computed the table."]
-    degrees: Key[list[Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Generator] | None, "Highest weight vectors that generate; null if not asked for."]
-    invariants: Key[list[Invariants] | UnsetType, "With `--invariants` only."] = UNSET
-    lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
-    complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
-
-
-class ModelIdeal(Record):
-    """Of a network or a model."""
-
-    class Coordinate(Record):
-        name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
-        meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
-        multidegree: Key[list[int] | None, "For the grading; null where it is 0, and from an engine."]
-
-    class Multidegree(Record):
-        degree: Key[Positive, "The degree."]
-        multidegree: Key[list[int], "The multidegree of the equations."]
-        dimension: Key[Positive, "The number of equations, in all multidegrees that permutations give."]
-        equations: Key[list[str], "Those of this multidegree, with integer coefficients."]
-        evidence: Key[Literal["proved", "modular"], "`proved`: composed with the map exactly, they vanish."]
-
-    architecture: Studied
-    ambient: Key[Positive, "The number of coordinates, without y_0."]
-    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
-    degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."]
-    method: Key[Literal["native"] | Engine, "Who computed the table."]
-    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
-    coordinates: Key[list[Coordinate], "What each coordinate is."]
-    degrees: Key[list[Ideal.Degree], "One entry for each degree of the ideal."]
-    generators: Key[list[Multidegree] | None, "Minimal generators, by multidegree; null from an engine."]
-    whole: Key[list[str] | None, "Minimal generators of the whole ideal, from an engine; null natively."]
-
-
-class Rank(Record):
-    rank: Key[Count | None, "The rank, or null where the bounds differ."]
-    evidence: Key[Evidence, "How lower_bound and upper_bound are known: the weaker of the two."]
-    method: Key[Literal["rational", "modular", "ball", "mpmath"], "The method that was used."]
-    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
-    lower_bound: Key[Count, "The rank is at least this."]
-    upper_bound: Key[Count, "The rank is at most this."]
-    gap: Key[float | None, "log₂(least taken for nonzero / largest taken for zero); null if none, or exact."]
-
-
 class Run(Struct):
     class Program(Struct):
         name: Key[Engine, "Its name."]
@@ -859,33 +632,6 @@ CASES: tuple[dict[str, list[object]], ...] = (
     {"evidence": list(get_args(Judged)), "hypotheses_hold": [True]},
 )
 CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
-
-
-class Symmetries(Record):
-    class Family(Record):
-        name: Key[str, "The known symmetry, or `new`."]
-        dimension: Key[Count, "Its generators that are independent of those before it."]
-        arrays: Key[list[str], "The parts of the parameters that it moves."]
-
-    class Generator(Record):
-        family: Key[str, "Its family."]
-        moves: Key[str, "The vector field by arrays, with indices from 1."]
-        entries: Key[list[tuple[Count, Count, str]], "The entries of B: row, column (both from 0) and value."]
-        evidence: Known
-
-    architecture: Studied
-    parameters: Key[Count, "The number of parameters n: B is an n × n matrix."]
-    dimension: Key[Count, "The dimension of the Lie algebra: the number of generators."]
-    at_most: Key[Count, "It is at most this: proved."]
-    orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
-    type: Key[str | None, "Its simple parts and its center; null where it is too large to tell."]
-    center: Key[Count | None, "The dimension of its center."]
-    derived: Key[Count | None, "The dimension of the span of all brackets."]
-    radical: Key[Count | None, "The dimension of its largest solvable ideal."]
-    families: Key[list[Family], "The known symmetries, and what is new."]
-    generators: Key[list[Generator], "A basis."]
-    evidence: Known
-    error_probability: Key[Probability, "If modular: a bound on the chance that some generator is none."]
 
 
 class Train(Record):
@@ -992,12 +738,11 @@ def _either(*keys: str) -> Meta:
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
-    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
+    "doctor": Doctor, "emit": Emit,
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "run": Run,
-    "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
+    "study": Annotated[Study, _either("result", "error")], "train": Train,
     "verify": Verify,
 }  # fmt: skip
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import inf, isinf, log2, prod
-from typing import Any, NamedTuple
+from math import inf, isfinite, isinf, log2, prod
+from typing import Any, Literal
 
 import flint
 import numpy as np
@@ -37,8 +37,11 @@ from agattn.algebra.residues import (
     random_prime,
 )
 from agattn.errors import DisagreementError, InputError, TooLargeError
-from agattn.evidence import Evidence, Shown, weakest
+from agattn.evidence import Evidence, weakest
+from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
+Used = Literal["rational", "modular", "ball", "mpmath"]
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
 # A gap of fewer bits separates nothing: the singular values of a Hilbert matrix fall by five bits from one to
@@ -61,13 +64,18 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
-class Point(NamedTuple):
-    """The rank of random rows at one random point modulo one prime, and their number and that of columns."""
+@dataclass(frozen=True)
+class Point(Result):
+    """The rank of random rows at one random point modulo one prime."""
 
-    rank: int
-    prime: int
-    rows: int
+    rank: Key[Count, "The rank there."]
+    prime: Key[Count, "The prime p modulo which it was taken."]
+    rows: Key[Count, "The number of random inputs, each with one cotangent."]
     columns: int
+
+    def summary(self) -> str:
+        """The rank and the prime."""
+        return f"{self.rank} modulo {self.prime}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +106,12 @@ class RandomRows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankResult(Shown):
+class RankResult(Result, name="rank"):
     """The rank of a matrix as an interval, with the evidence for both of its ends.
 
+    The gap compares pivots and Schur complement for balls, singular values for mpmath.
+
     Attributes:
-        method: ``"rational"``, ``"modular"``, ``"ball"`` or ``"mpmath"``: the one that was used.
-        precision_bits: working precision of the last step; ``None`` for exact arithmetic.
-        gap: log₂ of the ratio of the smallest number taken for nonzero to the largest taken for zero
-            (pivots and Schur complement for balls, singular values for mpmath); ``None`` where nothing was
-            taken for zero.
         minor: the nonzero minor behind the lower bound; ``None`` for mpmath.
         reason: why the rank is not larger, in words.
         blocks: for exact methods, the proof for each block of the matrix (one block unless it is sparse).
@@ -115,13 +120,19 @@ class RankResult(Shown):
     """
 
     shape: tuple[int, int]
-    lower_bound: int
-    upper_bound: int
+    lower_bound: Key[Count, "The rank is at least this."]
+    upper_bound: Key[Count, "The rank is at most this."]
     lower_evidence: Evidence
     upper_evidence: Evidence
-    method: str
-    precision_bits: int | None
-    gap: float | None
+    method: Key[
+        str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"], str)
+    ]
+    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
+    gap: Key[
+        float | None,
+        "log₂(least taken for nonzero / largest taken for zero); null if none, or exact.",
+        Written(float | None, lambda gap: round(gap, 3) if isfinite(gap) else None),
+    ]
     minor: Minor | BallMinor | None
     reason: str
     blocks: tuple[BlockProof, ...] = field(default=(), repr=False)
@@ -129,13 +140,15 @@ class RankResult(Shown):
     points: tuple[Point, ...] = ()
 
     @property
-    def rank(self) -> int | None:
-        """The rank, or ``None`` while the bounds differ."""
+    @key
+    def rank(self) -> Count | None:
+        """The rank, or null where the bounds differ."""
         return self.lower_bound if self.lower_bound == self.upper_bound else None
 
     @property
+    @key
     def evidence(self) -> Evidence:
-        """The evidence for the interval: the weaker of its two ends."""
+        """How lower_bound and upper_bound are known: the weaker of the two."""
         return weakest([self.lower_evidence, self.upper_evidence])
 
     @property
@@ -143,17 +156,27 @@ class RankResult(Shown):
         """The checked kernels among the proofs of the upper bound."""
         return tuple(block.proof for block in self.blocks if isinstance(block.proof, Kernel))
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The rank, or the bounds."""
         if self.rank is None:
             return f"rank between {self.lower_bound} and {self.upper_bound} ({self.evidence})"
         return f"rank {self.rank} ({self.evidence})"
 
-    def as_json(self) -> dict[str, object]:
-        """The seven keys of the command line's contract."""
-        from agattn import records
-
-        gap = None if self.gap is None else round(self.gap, 3)
-        return records.document(records.Rank, self, gap=gap)
+    def sheet(self) -> Sheet:
+        """The rank, both bounds, and how they are known."""
+        rows: list[tuple[Cell, ...]] = [
+            ("rank", "undecided" if self.rank is None else self.rank),
+            ("at least", f"{self.lower_bound} ({self.lower_evidence})"),
+            ("at most", f"{self.upper_bound} ({self.upper_evidence})"),
+            (Wide("why no larger"), self.reason),
+            ("method", self.method),
+        ]
+        if self.precision_bits is not None:
+            rows.append(("precision", f"{self.precision_bits} bits"))
+        if self.gap is not None:
+            rows.append(("gap", f"{self.gap:.1f} bits"))
+        caption = f"Rank of a {self.shape[0]} × {self.shape[1]} matrix"
+        return Sheet(self.summary(), (Table(caption, (), tuple(rows)),))
 
 
 def rank(

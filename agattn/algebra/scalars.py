@@ -13,7 +13,8 @@ RankDecision(rank=2, tolerance=1e-09, margin=1000000.0)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import flint
 import numpy as np
@@ -22,6 +23,7 @@ import numpy.typing as npt
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.entries import read_number
 from agattn.errors import InputError
+from agattn.sheet.result import FINITE, Count, Key, Result
 
 Array = npt.NDArray[Any]
 
@@ -29,17 +31,20 @@ TOLERANCE = 1e-9
 """Relative size below which a singular value counts as zero in floating point, unless said otherwise."""
 
 
-class RankDecision(NamedTuple):
+@dataclass(frozen=True)
+class RankDecision(Result):
     """A rank and how safely it was decided.
 
-    The tolerance is the threshold relative to the largest singular value, and the margin the factor, above 1,
-    between that threshold and the singular value nearest to it: ``inf`` if there is nothing but zeros on the
-    other side. Both are ``None`` for exact arithmetic.
+    The margin is above 1, and ``inf`` if there is nothing but zeros on the other side of the tolerance.
     """
 
-    rank: int
-    tolerance: float | None
-    margin: float | None
+    rank: Key[Count, "The rank decided upon."]
+    tolerance: Key[float | None, "Smaller singular values, relatively, count as zero; null if exact."]
+    margin: Key[float | None, "Factor from tolerance to nearest singular value; null if exact or ∞.", FINITE]
+
+    def summary(self) -> str:
+        """The rank and the margin."""
+        return f"rank {self.rank}" + ("" if self.margin is None else f" (margin {self.margin:.3g})")
 
 
 def scalars(values: Any, name: str) -> Array:

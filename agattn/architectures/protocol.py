@@ -18,12 +18,11 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from agattn import records
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
-from agattn.sheet.result import Written
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -67,6 +66,9 @@ class Architecture(Protocol):
     kind: ClassVar[str] = "model"
     #: The options of the command line that give one.
     options: ClassVar[str] = "--model"
+    if not TYPE_CHECKING:
+        #: Its form in JSON; a kind need not say its own.
+        __json__ = records.Architecture
 
     @property
     def name(self) -> str:
@@ -121,10 +123,6 @@ class Architecture(Protocol):
         A document says this of the architecture that was asked about, also where a result was computed of
         another that is the same: {"d", "d_out", "a", "t"} of a layer, {"dims", "ranks", ...} of a network.
         """
-
-
-#: An architecture as the key of a result.
-Studied = Annotated[Architecture, Written(records.Architecture, lambda given: given.as_json())]
 
 
 def draw_parameters(architecture: Architecture, draw: Callable[[tuple[int, ...]], Array]) -> dict[str, Array]:

@@ -18,6 +18,8 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.sheet.data import Cell, Lines
+from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
 
 HEADS = Hypothesis[DeepNetwork](
@@ -64,20 +66,39 @@ def equation_14(network: DeepNetwork) -> int:
 
 
 @dataclass(frozen=True)
-class ByPaper:
-    """What HMK say about the dimension of a network.
-
-    Attributes:
-        equation: 14, or 16 with a normalization, or 7 for one layer.
-        value: by that equation, whether or not its hypotheses hold.
-        failing: the hypotheses that do not hold.
-        defect: how far the dimension lies below the value.
-    """
+class ByPaper(Result):
+    """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 
     equation: str
-    value: int
-    failing: tuple[str, ...]
-    defect: int
+    value: Key[int, "Its value."]
+    failing: Key[tuple[str, ...], "The hypotheses that do not hold."]
+    defect: Key[int, "How far the dimension lies below it."]
+
+    @property
+    @key
+    def hypotheses_hold(self) -> bool:
+        """Whether it is meant for this network."""
+        return not self.failing
+
+    def summary(self) -> str:
+        """The equation and its value."""
+        return f"{self.equation}: {self.value}"
+
+
+@dataclass(frozen=True, repr=False)
+class DimensionByPaper(Dimension, name="dimension"):
+    """A dimension, and what HMK say beside it."""
+
+    paper: Key[
+        ByPaper | None, "Equation 7, 14 or 16, whether or not it applies; null for models and maps."
+    ] = None
+
+    def _formulas(self) -> list[tuple[Cell, ...]]:
+        if (paper := self.paper) is None:
+            return super()._formulas()
+        failing = paper.failing
+        hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
+        return [*super()._formulas(), (f"HMK, {paper.equation}", paper.value, "", hypotheses)]
 
 
 def by_paper(found: Dimension) -> ByPaper | None:
@@ -95,13 +116,9 @@ def by_paper(found: Dimension) -> ByPaper | None:
     return ByPaper(f"equation {number}", value, failing, value - found.dimension)
 
 
-def document(found: Dimension) -> dict[str, object]:
+def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
-    from agattn import records
-
-    paper, kind = by_paper(found), records.Dimension.Paper
-    said = paper and records.document(kind, paper, hypotheses_hold=not paper.failing)
-    return found.as_json() | {"paper": said}
+    return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
 
 
 def _judge(

@@ -16,9 +16,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from agattn.display.values import tables
-from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
-from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.sheet.data import Table, Wide, Word
 from agattn.sheet.result import Result
 from agattn.sheet.terminal import print_table
@@ -106,28 +104,3 @@ def _critical_points(found: CriticalPoints, console: Console) -> None:
         console.print()
     for part in found.real:
         console.print(part.summary, soft_wrap=True)
-
-
-@show.register(LinearSymmetries)
-def _symmetries(found: LinearSymmetries, console: Console) -> None:
-    families, *new = tables(found)
-    console.print(f"[bold]{found}[/bold]", soft_wrap=True)
-    if families.rows:
-        console.print()
-        print_table(families, console)
-    if new:
-        console.print("\nNew, as θ' = Bθ:")
-        for generator in found.new:
-            known = "" if generator.evidence is Evidence.PROVED else f" ({generator.evidence})"
-            console.print(f"  {generator}{known}", soft_wrap=True, markup=False)
-    n = found.architecture.parameters
-    console.print(
-        f"\nAt most {found.at_most}: the rank of {found.systems} linear systems for the {found.unknowns} "
-        f"entries of B modulo {found.prime}.",
-        soft_wrap=True,
-    )
-    console.print(
-        f"Dimension of the neuromanifold: at most {n - found.orbit_dimension}, the {n} parameters minus "
-        f"{found.orbit_dimension}.",
-        soft_wrap=True,
-    )

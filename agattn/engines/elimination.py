@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from agattn.architectures import Architecture, as_layer
 from agattn.engines.emit import marks
@@ -21,9 +23,12 @@ from agattn.errors import (
 )
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import export
-from agattn.geometry.ideal.ideal import DegreePiece, Ideal, compute_ideal
+from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal
+from agattn.geometry.ideal.invariants import Comparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.sheet.result import Key, key
+from agattn.sheet.result import Result as DescribedResult
 from agattn.systems.catalogue import build
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Problem, Result
@@ -76,35 +81,41 @@ def eliminate(
 
 
 @dataclass(frozen=True)
-class Completeness:
+class Completeness(DescribedResult, extensible=True):
     """Whether the equations found generate the whole ideal; None where that stayed open.
 
     The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). Native facts come first: if
     they show that equations are missing, J is not whole, whatever an engine says. An engine's figures are
-    used only where they agree with these facts.
+    used only where they agree with these facts. Hilbert functions are in degrees 0, 1, ....
+
+    Attributes:
+        characteristic: of the field of the engine's computation.
+        missing_evidence: how the equations of the missing degree are known.
     """
 
-    dimension: int | None  #: of the variety they cut out, as a cone; None where the engine did not finish
-    degree: int | None  #: its degree
-    expected_dimension: int  #: the dimension of M̄
-    expected_degree: int | None  #: the degree of M̄; None where it is not known
-    prime: bool | None  #: whether they generate a prime ideal
-    characteristic: int  #: the field of the engine's computation
-    #: Of the equations found, in degrees 0, 1, ...; None where it was not asked for.
-    hilbert_function: tuple[int, ...] | None = None
-    #: That of M̄ in the same degrees, where it is known by a proof.
-    expected_hilbert_function: tuple[int, ...] | None = None
-    #: A degree of which the native computation knows minimal generators beyond those found; None if of none.
-    missing_degree: int | None = None
-    #: How the equations of that degree are known.
+    dimension: Key[int | None, "That of the variety they cut out; null where the engine did not finish."]
+    degree: Key[int | None, "Its degree; null where the engine did not finish."]
+    expected_dimension: Key[int, "The dimension of the neuromanifold."]
+    expected_degree: Key[int | None, "The degree of its closure; null where no formula is known."]
+    prime: Key[bool | None, "Whether the ideal is prime; null where that stayed open."]
+    characteristic: int
+    hilbert_function: Key[
+        tuple[int, ...] | None, "That of the ideal they generate; null where not finished."
+    ] = None
+    expected_hilbert_function: Key[
+        tuple[int, ...] | None, "That of the neuromanifold; null where not known."
+    ] = None
+    missing_degree: Key[int | None, "Of equations that are missing, natively; null if of none."] = None
     missing_evidence: Evidence = Evidence.PROVED
 
     @property
+    @key
     def whole(self) -> bool | None:
-        """Whether the equations generate all of I(M̄), in every degree; None where that stayed open."""
+        """Whether the generators found generate all of the ideal; null if open."""
         return self._decided[0]
 
     @property
+    @key
     def conclusion(self) -> str:
         """The same in a sentence, with the reason."""
         whole, reason = self._decided
@@ -112,6 +123,7 @@ class Completeness:
         return f"{word}: {reason}"
 
     @property
+    @key(EXACT)
     def evidence(self) -> Evidence:
         """How the conclusion is known: natively that equations are missing, else by the engine's field."""
         if self.whole is False:
@@ -200,16 +212,37 @@ class Completeness:
             same.append(f"Hilbert function up to degree {len(self.hilbert_function) - 1}")
         return None, f"{', '.join(same)} are those of M̄, but whether they generate a prime ideal stayed open"
 
-    def as_json(self) -> dict[str, object]:
-        """The findings as JSON-ready data."""
-        left_out = ("characteristic", "missing_evidence")
-        known = {key: value for key, value in asdict(self).items() if key not in left_out}
-        return known | {
-            "whole": self.whole,
-            "field": f"ZZ/{self.characteristic}" if self.characteristic else "QQ",
-            "conclusion": self.conclusion,
-            "evidence": str(self.evidence),
-        }
+    @property
+    @key
+    def field(self) -> str:
+        """The field of the computation: `QQ` or `ZZ/p`."""
+        return f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
+
+    def summary(self) -> str:
+        """The conclusion, and how it is known."""
+        return f"{self.conclusion} (over {self.field}: {self.evidence})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExaminedIdeal(Ideal, name="ideal"):
+    """The ideal of a layer, beside named invariants and what an engine says about the generators."""
+
+    invariants: Key[tuple[SpannedByFamily, ...] | UnsetType, "With `--invariants` only."] = UNSET
+    lie_flattening: Key[LieFlattening | UnsetType, "With `--invariants` and t = 1 only."] = UNSET
+    complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
+
+
+def examined(ideal: Ideal, compared: Comparison | None, complete: Completeness | None) -> ExaminedIdeal:
+    """An ideal with what was found out about its generators."""
+    known = vars(ideal)
+    found = ExaminedIdeal(
+        **{one.name: known[one.name] for one in fields(ideal)},
+        invariants=UNSET if compared is None else compared.spans,
+        lie_flattening=UNSET if compared is None or compared.flattening is None else compared.flattening,
+        complete=UNSET if complete is None else complete,
+    )
+    vars(found).update(known)  # with the generators, which take long
+    return found
 
 
 def check_generators(

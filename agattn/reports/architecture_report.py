@@ -28,12 +28,12 @@ import flint
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
-from agattn.claims.network_dimension import by_paper
-from agattn.display.values import generators_tables, tables
+from agattn.claims.network_dimension import DimensionByPaper, with_paper
+from agattn.display.values import tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
-from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.reports.counterexample import counterexample
@@ -96,7 +96,7 @@ def report(
         body = sections("layer", layer=architecture, **values)
     else:
         progress("the dimension")
-        found = dimension(architecture, settings.seed, force=settings.force)
+        found = with_paper(dimension(architecture, settings.seed, force=settings.force))
         values |= {"dimension": tuple(tables(found)), **_unrolled(architecture, pictures)}
         body = sections("network", network=architecture, **values)
         said = f"{_dimension_in_words(found)} {said}"
@@ -246,7 +246,7 @@ def _of_layer(
     progress("equations")
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
-        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *generators_tables(ideal))}
+        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *ideal.generators_tables())}
         many = sum(piece.minimal_generators for piece in ideal.degrees)
         values |= {"many": many, "file": ()}
         if 0 < many <= _MOST_EQUATIONS:
@@ -325,11 +325,11 @@ def _unrolled(network: DeepNetwork, pictures: bool) -> Values:
     return values
 
 
-def _dimension_in_words(found: Dimension) -> str:
+def _dimension_in_words(found: DimensionByPaper) -> str:
     known = f"Dimension {found.dimension}, {found.evidence}"
     if found.evidence is not Evidence.PROVED:
         known += f"; proved between {found.lower_bound} and {found.upper_bound}"
-    if (paper := by_paper(found)) is None:
+    if (paper := found.paper) is None:
         return f"{known}."
     said = f"{known}. {paper.equation.capitalize()} of HMK gives"
     if paper.failing:

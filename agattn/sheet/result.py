@@ -33,7 +33,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -62,8 +63,26 @@ from agattn.errors import InputError
 from agattn.sheet.data import Sheet
 
 __all__ = [
-    "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "Count", "Json", "Key", "Matrix", "Named",
-    "Positive", "Probability", "Result", "Written", "check", "document", "key", "schema", "written",
+    "ENTRIES",
+    "EXACTNESS",
+    "FINITE",
+    "PROVED_OR_MODULAR",
+    "SCALAR",
+    "Count",
+    "Json",
+    "Key",
+    "Matrix",
+    "Named",
+    "Positive",
+    "Probability",
+    "Result",
+    "Written",
+    "check",
+    "check_one_of",
+    "document",
+    "key",
+    "schema",
+    "written",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -94,6 +113,8 @@ class Written:
 
 #: A matrix in JSON: exact entries are text, others numbers.
 Matrix = list[list[float | str]]
+#: How a number is written that may be exact, which is text then.
+SCALAR = Written(float | str | None, lambda number: written(number, float | str))
 #: How an array with two axes is written.
 ENTRIES = Written(Matrix, lambda array: written(array.tolist(), Matrix))
 
@@ -313,7 +334,7 @@ def _json_type(kind: Any) -> Any:
     """The type of what is written for a value of this type."""
     if get_origin(kind) is Annotated:
         metas = [more for more in kind.__metadata__ if isinstance(more, Meta)]
-        ways = [more.kind for more in kind.__metadata__ if isinstance(more, Written)]
+        ways = [_json_type(more.kind) for more in kind.__metadata__ if isinstance(more, Written)]
         inner = _json_type(kind.__origin__)
         if ways:
             absent = [one for one in get_args(kind.__origin__) if one in (NoneType, UnsetType)]
@@ -362,6 +383,20 @@ def check(result: Any, found: object) -> None:
         msgspec.convert(found, as_record(result), dec_hook=_check_part)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None
+
+
+def check_one_of(results: Sequence[Any], found: object) -> None:
+    """Check that a document is that of one of several results.
+
+    Raises:
+        InputError: if the document is none of these; says where the last one differs.
+    """
+    *others, last = results
+    for other in others:
+        with suppress(InputError):
+            check(other, found)
+            return
+    check(last, found)
 
 
 def _check_part(part: type[Json], value: Any) -> Json:

@@ -238,8 +238,8 @@ def test_entries_of_a_million_bits() -> None:
     assert rank([[big, big - 1], [big + 1, big]]).rank == 2
     singular = [[big, 2 * big], [3 * big, 6 * big]]
     assert rank(singular).as_json() == {
-        "rank": 1, "evidence": "proved", "method": "rational", "precision_bits": None,
-        "lower_bound": 1, "upper_bound": 1, "gap": None,
+        "schema": "agattn/rank/1", "rank": 1, "evidence": "proved", "method": "rational",
+        "precision_bits": None, "lower_bound": 1, "upper_bound": 1, "gap": None,
     }  # fmt: skip
     modular = rank(singular, "modular")
     assert (modular.rank, modular.evidence) == (1, Evidence.MODULAR)

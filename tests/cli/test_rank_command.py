@@ -24,8 +24,8 @@ def hilbert_file(folder: Path, n: int = 60) -> Path:
 
 def test_hilbert_matrix(tmp_path: Path) -> None:
     assert document("rank", str(hilbert_file(tmp_path))) == {
-        "rank": 60, "evidence": "proved", "method": "rational", "precision_bits": None,
-        "lower_bound": 60, "upper_bound": 60, "gap": None,
+        "schema": "agattn/rank/1", "rank": 60, "evidence": "proved", "method": "rational",
+        "precision_bits": None, "lower_bound": 60, "upper_bound": 60, "gap": None,
     }  # fmt: skip
     out = call("rank", hilbert_file(tmp_path)).out
     assert "rank 60 (proved)" in out

@@ -24,12 +24,11 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     """
     one_blas_thread()
     from agattn import library
-    from agattn.claims.network_dimension import by_paper, document
 
     with progress(f"{architecture.name[:60]}: dimension") as update:
         result = library.dimension(architecture, seed=seed, force=force, progress=update)
     if as_json:
-        print_json(document(result))
+        print_json(result.as_json())
         return
     click.echo(result)
     click.echo(f"  at least {result.lower_bound}: {result.lower_bound_argument}")
@@ -39,7 +38,7 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
         click.echo(
             f"  observed: {ranks}; wrong with probability below {result.error:.1e} (for the rank over F_p)"
         )
-    if (paper := by_paper(result)) is not None:
+    if (paper := result.paper) is not None:
         name = "equation 14" if result.architecture.degree else "equation 16"
         hypotheses = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
         agreement = "agrees" if not paper.defect else f"would give {paper.value}"

@@ -93,22 +93,11 @@ def command(
     w = _read_weights(files, a, which)
     found = fiber(w, tolerance)
     answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
-    sizes = {"d": len(w.A), "d_out": len(w.V), "a": w.a, "t": 2}
     if as_json:
-        from agattn import records
-
-        document, kind, canonical = records.document, records.Fiber, found.canonical()
-        factors = () if canonical.K is not None else ("K", "Q")
-        print_json(
-            document(
-                kind, found, architecture=sizes, generic=found.case == "line",
-                ranks={name: document(kind.Ranks.Decided, x) for name, x in found.ranks.items()},
-                canonical=document(kind.Weights, canonical, *factors),
-                equivalent=answer and document(kind.Equivalence, answer, gauge=answer.C, input=answer.X),
-            )
-        )  # fmt: skip
+        compared = None if answer is None else answer.of_head()
+        print_json(replace(found, equivalent=compared).as_json())
         return
-    click.echo("d = {d}, d' = {d_out}, a = {a}: ".format(**sizes) + f"{found.case} ({found.evidence})")
+    click.echo(f"d = {len(w.A)}, d' = {len(w.V)}, a = {w.a}: {found.case} ({found.evidence})")
     for c in found.components:
         click.echo(f"  {c.name}: {c.parametrization}; dim {c.dimension}")
     keys = f", {found.dimension_with_keys} in (K, Q, V) with the gauge"

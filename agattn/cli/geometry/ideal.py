@@ -94,7 +94,7 @@ def command(
         ideal: Any = library.ideal(
             architecture, max_degree, workers=workers, seed=seed, force=force, step=step
         )
-        document = ideal.as_json()
+        _ = ideal.generators  # which are found once, here
         if form is not None:
             from agattn.geometry.ideal.export import export
 
@@ -105,25 +105,24 @@ def command(
 
             step("building the named invariants")
             compared = compare(ideal, 8 if layer.d < 4 else max_degree)
-            document["invariants"] = compared.as_json()
-            if compared.flattening is not None:
-                document["lie_flattening"] = compared.flattening.as_json()
         if complete:
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
             installation, limits = _engine(chosen, timeout, memory)
             found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
-            document["complete"] = found.as_json()
     if output is not None:
         write_file(output, text)
     if output != STDOUT:
-        _show(architecture, document, as_json)
+        if layer is not None:
+            from agattn.engines.elimination import examined
+
+            ideal = examined(ideal, compared, found)
+        _show(architecture, ideal.as_json(), as_json)
     if compared is not None and not as_json:
         click.echo(f"\n{compared}", err=output == STDOUT)
     if found is not None and not as_json:
-        told = found.as_json()
-        click.echo(f"\n{found.conclusion} (over {told['field']}: {told['evidence']})", err=output == STDOUT)
+        click.echo(f"\n{found}", err=output == STDOUT)
     return 3 if found is not None and found.whole is None else 0
 
 

@@ -27,7 +27,7 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     """
     one_blas_thread()
     from agattn import library
-    from agattn.display.text import show
+    from agattn.sheet.terminal import show
 
     with progress(f"{architecture}: linear symmetries") as update:
         found = library.symmetries(architecture, seed=seed, force=force, progress=update)
@@ -35,4 +35,4 @@ def command(architecture: Architecture, seed: int, force: bool, as_json: bool) -
     if as_json:
         print_json(document)
     else:
-        show(found, output.console())
+        show(found.sheet(), output.console())

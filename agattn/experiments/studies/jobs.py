@@ -107,11 +107,11 @@ class Job:
         if not isinstance(layer, ABOUT[self.ask]):
             raise InputError(f"{self.ask} is not asked about {layer}")
         if self.ask == "dimension":
-            from agattn.claims.network_dimension import document as with_paper
+            from agattn.claims.network_dimension import with_paper
             from agattn.geometry.dimension.dimension import dimension
 
             found = dimension(layer, self.seed, force=force)
-            return with_paper(found), 0 if found.evidence is Evidence.PROVED else 3, False
+            return with_paper(found).as_json(), 0 if found.evidence is Evidence.PROVED else 3, False
         if self.ask == "symmetries":
             from agattn.geometry.dimension.lie_algebra import linear_symmetries
 

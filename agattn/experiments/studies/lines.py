@@ -14,11 +14,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from agattn.documents import check
+from agattn.claims.network_dimension import DimensionByPaper
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
+from agattn.geometry.dimension.lie_algebra import LinearSymmetries
+from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.model_ideal import ModelIdeal
+from agattn.records import check
+from agattn.sheet.result import Result, check_one_of
+from agattn.verification.strata_table import StrataTable
 
+#: What comes of a question, where that is a result that describes itself.
+RESULTS: dict[str, tuple[type[Result], ...]] = {
+    "dimension": (DimensionByPaper,),
+    "ideal": (ModelIdeal, Ideal),
+    "strata": (StrataTable,),
+    "symmetries": (LinearSymmetries,),
+}
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
 
@@ -128,7 +141,7 @@ def _checked(row: str, where: str) -> Line:
         check("study", line)
         result = line.get("result")
         if result is not None:
-            check(line["job"]["ask"], result)
+            _check_result(line["job"]["ask"], result)
         if architecture_of(line["architecture"]).as_json() != line["architecture"]:
             raise InputError("its architecture is not written as one")
         if result is not None and result["architecture"] != line["architecture"]:
@@ -138,6 +151,13 @@ def _checked(row: str, where: str) -> Line:
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
     return dict(line)
+
+
+def _check_result(ask: str, result: object) -> None:
+    if ask in RESULTS:
+        check_one_of(RESULTS[ask], result)
+    else:
+        check(ask, result)
 
 
 def _no_number(name: str) -> None:

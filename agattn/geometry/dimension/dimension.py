@@ -40,9 +40,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import log2
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from agattn.algebra.arithmetic import (
@@ -60,11 +61,13 @@ from agattn.architectures.composition import check_arrays
 from agattn.architectures.network import DeepNetwork, check_tokens
 from agattn.architectures.protocol import bounds_on_outputs
 from agattn.errors import DisagreementError, TooLargeError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import gauge_columns, symmetry_bound
 from agattn.geometry.dimension.theorems import Theorem, by_theorem
+from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.result import Count, Key, Named, Result, Written, key
 
 #: The largest Jacobians attempted without ``force``: by columns modulo p, and by target rank in balls.
 MAX_PARAMETERS = 20_000
@@ -79,43 +82,48 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False)
-class Dimension(Shown):
+class Dimension(Result):
     """What is known about the dimension of a neuromanifold.
 
-    Attributes:
-        architecture: as it was given.
-        dimension: the dimension, or where it is not proved the rank observed.
-        evidence: ``proved`` if the two bounds, both proved, meet; else that of the observed rank.
-        lower_bound_reason: ``rank`` of a Jacobian, or ``theorem``.
-        theorem: the id of the theorem behind the lower bound, a place in the documentation; else ``None``.
-        checked: the hypotheses of that theorem, which hold.
-        predicted: by :func:`agattn.geometry.dimension.formulas.network_dimension`; ``None`` for no network.
-        jacobian_shape: rows and columns of the matrix whose rank was taken; ``None`` if a theorem decides.
-        ranks: the rank at each point tried, with the primes (empty for normalized networks).
-        precision_bits: precision of the balls (0 for lightning networks).
-        error: for ``modular`` evidence, a bound on the probability that all points tried fell short.
-        seconds: wall-clock time.
+    It is ``proved`` if the two bounds, both proved, meet; else the evidence is that of the observed rank.
     """
 
-    architecture: Architecture
-    dimension: int
-    evidence: Evidence
-    lower_bound: int
-    upper_bound: int
-    upper_bound_reason: str
-    predicted: int | None
-    jacobian_shape: tuple[int, int] | None
-    ranks: tuple[Point, ...]
-    precision_bits: int
-    error: float
-    seconds: float
-    lower_bound_reason: Literal["rank", "theorem"] = "rank"
-    theorem: str | None = None
-    checked: tuple[str, ...] = ()
+    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    dimension: Key[Count, "The dimension; where it is not proved, the rank observed."]
+    evidence: Key[Evidence, "How the result is known."]
+    lower_bound: Key[Count, "The dimension is at least this: proved."]
+    upper_bound: Key[Count, "The dimension is at most this: proved."]
+    upper_bound_reason: Key[str, "The argument behind the upper bound."]
+    predicted: Key[Count | None, "The general formula of networks; null for models and maps."]
+    jacobian_shape: Key[
+        tuple[int, int] | None,
+        "Rows and columns of the matrix whose rank was taken; null where a theorem decides.",
+        Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
+    ]
+    ranks: Key[
+        tuple[Point, ...],
+        "The random points tried; empty for normalized networks and theorems.",
+        Named("points"),
+    ]
+    precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
+    error: Key[
+        float,
+        "If modular: a bound on the chance that it fell short everywhere.",
+        Named("error_probability"),
+        Meta(ge=0, le=1),
+    ]
+    seconds: Key[float, "Wall-clock time.", Meta(ge=0), Written(float, lambda seconds: round(seconds, 3))]
+    lower_bound_reason: Key[
+        Literal["rank", "theorem"],
+        "The argument behind the lower bound: the rank of a Jacobian, or a theorem.",
+    ] = "rank"
+    theorem: Key[str | None, "The id of that theorem, a place in the documentation; null for a rank."] = None
+    checked: Key[tuple[str, ...], "The hypotheses of that theorem, which hold."] = ()
 
     @property
-    def parameters(self) -> int:
-        """The number of parameters."""
+    @key
+    def parameters(self) -> Count:
+        """The number of entries of all parameters."""
         return self.architecture.parameters
 
     @property
@@ -130,21 +138,35 @@ class Dimension(Shown):
         """What the Jacobian is of: the architecture, or of a single layer the network that the layer is."""
         return self.architecture.as_network() or self.architecture
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The dimension, how it is known, and the general formula."""
         known = str(self.evidence)
         if self.evidence is not Evidence.PROVED:
             known += f", in {self.lower_bound}..{self.upper_bound}"
         expected = "" if self.predicted is None else f", expected {self.predicted}"
         return f"{self.computed_of}: dimension {self.dimension} ({known}){expected}"
 
-    def as_json(self) -> dict[str, object]:
-        """The dimension and how it is known, JSON-ready."""
-        from agattn import records
+    def sheet(self) -> Sheet:
+        """The dimension with both bounds, what formulas say, and the ranks at the points tried."""
+        bounds: list[tuple[Cell, ...]] = [
+            ("dimension", self.dimension, Word(str(self.evidence)), "the bounds below, where they meet"),
+            ("at least", self.lower_bound, Word("proved"), self.lower_bound_argument),
+            ("at most", self.upper_bound, Word("proved"), self.upper_bound_reason),
+            *self._formulas(),
+        ]
+        headings = ("what", "value", "evidence", Wide("why"))
+        shown = [Table(f"Dimension of {self.computed_of}", headings, tuple(bounds))]
+        if self.ranks:
+            points = tuple((r.rank, r.prime, r.rows, r.columns) for r in self.ranks)
+            columns = ("rank", "modulo", "rows", "columns")
+            shown.append(Table("Ranks of the Jacobian at random points", columns, points))
+        return Sheet(self.summary(), tuple(shown))
 
-        return records.document(
-            records.Dimension, self, "paper",
-            points=self.ranks, error_probability=self.error, seconds=round(self.seconds, 3),
-        )  # fmt: skip
+    def _formulas(self) -> list[tuple[Cell, ...]]:
+        """The rows of the formulas for such architectures."""
+        if self.predicted is None:
+            return []
+        return [("general formula", self.predicted, "", "the count of parameters less symmetries")]
 
 
 def dimension(

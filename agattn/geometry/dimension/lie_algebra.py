@@ -39,6 +39,7 @@ from typing import Any
 
 import flint
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import independent_columns
@@ -61,10 +62,12 @@ from agattn.algebra.residues import (
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
 from agattn.errors import DisagreementError, InputError, TooLargeError
-from agattn.evidence import Evidence, Shown, weakest
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.sheet.data import Note, Sheet, Table, Wide, Word
+from agattn.sheet.result import Count, Key, Named, Result, Written, key
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -87,76 +90,89 @@ _TOGETHER = 2_000_000
 _POINTS = 4
 
 
-@dataclass(frozen=True)
-class Generator:
+_ENTRIES = Written(
+    list[tuple[Count, Count, str]],
+    lambda matrix: [[i, j, str(x)] for (i, j), x in sorted(matrix.items())],
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Generator(Result):
     """An n × n matrix B with dφ(θ)·Bθ = 0 for all θ.
 
-    Attributes:
-        matrix: its entries that are not 0; rows and columns are counted over all parameters.
-        moves: the vector field θ ↦ Bθ, by arrays, with indices from 1: "K_1[1,2,·] → −Q_1[1,1,·]" where the
-            derivative of each entry on the left is the one on the right; what is not named stays.
-        evidence: proved by symbols, or modular.
+    Of the vector field θ ↦ Bθ a part such as "K_1[1,2,·] → −Q_1[1,1,·]" says that the derivative of each
+    entry on the left is the one on the right; what is not named stays. Rows and columns of B are counted over
+    all parameters.
     """
 
-    matrix: Sparse
-    moves: str
-    evidence: Evidence
+    matrix: Key[Sparse, "The entries of B: row, column (both from 0) and value.", Named("entries"), _ENTRIES]
+    moves: Key[str, "The vector field by arrays, with indices from 1."]
+    evidence: Key[Evidence, "How the result is known."]
+    family: Key[str, "Its family."]
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The vector field."""
         return self.moves
 
 
 @dataclass(frozen=True)
-class Family:
-    """The generators of one known symmetry that are independent of those before it, or the new ones.
+class Family(Result):
+    """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
-    Attributes:
-        name: that of the known symmetry, or "new".
-        arrays: what it moves.
-        generators: these, a part of a basis.
-    """
-
-    name: str
-    arrays: tuple[str, ...]
+    name: Key[str, "The known symmetry, or `new`."]
+    arrays: Key[tuple[str, ...], "The parts of the parameters that it moves."]
     generators: tuple[Generator, ...]
 
     @property
-    def dimension(self) -> int:
-        """The number of generators."""
+    @key
+    def dimension(self) -> Count:
+        """Its generators that are independent of those before it."""
         return len(self.generators)
+
+    def summary(self) -> str:
+        """The name and the dimension."""
+        return f"{self.name}: dimension {self.dimension}"
 
 
 @dataclass(frozen=True, repr=False)
-class LinearSymmetries(Shown):
+class LinearSymmetries(Result, name="symmetries"):
     """The Lie algebra of all linear symmetries of a parametrization.
 
     Attributes:
-        architecture: whose it is.
-        families: a basis by known symmetries, and the new generators last.
-        at_most: there are no more independent linear symmetries: proved.
-        orbit_dimension: the rank of all Bθ at general θ: of those that are proved.
         unknowns, systems: the entries of B, and the number of systems that they fall apart into.
         prime: the one modulo which these were solved.
-        error: where the evidence is modular, a bound on the probability that some generator is none.
     """
 
-    architecture: Architecture
-    families: tuple[Family, ...]
-    at_most: int
-    orbit_dimension: int
+    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    families: Key[tuple[Family, ...], "The known symmetries, and what is new."]
+    at_most: Key[Count, "It is at most this: proved."]
+    orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
     unknowns: int
     systems: int
     prime: int
-    error: float
+    error: Key[
+        float,
+        "If modular: a bound on the chance that some generator is none.",
+        Named("error_probability"),
+        Meta(ge=0, le=1),
+    ]
 
     @property
+    @key
+    def parameters(self) -> Count:
+        """The number of parameters n: B is an n × n matrix."""
+        return self.architecture.parameters
+
+    @property
+    @key
     def generators(self) -> tuple[Generator, ...]:
         """A basis."""
         return tuple(itertools.chain.from_iterable(family.generators for family in self.families))
 
     @property
-    def dimension(self) -> int:
-        """The number of generators."""
+    @key
+    def dimension(self) -> Count:
+        """The dimension of the Lie algebra: the number of generators."""
         return len(self.generators)
 
     @cached_property
@@ -165,40 +181,67 @@ class LinearSymmetries(Shown):
         return structure([g.matrix for g in self.generators]) if self.dimension <= MAX_BRACKETS else None
 
     @property
-    def new(self) -> tuple[Generator, ...]:
-        """Those that belong to no known symmetry."""
-        return tuple(g for family in self.families if family.name == NEW for g in family.generators)
+    @key
+    def type(self) -> str | None:
+        """Its simple parts and its center; null where it is too large to tell."""
+        return None if self.structure is None else str(self.structure)
 
     @property
+    @key
+    def center(self) -> Count | None:
+        """The dimension of its center."""
+        return None if self.structure is None else self.structure.center
+
+    @property
+    @key
+    def derived(self) -> Count | None:
+        """The dimension of the span of all brackets."""
+        return None if self.structure is None else self.structure.derived
+
+    @property
+    @key
+    def radical(self) -> Count | None:
+        """The dimension of its largest solvable ideal."""
+        return None if self.structure is None else self.structure.radical
+
+    @property
+    def new(self) -> tuple[Generator, ...]:
+        """Those that belong to no known symmetry."""
+        return tuple(g for g in self.generators if g.family == NEW)
+
+    @property
+    @key
     def evidence(self) -> Evidence:
-        """``proved`` if every generator is, and that there are no more."""
+        """How the result is known: `proved` if every generator is, and that there are no more."""
         known = [Evidence.PROVED if self.dimension == self.at_most else Evidence.MODULAR]
         return weakest([*known, *(g.evidence for g in self.generators)])
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The number of symmetries, their Lie algebra, and the dimension of orbits."""
         kind = "" if self.structure is None or not self.dimension else f", {self.structure}"
         count = f"{self.dimension} linear symmetr{'y' if self.dimension == 1 else 'ies'}"
         name = self.architecture.name
         return f"{name}: {count}{kind}; orbits of dimension {self.orbit_dimension} ({self.evidence})"
 
-    def as_json(self) -> dict[str, object]:
-        """The Lie algebra, JSON-ready, with a basis."""
-        from agattn import records
-
-        ideals = self.structure
-        generators = [
-            records.document(
-                records.Symmetries.Generator, g, family=family.name,
-                entries=[[i, j, str(x)] for (i, j), x in sorted(g.matrix.items())],
-            )
-            for family in self.families for g in family.generators
-        ]  # fmt: skip
-        parts = {name: getattr(ideals, name, None) for name in ("center", "derived", "radical")}
-        return records.document(
-            records.Symmetries, self,
-            parameters=self.architecture.parameters, type=None if ideals is None else str(ideals), **parts,
-            generators=generators, error_probability=self.error,
-        )  # fmt: skip
+    def sheet(self) -> Sheet:
+        """The families, the new generators, and what follows for the dimension."""
+        title, n = self.summary(), self.architecture.parameters
+        rows = tuple((f.name, f.dimension, ", ".join(f.arrays)) for f in self.families)
+        headings = ("symmetry", "dimension", Wide("moves"))
+        parts: list[Table | Note] = [Table(title, headings, rows, where="" if rows else "page")]
+        if self.new:
+            moves = tuple((g.moves, Word(str(g.evidence))) for g in self.new)
+            parts.append(Table("New generators", (Wide("vector field"), "evidence"), moves, where="page"))
+            known = ("" if g.evidence is Evidence.PROVED else f" ({g.evidence})" for g in self.new)
+            lines = (f"  {g}{more}" for g, more in zip(self.new, known, strict=True))
+            parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
+        parts.append(Note(
+            f"At most {self.at_most}: the rank of {self.systems} linear systems for the {self.unknowns} "
+            f"entries of B modulo {self.prime}.\n"
+            f"Dimension of the neuromanifold: at most {n - self.orbit_dimension}, the {n} parameters minus "
+            f"{self.orbit_dimension}."
+        ))  # fmt: skip
+        return Sheet(title, tuple(parts))
 
 
 #: The name of the family of generators that belong to no known symmetry.
@@ -459,17 +502,17 @@ def _families(
     shown, numbers, families = _Moves(architecture), itertools.count(), []
     for symmetry, group in itertools.zip_longest(architecture.symmetries, groups):
         basis = [B for B, number in zip(group, numbers, strict=False) if number in kept]
-        generators = []
+        generators, name = [], NEW if symmetry is None else symmetry.name
         for B in basis:
-            progress("proving " + (NEW if symmetry is None else symmetry.name))
+            progress(f"proving {name}")
             proved = leaves_unchanged(architecture, B)
             known_by = Evidence.PROVED if proved else Evidence.MODULAR
-            generators.append(Generator(B, shown.text(B), known_by))
+            generators.append(Generator(B, shown.text(B), known_by, name))
         if symmetry is not None:
             parts = (shown.part(acted.parameter, acted.index) for acted in symmetry.on)
-            families.append(Family(symmetry.name, tuple(dict.fromkeys(parts)), tuple(generators)))
+            families.append(Family(name, tuple(dict.fromkeys(parts)), tuple(generators)))
         elif basis:
-            families.append(Family(NEW, shown.arrays(basis), tuple(generators)))
+            families.append(Family(name, shown.arrays(basis), tuple(generators)))
     return families
 
 

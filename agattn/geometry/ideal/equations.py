@@ -26,16 +26,17 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations_with_replacement
 from math import gcd, prod
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import flint
+from msgspec import Meta
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
 from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
-from agattn.evidence import Shown
+from agattn.evidence import Evidence
 from agattn.geometry.ideal.torus_weights import (
     Monomial,
     TorusWeight,
@@ -49,6 +50,8 @@ from agattn.geometry.ideal.torus_weights import (
     torus_weight,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
+from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, tensor_product
+from agattn.sheet.result import Key, Named, Positive, Result, Written, key
 
 #: The nonzero coordinates of a point, by their indices.
 Point = Mapping[Coordinate, Any]
@@ -182,45 +185,74 @@ class Equation:
         return str(self.polynomial())
 
 
+#: Equations with more terms are not shown in tables.
+_MOST_TERMS = 12
+#: What is said of highest weights in documents, and how they are written.
+HIGHEST_WEIGHT = (
+    "A partition for each factor of the group: λ, μ, ν of S_λ ⊗ S_μ ⊗ S_ν, and λ, ν alone for t = 1."
+)
+PARTITIONS = Written(
+    Annotated[list[list[Positive]], Meta(min_length=2, max_length=3)],
+    lambda shapes: [list(part) for part in shapes],
+)
+#: How equations are written.
+EQUATIONS = Written(list[str], lambda equations: list(map(str, equations)))
+#: How evidence is written that is always ``proved``.
+PROVED = Written(Literal["proved"], str)
+
+
+def equation_cell(equation: Equation) -> Cell:
+    """An equation in a table, or the number of its terms where there are many."""
+    f = equation.polynomial()
+    return Math(f.latex(), is_sum=True) if len(f) <= _MOST_TERMS else f"{len(f)} terms"
+
+
 @dataclass(frozen=True, repr=False)
-class EquationModule(Shown):
+class EquationModule(Result):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.
 
+    The highest weight vector is proved to vanish on the neuromanifold.
+
     Attributes:
-        shapes: the highest weight, a partition for each factor of the group.
-        sizes: the sizes of these factors, the layer's ``gl_sizes``.
-        highest: the highest weight vector, proved to vanish on the neuromanifold.
-        name: what these equations say in words, where there is a name; else empty.
-        family: the named invariants that they are, for d' = 1 and t ≥ 2; else empty.
+        sizes: the sizes of the factors of the group, the layer's ``gl_sizes``.
     """
 
-    shapes: tuple[Partition, ...]
+    shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
     sizes: tuple[int, ...]
-    highest: Equation
-    name: str = ""
-    family: str = ""
+    highest: Key[Equation, "The polynomial, with integer coefficients.", Named("equation"), Written(str, str)]
+    name: Key[str, "What the equation says, where it has a name; else empty."] = ""
+    family: Key[str, "The named invariants that it is one of, for d' = 1 and t ≥ 2; else empty."] = ""
 
     @property
-    def degree(self) -> int:
-        """The degree of the equations."""
+    @key
+    def degree(self) -> Positive:
+        """The degree."""
         return self.highest.degree
 
     @property
-    def dimension(self) -> int:
-        """The number of linearly independent equations."""
+    @key
+    def dimension(self) -> Positive:
+        """The dimension of the module it generates."""
         return module_dimension(self.shapes, self.sizes)
 
-    def __str__(self) -> str:
+    @property
+    @key(PROVED)
+    def evidence(self) -> Evidence:
+        """Always `proved`: the equation was expanded on the parametrization."""
+        return Evidence.PROVED
+
+    def summary(self) -> str:
+        """The module."""
         return module_name(self.shapes)
 
-    def as_json(self) -> dict[str, object]:
-        """The module and its highest weight vector as JSON-ready data."""
-        from agattn import records
+    def row(self) -> tuple[Cell, ...]:
+        """The module as a row of a table of modules."""
+        weight, equation = Math(tensor_product(self.shapes)), equation_cell(self.highest)
+        return (weight, self.degree, self.dimension, self.name, equation)
 
-        return records.document(
-            records.Ideal.Generator, self,
-            highest_weight=self.shapes, equation=self.highest, evidence="proved",
-        )  # fmt: skip
+    def sheet(self) -> Sheet:
+        """The module and its highest weight vector."""
+        return Sheet(self.summary(), (modules_table("A module of equations", [self]),))
 
     def __iter__(self) -> Iterator[Equation]:
         """A basis of the module: weight vectors with coprime integer coefficients, from the highest down.
@@ -251,6 +283,12 @@ class EquationModule(Shown):
             raise ArithmeticError(f"{self}: {count} equations found where there should be {dimension}")
 
 
+def modules_table(caption: str, modules: Iterable[EquationModule]) -> Table:
+    """Modules, each with its highest weight vector."""
+    headings = ("module", "degree", "dimension", Wide("what it says"), "highest weight vector")
+    return Table(caption, headings, tuple(module.row() for module in modules))
+
+
 @cache
 def _moved(
     index: Coordinate, degrees: tuple[int, ...], factor: int, start: int, end: int
@@ -278,11 +316,11 @@ def independent(equations: list[Equation]) -> list[Equation]:
 
 def coefficient_matrix(vectors: Sequence[Mapping[Any, int]]) -> flint.fmpz_mat:
     """Sparse vectors as the rows of a matrix, with one column for each key that occurs."""
-    columns = {key: n for n, key in enumerate(dict.fromkeys(key for vector in vectors for key in vector))}
+    columns = {name: n for n, name in enumerate(dict.fromkeys(name for one in vectors for name in one))}
     matrix = flint.fmpz_mat(len(vectors), len(columns))
     for row, vector in enumerate(vectors):
-        for key, x in vector.items():
-            matrix[row, columns[key]] = x
+        for name, x in vector.items():
+            matrix[row, columns[name]] = x
     return matrix
 
 

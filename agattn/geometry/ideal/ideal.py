@@ -23,7 +23,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from math import comb
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import flint
 
@@ -33,13 +33,22 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer, positive_integer
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence, Shown
-from agattn.geometry.ideal.equations import Equation, EquationModule, Point
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.equations import (
+    HIGHEST_WEIGHT,
+    PARTITIONS,
+    Equation,
+    EquationModule,
+    Point,
+    modules_table,
+)
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
 from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+from agattn.sheet.data import Cell, Lines, Math, Sheet, Table, tensor_product
+from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -59,49 +68,56 @@ _FACTS = attrgetter("layer", "dimension", "degree", "generators_by_degree", "tan
 _NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
 
 
+#: Modules beyond this many are not shown with their equations.
+_MOST_MODULES = 20
+#: How evidence is written that is no floating point.
+EXACT = Written(Literal["proved", "modular"], str)
+
+
 @dataclass(frozen=True)
-class Isotypic:
+class Isotypic(Result):
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
-    ``shapes`` is its highest weight, a partition for each factor of the group; ``ring``, ``coordinate_ring``,
-    ``ideal`` and ``minimal_generators`` are its multiplicities there.
+    ``ring`` is its multiplicity in the polynomial ring.
     """
 
-    shapes: tuple[Partition, ...]
-    dimension: int
+    shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
+    dimension: Key[Positive, "The dimension of the irreducible module."]
     ring: int
-    coordinate_ring: int
-    minimal_generators: int
+    coordinate_ring: Key[Count, "Its multiplicity in the coordinate ring."]
+    minimal_generators: Key[Count, "Its multiplicity among the minimal generators."]
 
     @property
-    def ideal(self) -> int:
-        """The multiplicity in the ideal."""
+    @key
+    def ideal(self) -> Count:
+        """Its multiplicity in the ideal."""
         return self.ring - self.coordinate_ring
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The module."""
         return module_name(self.shapes)
-
-    def as_json(self) -> dict[str, object]:
-        """The module as JSON-ready data."""
-        from agattn import records
-
-        return records.document(records.Ideal.Degree.Module, self, highest_weight=self.shapes)
 
 
 @dataclass(frozen=True)
-class DegreePiece:
+class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 
-    Natively the evidence is proved for t ≥ 2, all ranks being exact, and modular for t = 1. ``modules`` are
-    those of the polynomial ring, highest weights first; ``None`` where an engine counted.
+    Natively the evidence is proved for t ≥ 2, all ranks being exact, and modular for t = 1. The modules are
+    those of the polynomial ring, highest weights first.
     """
 
-    degree: int
-    ideal_dimension: int
-    hilbert_function: int
-    minimal_generators: int
-    evidence: Evidence
-    modules: tuple[Isotypic, ...] | None = None
+    degree: Key[Positive, "The degree n."]
+    ideal_dimension: Key[Count, "The number of independent equations of degree n."]
+    hilbert_function: Key[Count, "The dimension of the coordinate ring in degree n."]
+    minimal_generators: Key[Count, "The number of minimal generators of degree n."]
+    evidence: Key[Evidence, "How the result is known.", EXACT]
+    modules: Key[
+        tuple[Isotypic, ...] | None, "The irreducible modules of degree n; null where not computed."
+    ] = None
+
+    def summary(self) -> str:
+        """The degree and the number of equations."""
+        return f"degree {self.degree}: {self.ideal_dimension} equations"
 
 
 def counted_pieces(
@@ -115,7 +131,7 @@ def counted_pieces(
     )
 
 
-class IdealByDegree(Shown):
+class IdealByDegree(Result):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
     Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
@@ -198,7 +214,8 @@ class IdealByDegree(Shown):
         values = dict(zip(self.coordinates, point, strict=True))
         return not any(equation.value(values) for equation in self.equations())
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The number of minimal generators of each degree."""
         counts = [
             f"{number} {_NAMES.get(n, f'equation of degree {n}')}{'s' * (number > 1 and n in _NAMES)}"
             for n, number in self.generators_by_degree.items()
@@ -208,19 +225,16 @@ class IdealByDegree(Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ideal(IdealByDegree):
+class Ideal(IdealByDegree, name="ideal"):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
     Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
     those gives its equations. Engines know no modules, only ``equations()``. Two ideals are equal if they
     have the same dimension, degree, numbers of generators and dimensions of tangent spaces.
 
+    The degree of M̄ is left out if it has more than :data:`MOST_DIGITS` digits, too.
+
     Attributes:
-        dimension: of the affine cone M̄; natively by formula.
-        degree: of M̄; ``None`` natively at t = 1, where no formula is known, or with more than
-            :data:`MOST_DIGITS` digits.
-        degrees: the pieces, from degree 1 on.
-        method: ``"native"``, or the engine.
         whole: minimal generators of the whole ideal; ``None`` if only those up to a degree are known.
         tangent_dimension: of the tangent spaces at the points where they were asked for.
         characteristic: of the field: 0 for ℚ, or a prime.
@@ -228,10 +242,14 @@ class Ideal(IdealByDegree):
     """
 
     layer: SingleLayer
-    dimension: int
-    degree: int | None
-    degrees: tuple[DegreePiece, ...]
-    method: str = "native"
+    dimension: Key[Positive, "The dimension of the neuromanifold."]
+    degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
+    degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
+    method: Key[
+        str,
+        "Who computed the table.",
+        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
+    ] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0
@@ -275,8 +293,9 @@ class Ideal(IdealByDegree):
         return self.layer.name
 
     @property
+    @key
     def architecture(self) -> Architecture:
-        """What was asked about, as it was given."""
+        """The layer, or the network of one layer that was given."""
         return self.given or self.layer
 
     @property
@@ -311,12 +330,46 @@ class Ideal(IdealByDegree):
                 found += [EquationModule(key, sizes, vector, name, family) for vector in vectors]
         return tuple(found)
 
-    def as_json(self) -> dict[str, object]:
-        """Everything found as JSON-ready data: degrees, and the highest weight vectors of the generators."""
-        from agattn import records
+    @property
+    @key
+    def ambient(self) -> Positive:
+        """N, the number of coordinates."""
+        return self.layer.ambient_dimension
 
-        generators, ambient = None if self.whole is not None else list(self), self.layer.ambient_dimension
-        return records.document(records.Ideal, self, ambient=ambient, generators=generators)
+    @property
+    @key(name="generators")
+    def modules_found(self) -> tuple[EquationModule, ...] | None:
+        """Highest weight vectors that generate; null if not asked for."""
+        return None if self.whole is not None else self.generators
+
+    def sheet(self) -> Sheet:
+        """The degrees, and the modules of minimal generators where these are few."""
+        rows: list[tuple[Cell, ...]] = []
+        for piece in self.degrees:
+            modules = Lines(tuple(
+                Math((f"{m.minimal_generators} \\cdot " if m.minimal_generators > 1 else "")
+                     + rf"{tensor_product(m.shapes)} \quad (\dim {m.dimension})")
+                for m in piece.modules or () if m.minimal_generators
+            ))  # fmt: skip
+            counts = (piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators)
+            rows.append((piece.degree, *counts, modules))
+        headings = ("degree", "equations", "Hilbert function", "minimal generators",
+                    "modules of minimal generators")  # fmt: skip
+        evidence = f" ({self.degrees[0].evidence})" if self.degrees else ""
+        few = sum(m.minimal_generators > 0 for p in self.degrees for m in p.modules or ()) <= _MOST_MODULES
+        generators = self.generators_tables() if few else []
+        table = Table(f"{self.summary()}{evidence}", headings, tuple(rows))
+        return Sheet(self.summary(), (table, *generators))
+
+    def generators_tables(self) -> list[Table]:
+        """One equation of each module of minimal generators, if there are any.
+
+        >>> [table] = compute_ideal(SingleLayer(3, 1), 3).generators_tables()
+        >>> [row[1:3] for row in table.rows]
+        [(3, 10), (3, 10)]
+        """
+        caption = "One equation of each module of minimal generators: its highest weight vector"
+        return [modules_table(caption, self.generators)] if self.generators else []
 
 
 def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: int) -> int:

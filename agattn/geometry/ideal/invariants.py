@@ -41,12 +41,16 @@ from typing import Any
 
 import flint
 
+from agattn.algebra.characters import Partition
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Shown
+from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import (
+    HIGHEST_WEIGHT,
+    PARTITIONS,
+    PROVED,
     Equation,
     EquationModule,
     coefficient_matrix,
@@ -57,6 +61,7 @@ from agattn.geometry.ideal.equations import (
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.torus_weights import TorusWeight
 from agattn.geometry.variety.coordinates import coordinates
+from agattn.sheet.result import Count, Key, Named, Positive, Result
 
 #: The families are written out up to this width.
 LARGEST_WIDTH = 4
@@ -153,18 +158,18 @@ def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: 
 
 
 @dataclass(frozen=True, repr=False)
-class LieFlattening(Shown):
+class LieFlattening(Result):
     """The images of a cubic form in d variables under sl(d) as a matrix, and its largest rank on M̄, t = 1."""
 
-    rows: int
-    columns: int
-    rank: int
+    rows: Key[Count, "d² - 1."]
+    columns: Key[Positive, "C(d + 2, 3), the number of cubic monomials."]
+    rank: Key[Count, "The largest rank on the closure of the neuromanifold."]
+    evidence: Key[Evidence, "Always `proved`: an exact rank at a point of the dense orbit.", PROVED] = (
+        Evidence.PROVED
+    )
 
-    def as_json(self) -> dict[str, object]:
-        """The three numbers as JSON-ready data."""
-        return {"rows": self.rows, "columns": self.columns, "rank": self.rank, "evidence": "proved"}
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The size and the rank."""
         then = (
             f"; all minors of size {self.rank + 1} vanish" if self.rank < min(self.rows, self.columns) else ""
         )
@@ -187,8 +192,28 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
     return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
+@dataclass(frozen=True)
+class SpannedModule(Result):
+    """A module of minimal generators, and how much of it a family spans."""
+
+    degree: Key[Positive, "The degree."]
+    shapes: Key[tuple[Partition, ...], HIGHEST_WEIGHT, Named("highest_weight"), PARTITIONS]
+    dimension: Key[Positive, "The dimension of the module."]
+    spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
+
+
+@dataclass(frozen=True)
+class SpannedByFamily(Result):
+    """What a family of named invariants spans."""
+
+    family: Key[str, "The name of the family; `all together` in the last entry."]
+    equations: Key[Count, "The number of linearly independent equations in it."]
+    modules: Key[tuple[SpannedModule, ...], "The modules of minimal generators of its degree, if computed."]
+    evidence: Key[Evidence, "Always `proved`: exact expansions and ranks.", PROVED] = Evidence.PROVED
+
+
 @dataclass(frozen=True, repr=False)
-class Comparison(Shown):
+class Comparison(Result):
     """Which modules of minimal generators each family spans, and all families together.
 
     Attributes:
@@ -209,27 +234,20 @@ class Comparison(Shown):
     mixed: tuple[tuple[str, int], ...] = ()
     flattening: LieFlattening | None = None
 
-    def as_json(self) -> list[dict[str, object]]:
-        """The rows as JSON-ready data."""
-        return [
-            {
-                "family": name,
-                "equations": count,
-                "modules": [
-                    {
-                        "degree": module.degree,
-                        "highest_weight": [list(part) for part in module.shapes],
-                        "dimension": module.dimension,
-                        "spanned": part,
-                    }
-                    for module, part in modules
-                ],
-                "evidence": "proved",
-            }
+    @property
+    def spans(self) -> tuple[SpannedByFamily, ...]:
+        """The rows as they stand in documents."""
+        return tuple(
+            SpannedByFamily(
+                name,
+                count,
+                tuple(SpannedModule(m.degree, m.shapes, m.dimension, part) for m, part in modules),
+            )
             for name, count, modules in self.rows
-        ]
+        )
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """What each family spans, in a line each."""
         lines = ["named invariants, and how much of each module they span modulo lower degrees"]
         instead = {name: f"{many} in a sum of modules, in none alone" for name, many in self.mixed if many}
         for family in self.families:

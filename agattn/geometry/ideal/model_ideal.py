@@ -15,47 +15,57 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Literal
 
-from agattn.algebra.polynomial import Polynomial
-from agattn.architectures import positive_integer
+from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.architectures import Architecture, positive_integer
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence, Shown
-from agattn.geometry.ideal.equations import Equation
-from agattn.geometry.ideal.ideal import DegreePiece, IdealByDegree, counted_pieces
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell
+from agattn.geometry.ideal.ideal import EXACT, DegreePiece, IdealByDegree, counted_pieces
 from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
+from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
 #: The largest number of monomials of one degree, unless forced.
 MOST_MONOMIALS = 20_000_000
 
 
+#: Multidegrees beyond this many are not shown with their equations.
+_MOST_GROUPS = 20
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class MultidegreeEquations(Shown):
+class MultidegreeEquations(Result):
     """Minimal generators of one multidegree, and of all those to which permutations of the model take it.
 
-    Iterating over it gives all of them.
+    Iterating over it gives all of them. The last entry of the multidegree is the degree. Where the evidence
+    is modular the equations hold at random points.
 
     Attributes:
-        degree: in the coordinates.
-        multidegree: for the grading of the ideal; the last entry is the degree.
-        basis: those of this multidegree, with coprime integer coefficients.
         images: where each coordinate goes, and its sign, for every multidegree of the orbit.
-        evidence: proved if they were composed with the map exactly; else modular: they hold at random points.
     """
 
-    degree: int
-    multidegree: tuple[int, ...]
-    basis: tuple[Equation, ...]
+    degree: Key[Positive, "The degree."]
+    multidegree: Key[tuple[int, ...], "The multidegree of the equations."]
+    basis: Key[
+        tuple[Equation, ...],
+        "Those of this multidegree, with integer coefficients.",
+        Named("equations"),
+        EQUATIONS,
+    ]
     images: tuple[dict[Coordinate, tuple[Coordinate, int]], ...]
-    evidence: Evidence
+    evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
 
     @property
-    def dimension(self) -> int:
-        """The number of equations."""
+    @key
+    def dimension(self) -> Positive:
+        """The number of equations, in all multidegrees that permutations give."""
         return len(self.basis) * len(self.images)
 
     @property
@@ -63,7 +73,8 @@ class MultidegreeEquations(Shown):
         """The first of them."""
         return self.basis[0]
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The multidegree."""
         weights = ", ".join(map(str, self.multidegree[:-1]))
         more = f" and {len(self.images) - 1} more" if len(self.images) > 1 else ""
         return f"multidegree ({weights}){more}"
@@ -73,15 +84,37 @@ class MultidegreeEquations(Shown):
             for equation in self.basis:
                 yield Equation(permuted(equation.terms, image), equation.kind).primitive()
 
-    def as_json(self) -> dict[str, object]:
-        """The equations of the first multidegree, and how many there are, as JSON-ready data."""
-        from agattn import records
+    def row(self) -> tuple[Cell, ...]:
+        """The multidegree as a row of a table of multidegrees."""
+        weight = ", ".join(map(str, self.multidegree[:-1]))
+        equation = equation_cell(self.highest)
+        return (f"({weight})", self.degree, self.dimension, self.evidence.value, equation)
 
-        return records.document(records.ModelIdeal.Multidegree, self, equations=self.basis)
+    def sheet(self) -> Sheet:
+        """The multidegree and its first equation."""
+        return Sheet(self.summary(), (_multidegrees("Equations of a multidegree", [self]),))
+
+
+def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table:
+    headings = ("multidegree", "degree", "dimension", "evidence", "equation")
+    return Table(caption, headings, tuple(group.row() for group in groups))
+
+
+@dataclass(frozen=True)
+class NamedCoordinate(Result):
+    """A coordinate of the ambient space of a model."""
+
+    name: Key[str, "Its name in the equations: y_1, y_2, ...; y_0 is 1."]
+    meaning: Key[str, "Which coefficient of the output in X it is, or which output of a map without X."]
+    multidegree: Key[tuple[int, ...] | None, "For the grading; null where it is 0, and from an engine."]
+
+    def summary(self) -> str:
+        """The name and the meaning."""
+        return f"{self.name}: {self.meaning}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ModelIdeal(IdealByDegree):
+class ModelIdeal(IdealByDegree, name="ideal"):
     """The ideal of the closure of the neuromanifold of any model, up to a degree.
 
     The coordinates y_k are those of the :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`.
@@ -90,26 +123,28 @@ class ModelIdeal(IdealByDegree):
 
     Attributes:
         source: the coordinates as polynomials in the parameters.
-        dimension: of the neuromanifold; ``None`` where it was not proved.
-        degrees: the pieces, from degree 1 on.
         found: minimal generators by multidegree.
         multidegrees: of the coordinates; ``None`` for those that are 0, and where an engine found the ideal.
-        affine: whether y_0 = 1 was added.
-        degree: of the closure, where an engine found it.
-        method: ``"native"``, or the engine.
-        whole: minimal generators of the whole ideal, as an engine found them; ``None`` natively.
         characteristic: of the engine's field.
     """
 
     source: CoefficientMap
-    dimension: int | None
-    degrees: tuple[DegreePiece, ...]
+    dimension: Key[Count | None, "The dimension of the neuromanifold; null where it is not proved."]
+    degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
     found: tuple[MultidegreeEquations, ...]
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
-    affine: bool
-    degree: int | None = None
-    method: str = "native"
-    whole: tuple[Equation, ...] | None = None
+    affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
+    degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
+    method: Key[
+        str,
+        "Who computed the table.",
+        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
+    ] = "native"
+    whole: Key[
+        tuple[Equation, ...] | None,
+        "Minimal generators of the whole ideal, from an engine; null natively.",
+        EQUATIONS,
+    ] = None
     characteristic: int = 0
 
     @classmethod
@@ -155,19 +190,52 @@ class ModelIdeal(IdealByDegree):
         }
         return ({(0,): "1"} if self.affine else {}) | names
 
-    def as_json(self) -> dict[str, object]:
-        """Everything found as JSON-ready data."""
-        from agattn import records
+    @property
+    @key
+    def architecture(self) -> Architecture:
+        """What was studied: a layer, a network, a model, or a polynomial map."""
+        return self.source.architecture
 
-        coordinates = [
-            {"name": f"y_{k}", "meaning": meaning, "multidegree": self.multidegrees[k,]}
-            for (k,), meaning in self.legend.items()
-        ]
-        return records.document(
-            records.ModelIdeal, self,
-            architecture=self.source.architecture, ambient=len(self.source.coordinates),
-            coordinates=coordinates, generators=None if self.whole is not None else list(self),
-        )  # fmt: skip
+    @property
+    @key
+    def ambient(self) -> Positive:
+        """The number of coordinates, without y_0."""
+        return len(self.source.coordinates)
+
+    @property
+    @key(name="coordinates")
+    def named_coordinates(self) -> tuple[NamedCoordinate, ...]:
+        """What each coordinate is."""
+        return tuple(
+            NamedCoordinate(f"y_{k}", meaning, self.multidegrees[k,]) for (k,), meaning in self.legend.items()
+        )
+
+    @property
+    @key(name="generators")
+    def groups_found(self) -> tuple[MultidegreeEquations, ...] | None:
+        """Minimal generators, by multidegree; null from an engine."""
+        return None if self.whole is not None else self.found
+
+    def sheet(self) -> Sheet:
+        """The degrees, an equation of each multidegree, and the coordinates in these."""
+        headings = ("degree", "equations", "Hilbert function", "minimal generators", "evidence")
+        rows = tuple(
+            (p.degree, p.ideal_dimension, p.hilbert_function, p.minimal_generators, p.evidence.value)
+            for p in self.degrees
+        )
+        shown = [Table(self.summary(), headings, rows)]
+        groups = self.generators[:_MOST_GROUPS]
+        caption = "One equation of each multidegree of minimal generators, up to permutations"
+        more = len(self.generators) - len(groups)
+        caption += f"; {more} more multidegrees are left out" if more else ""
+        shown += [_multidegrees(caption, groups)] if groups else []
+        used = {index for group in groups for equation in group.basis for m in equation.terms for index in m}
+        legend = tuple(
+            (Math(Variable("y", index).latex()), said) for index, said in self.legend.items() if index in used
+        )
+        names = ("coordinate", Wide("what it is"))
+        shown += [Table("Coordinates that occur", names, legend)] if legend else []
+        return Sheet(self.summary(), tuple(shown))
 
 
 def compute_model_ideal(

@@ -35,11 +35,32 @@ import numpy as np
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, is_exact, scalars, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
-from agattn.geometry.identifiability.fibers import SWAPPED, Weights, fiber, scale_between, weights
+from agattn.evidence import Evidence
+from agattn.geometry.identifiability.fibers import (
+    SWAPPED,
+    HeadEquivalence,
+    Weights,
+    fiber,
+    scale_between,
+    weights,
+)
 from agattn.geometry.identifiability.gauge import change_of_basis, gauge_between, inverse
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
+from agattn.sheet.result import (
+    ENTRIES,
+    FINITE,
+    SCALAR,
+    Count,
+    Key,
+    Matrix,
+    Named,
+    Result,
+    Written,
+    key,
+    written,
+)
 
 #: Layers of heads.
 Network = tuple[tuple[Weights, ...], ...]
@@ -49,24 +70,23 @@ MOST_COORDINATES = 10**6
 MOST_MATCHINGS = 720
 
 
-@dataclass(frozen=True, eq=False)
-class HeadRelation:
-    """How one head of the second weights comes from one of the first.
+@dataclass(frozen=True, eq=False, repr=False)
+class HeadRelation(Result):
+    """How one head of the second weights comes from one of the first."""
 
-    Attributes:
-        head, other: their numbers in their layers, from 0.
-        component: the component of the fiber of the first head, such as ``rescaling`` or ``swapped``.
-        s: A' is s times the A of that component's point; ``None`` for the function 0.
-        C: the gauge with K' = sC⁻ᵀK, Q' = CQ, where both were given by K and Q and there is exactly one.
-    """
+    head: Key[Count, "The head of W1, from 0 in its layer."]
+    other: Key[Count, "The head of W2 that is the same function."]
+    component: Key[str, "The component of the fiber: `rescaling`, `swapped`, `A = 0` or `V = 0`."]
+    s: Key[Any, "A' is s times the A of that component; null for the function 0.", SCALAR] = None
+    C: Key[
+        Array | None,
+        "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null.",
+        Named("gauge"),
+        ENTRIES,
+    ] = None
 
-    head: int
-    other: int
-    component: str
-    s: Any = None
-    C: Array | None = None
-
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The relation in formulas."""
         if self.s is None:
             return "both are the function 0"
         if self.component == SWAPPED[0]:
@@ -78,36 +98,58 @@ class HeadRelation:
         return f"A' = sA, V' = V/s with s = {self.s}{gauge}"
 
 
+@dataclass(frozen=True, eq=False)
+class Relations(Result):
+    """A symmetry that relates two sets of weights; that of the heads is relative to the changes of basis."""
+
+    layers: Key[tuple[tuple[HeadRelation, ...], ...], "By layer, how each head is related."]
+    bases: Key[
+        tuple[Array, ...],
+        "The changes of basis between layers.",
+        Written(list[Matrix], lambda bases: [written(C, Matrix) for C in bases]),
+    ]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Equivalence(Shown):
+class Equivalence(Result, name="equivalent"):
     """Whether two sets of weights have the same function, with the reason.
 
+    It is ``proved`` for exact weights, and ``modular`` where they are equal by outputs alone.
+
     Attributes:
-        equal: ``None`` where floating point does not tell.
-        evidence: ``proved`` for exact weights; ``modular`` where they are equal by outputs alone.
         relative: the relative distance of the functions, or of some outputs, in floating point; ``None`` for
             exact weights.
-        reason: in words.
         relations: by layer, how each head is related, if a symmetry was found.
         bases: the changes of basis C_1, ..., C_{l−1} between the layers; those of the heads are relative to
             them.
-        X: if they differ, an input on which they do.
         place: the entry (row, column), from 0, in which the outputs at X differ most, by ``difference``.
     """
 
-    equal: bool | None
-    evidence: Evidence
+    equal: Key[bool | None, "Whether both are the same function; null if undecided.", Named("equivalent")]
+    evidence: Key[Evidence, "How the result is known."]
     relative: float | None
-    reason: str
+    reason: Key[str, "Why, in words."]
     relations: tuple[tuple[HeadRelation, ...], ...] = ()
     bases: tuple[Array, ...] = ()
-    X: Array | None = None
+    X: Key[
+        Array | None,
+        "An input X on which the functions differ; null where none was found.",
+        Named("input"),
+        ENTRIES,
+    ] = None
     place: tuple[int, int] | None = None
-    difference: Any = None
+    difference: Key[Any, "The largest difference of an output there.", SCALAR] = None
 
     @property
+    @key
+    def symmetry(self) -> Relations | None:
+        """The symmetry that relates them; null if none was found."""
+        return Relations(self.relations, self.bases) if self.relations else None
+
+    @property
+    @key(FINITE)
     def residual(self) -> float | None:
-        """The relative distance of the functions: 0 for exact ones that are equal; ``None`` if not known."""
+        """The relative distance of the functions; null where not known."""
         return 0.0 if self.relative is None and self.equal else self.relative
 
     @property
@@ -136,20 +178,39 @@ class Equivalence(Shown):
         """``equal``, ``different`` or ``undecided``."""
         return {True: "equal", False: "different", None: "undecided"}[self.equal]
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The answer, and why."""
         return f"{self.word} ({self.evidence}): {self.reason}"
 
-    def as_json(self) -> dict[str, Any]:
-        """The answer with the keys of the command line's contract."""
-        from agattn import records
-
-        kind = records.Equivalent
-        layers = [
-            [records.document(kind.Symmetry.Relation, r, gauge=r.C) for r in layer]
-            for layer in self.relations
+    def sheet(self) -> Sheet:
+        """The answer, and of several heads the symmetry head by head."""
+        rows: list[tuple[Cell, ...]] = [
+            ("the two functions are", self.word),
+            ("evidence", str(self.evidence)),
         ]
-        symmetry = records.document(kind.Symmetry, self, layers=layers) if layers else None
-        return records.document(kind, self, equivalent=self.equal, symmetry=symmetry, input=self.X)
+        if self.residual is not None:
+            rows.append(("relative distance", f"{self.residual:.3g}"))
+        rows.append((Wide("why"), self.reason))
+        if self.X is not None:
+            rows.append(("X", array_cell(self.X)))
+        shown = [Table("Equivalence of two sets of weights", (), tuple(rows))]
+        if sum(map(len, self.relations)) > 1:
+            heads = tuple(
+                (layer, r.head, r.other, r.component, str(r.s), "" if r.C is None else array_cell(r.C))
+                for layer, relations in enumerate(self.relations)
+                for r in relations
+            )
+            names = ("layer", "head", "becomes head", "component", "s", "gauge C")
+            bases = tuple(("change of basis after layer", n, array_cell(C)) for n, C in enumerate(self.bases))
+            shown.append(Table("The symmetry, head by head", names, heads))
+            shown += [Table("", ("what", "layer", "C"), bases)] if bases else []
+        return Sheet(self.summary(), tuple(shown))
+
+    def of_head(self) -> HeadEquivalence:
+        """What it says of one head, beside the fiber of that head."""
+        return HeadEquivalence(
+            self.equal, self.component, self.s, self.C, self.X, self.difference, self.relative, self.evidence
+        )
 
 
 def _rows(M: Array) -> str:

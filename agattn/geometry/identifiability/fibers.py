@@ -27,6 +27,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import UNSET, Meta, UnsetType
 
 from agattn.algebra.scalars import (
     TOLERANCE,
@@ -41,11 +42,13 @@ from agattn.algebra.scalars import (
     scaled,
     unread_matrix,
 )
-from agattn.architectures import positive_integer
+from agattn.architectures import SingleLayer, positive_integer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.identifiability.gauge import canonical_factors, canonical_scale, inverse
+from agattn.sheet.data import Cell, Sheet, Table, Wide, array_cell
+from agattn.sheet.result import ENTRIES, EXACTNESS, FINITE, SCALAR, Count, Key, Result, Written, key
 
 Case = Literal["line", "two lines", "double line", "zero", "conjugate lines", "empty"]
 Ranks = dict[Literal["r_v", "r_a", "r"], RankDecision]
@@ -125,22 +128,64 @@ def _by(M: Array) -> str:
     return f"{M.shape[0]} × {M.shape[1]}"
 
 
+@dataclass(frozen=True)
+class CanonicalWeights(Result):
+    """The canonical representative of a fiber."""
+
+    A: Key[Array, "The attention matrix.", ENTRIES]
+    V: Key[Array, "The value matrix.", ENTRIES]
+    K: Key[Array | UnsetType, "The keys; absent for weights given by A.", ENTRIES] = UNSET
+    Q: Key[Array | UnsetType, "The queries; absent for weights given by A.", ENTRIES] = UNSET
+
+
+@dataclass(frozen=True)
+class DecidedRanks(Result):
+    """The ranks of weights."""
+
+    r_v: Key[RankDecision, "The rank of V."]
+    r_a: Key[RankDecision, "The rank of A."]
+    r: Key[RankDecision, "The rank of [V; Aᵀ]."]
+
+
 @dataclass(frozen=True, eq=False)
-class Component:
-    """One component of a fiber in (A, V) space.
+class HeadEquivalence(Result):
+    """Where other weights of one head are, relative to the fiber."""
+
+    equal: Key[bool | None, "Whether both compute the same function; null if undecided."]
+    component: Key[str | None, "The component with the other weights; null if there is none."]
+    s: Key[Any, "For equal nonzero functions: the other A is s times its A.", SCALAR]
+    gauge: Key[
+        Array | None, "The C with K' = sC⁻ᵀK and Q' = CQ, if there is exactly one; else null.", ENTRIES
+    ]
+    input: Key[Array | None, "An input X on which the functions differ; null where they are equal.", ENTRIES]
+    difference: Key[Any, "The largest difference of an output there; null where equal.", SCALAR]
+    relative: Key[float | None, "The relative distance of the functions; null for exact weights.", FINITE]
+    evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
+
+
+@dataclass(frozen=True, eq=False)
+class Component(Result):
+    """One component of a fiber in (A, V) space; over a point ``conjugate`` for one that is not rational.
 
     Attributes:
-        name: ``rescaling``, ``swapped``, ``A = 0`` or ``V = 0``; ``conjugate`` for one that is not rational.
         weights: a point of it; ``None`` where it has no rational one.
         length: of the fiber of P(D_α) × P(ℂ^{d'×d}) → P(ℂ^N), as a scheme, at this point: 1 if it is reduced
             there; ``None`` where second-order information does not tell, or was not computed.
     """
 
-    name: str
-    dimension: int
-    parametrization: str
+    name: Key[
+        str,
+        "Which component: `rescaling` is (sA, V/s), `swapped` that of (v qᵀ, h kᵀ).",
+        Written(Literal["rescaling", "swapped", "A = 0", "V = 0"], str),
+    ]
+    dimension: Key[Count, "Its dimension in (A, V) space."]
+    parametrization: Key[str, "The component in a formula."]
     weights: Weights | None
     length: int | None = None
+
+    def summary(self) -> str:
+        """The name and the formula."""
+        return f"{self.name}: {self.parametrization}"
 
     @property
     def A(self) -> Array:
@@ -156,28 +201,60 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fiber(Shown):
+class Fiber(Result, name="fiber"):
     """All weights with one function, over ℂ: what :func:`fiber` finds through weights, and
     :func:`~agattn.geometry.identifiability.preimages.preimages` over a point.
 
+    Over a point the case is also ``conjugate lines``, two over a quadratic field, for h ⊗ q ⊗ Q with
+    Q = l·l̄; or ``empty``, for a point outside M̄. The component of given weights comes first. A fiber over a
+    point has no JSON document.
+
     Attributes:
-        case: ``line`` (case 3), ``two lines`` or ``double line`` (case 1, the latter for k and v parallel),
-            ``zero`` (case 2); over a point also ``conjugate lines``, two over a quadratic field, for the
-            point h ⊗ q ⊗ Q with Q = l·l̄; and ``empty``, for a point outside M̄.
-        components: its irreducible components in (A, V) space, that of given weights first.
         reason: in words, how this is known.
-        ranks: the ranks r_V, r_A and r of [V; Aᵀ] of given weights, and how safely they were decided.
         tolerance: relative to the norms of A and V, below which differences count as zero.
         discriminant: of conjugate lines, the D of their field ℚ(√D), up to squares; negative if they are not
             real, so that the point is outside M.
     """
 
-    case: Case
-    components: tuple[Component, ...]
+    case: Key[
+        Case,
+        "HMK, Theorem 3.2: line is case (iii), two lines and double line are case (i), zero is case (ii).",
+        Written(Literal["line", "two lines", "double line", "zero"], str),
+    ]
+    components: Key[tuple[Component, ...], "The components of the fiber in (A, V) space.", Meta(min_length=1)]
     reason: str
-    ranks: Ranks = field(default_factory=dict)
+    ranks: Key[
+        Ranks,
+        "The three ranks, each with how safely it was decided.",
+        Written(DecidedRanks, lambda ranks: DecidedRanks(**ranks).as_json()),
+    ] = field(default_factory=dict)
     tolerance: float = TOLERANCE
     discriminant: Fraction | None = None
+    equivalent: Key[HeadEquivalence | None, "The comparison with the weights of `--other`; null without."] = (
+        None
+    )
+
+    @property
+    @key
+    def architecture(self) -> SingleLayer:
+        """The layer."""
+        w = self.weights
+        return SingleLayer(len(w.A), len(w.V), w.a)
+
+    @property
+    @key
+    def generic(self) -> bool:
+        """Whether nothing but rescalings computes the same function: the case `line`."""
+        return self.case == "line"
+
+    @property
+    @key(name="canonical")
+    def representative(self) -> CanonicalWeights:
+        """The canonical representative; exact entries are text."""
+        w = self.canonical()
+        return (
+            CanonicalWeights(w.A, w.V) if w.K is None or w.Q is None else CanonicalWeights(w.A, w.V, w.K, w.Q)
+        )
 
     @property
     def points(self) -> tuple[Component, ...]:
@@ -207,19 +284,19 @@ class Fiber(Shown):
         return first.weights
 
     @property
-    def dimension(self) -> int:
-        """The dimension in (A, V) space; 0 where it is empty."""
+    @key
+    def dimension(self) -> Count:
+        """In (A, V) space."""
         return max((component.dimension for component in self.components), default=0)
 
     @property
-    def dimension_with_keys(self) -> int | None:
-        """The dimension in (K, Q, V) space; ``None`` where no K and Q are given.
-
-        For a nonzero function, 1 plus the dimension of {KᵀQ = A}. Over A of rank s the K of rank m whose rows
-        span a space containing the column space of A have dimension am + (m − s)(d − m), and each leaves an
-        affine space of dimension d(a − m) for Q. The zero function has the pairs with A = 0, V arbitrary, and
-        the pairs with V = 0, K and Q arbitrary.
-        """
+    @key
+    def dimension_with_keys(self) -> Count | None:
+        """In (K, Q, V) space; null for weights given by A."""
+        # For a nonzero function, 1 plus the dimension of {KᵀQ = A}. Over A of rank s the K of rank m whose
+        # rows span a space containing the column space of A have dimension am + (m − s)(d − m), and each
+        # leaves an affine space of dimension d(a − m) for Q. The zero function has the pairs with A = 0, V
+        # arbitrary, and the pairs with V = 0, K and Q arbitrary.
         if not self.points or self.weights.K is None:
             return None
         (a, d), d_out = self.weights.K.shape, len(self.weights.V)
@@ -230,19 +307,41 @@ class Fiber(Shown):
         return max(factorizations + d * d_out, 2 * a * d) if self.case == "zero" else 1 + factorizations
 
     @property
+    @key(EXACTNESS)
     def evidence(self) -> Evidence:
-        """``proved``, but ``numerical`` for floating weights."""
+        """`proved` where what was given is exact, else `numerical`."""
         exact = all(c.weights is None or c.weights.is_exact for c in self.components)
         return Evidence.PROVED if exact else Evidence.NUMERICAL
 
-    def __str__(self) -> str:
-        where = "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
+    @property
+    def _where(self) -> str:
+        return "in M" if self.is_real else "in M̄, not in M" if self.components else "not in M̄"
+
+    def summary(self) -> str:
+        """The case, the components and the dimensions."""
         names = "".join(f"{', ' * (n > 0)}{c.name}" for n, c in enumerate(self.components))
         keys = self.dimension_with_keys
         return (
-            f"{self.case} ({self.evidence}), {where}: components over ℂ {names or '–'}; dimension "
+            f"{self.case} ({self.evidence}), {self._where}: components over ℂ {names or '–'}; dimension "
             f"{self.dimension} in (A, V)" + f", {keys} in (K, Q, V)" * (keys is not None)
         )
+
+    def sheet(self) -> Sheet:
+        """The components, each with a point."""
+        caption = f"{self.number} components over ℂ ({self.case}), {self._where}"
+        caption += f", dimension {self.dimension} in (A, V)"
+        if self.dimension_with_keys is not None:
+            caption += f", {self.dimension_with_keys} in (K, Q, V)"
+        ranks = "".join(f", {name} = {decision.rank}" for name, decision in self.ranks.items())
+        rows: list[tuple[Cell, ...]] = []
+        for c in self.components:
+            known = ("", "") if c.weights is None else (array_cell(c.A), array_cell(c.V))
+            rows.append(
+                (c.name, c.dimension, "" if c.length is None else c.length, c.parametrization, *known)
+            )
+        headings = ("component", "dimension", "length", Wide("parametrization"), "A", "V")
+        shown = Table(f"{caption}{ranks} ({self.evidence}): {self.reason}", headings, tuple(rows))
+        return Sheet(self.summary(), (shown,))
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.

@@ -24,8 +24,9 @@ from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rati
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Shown
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
+from agattn.sheet.data import Math, Sheet, Table
+from agattn.sheet.result import Result
 
 Vector = tuple[Fraction, ...]
 
@@ -92,15 +93,25 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Section(Shown):
+class Section(Result):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
     equation: Polynomial
     singular: tuple[Polynomial, ...]
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The equations of the surface and of its singular points."""
         return f"surface {self.equation} = 0, singular where {' = '.join(map(str, self.singular))} = 0"
+
+    def sheet(self) -> Sheet:
+        """The same equations."""
+        singular = " = ".join(f.latex() for f in self.singular)
+        rows = (
+            ("surface", Math(f"{self.equation.latex()} = 0")),
+            ("singular points", Math(f"{singular} = 0")),
+        )
+        return Sheet(self.summary(), (Table("A surface in a slice", (), rows),))
 
     def line(self) -> tuple[Vector, Vector] | None:
         """A point and a direction of the singular locus, if it is a line: two affine-linear equations."""

@@ -40,7 +40,6 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Var
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import Place
-from agattn.architectures.protocol import Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import upper_bound
@@ -124,7 +123,7 @@ class Bracket(Result):
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 
-    architecture: Key[Studied, "The network or the model."]
+    architecture: Key[Architecture, "The network or the model."]
     bracket: Key[Bracket, "Bounds for λ at the weights of a network in FILE."]
 
     def sheet(self) -> Sheet:

@@ -54,7 +54,7 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, as_attention
-from agattn.architectures.protocol import Studied, as_parameters
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.fibers import rank_one
@@ -243,7 +243,7 @@ class NetworkFiber(Result, name="fiber"):
 
     @property
     @key
-    def architecture(self) -> Studied:
+    def architecture(self) -> Architecture:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return as_attention(self.given or self.weights.architecture)
 

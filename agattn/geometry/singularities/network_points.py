@@ -37,7 +37,7 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.architectures.network import check_tokens
-from agattn.architectures.protocol import Studied, as_parameters
+from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.dimension import Dimension, dimension
@@ -244,7 +244,9 @@ class Singularities(Result, name="singularities"):
     """
 
     network: Key[
-        Studied, "What was studied: a layer, a network, a model, or a polynomial map.", Named("architecture")
+        Architecture,
+        "What was studied: a layer, a network, a model, or a polynomial map.",
+        Named("architecture"),
     ]
     dimension: Key[
         Dimension, "The dimension of its neuromanifold.", Written(Count, lambda known: known.dimension)

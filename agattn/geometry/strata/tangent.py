@@ -34,7 +34,7 @@ import flint
 
 from agattn.algebra.echelon import PRIME, Matrix, echelon
 from agattn.architectures import SingleLayer
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
 from agattn.geometry.identifiability.fibers import Fiber
 from agattn.geometry.identifiability.gauge import canonical_factors
@@ -47,6 +47,8 @@ from agattn.geometry.strata.strata import (
     stratum_fiber,
 )
 from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
+from agattn.sheet.data import Cell, Math, Sheet, Table
+from agattn.sheet.result import Result
 
 #: A matrix of polynomials in ε, sparsely: (row, column, power, coefficient), rows and columns from 1.
 Entries = tuple[tuple[int, int, int, int], ...]
@@ -98,7 +100,7 @@ class Arc:
 
 
 @dataclass(frozen=True, repr=False)
-class TangentBounds(Shown):
+class TangentBounds(Result):
     """Two proved bounds on the dimension of the Zariski tangent space T_p M̄ at the points of a stratum.
 
     Attributes:
@@ -133,14 +135,28 @@ class TangentBounds(Shown):
         """Whether p is a singular point of M̄; ``None`` if the bounds leave it open."""
         return is_singular(self.dimension, self.lower, self.upper)
 
-    def __str__(self) -> str:
+    @property
+    def _word(self) -> str:
+        return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+
+    def summary(self) -> str:
+        """The bounds beside dim M̄, and how they are known."""
         size = f"= {self.lower}" if self.value is not None else f"in [{self.lower}, {self.upper}]"
         relation = {True: ">", False: "=", None: "against"}[self.singular]
-        word = {True: "singular", False: "smooth", None: "undecided"}[self.singular]
         return (
-            f"dim T_p {size} {relation} dim M̄ = {self.dimension}: {word} "
+            f"dim T_p {size} {relation} dim M̄ = {self.dimension}: {self._word} "
             f"(from below: {self.how_lower}; from above: {self.how_upper})"
         )
+
+    def sheet(self) -> Sheet:
+        """The two bounds, and dim M̄."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            (Math(r"\dim T_p \geq"), self.lower, self.how_lower),
+            (Math(r"\dim T_p \leq"), self.upper, self.how_upper),
+            (Math(r"\dim \overline{\mathcal{M}}"), self.dimension, f"so the point is {self._word}"),
+        )
+        caption = f"Tangent space of {self.layer.name} at {self.stratum} ({self.evidence})"
+        return Sheet(self.summary(), (Table(caption, (), rows),))
 
 
 def representative_point(layer: SingleLayer, stratum: Stratum) -> Vector:

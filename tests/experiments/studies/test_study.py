@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.claims.network_dimension import document as with_paper
+from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
 from agattn.experiments.studies.cache import Cache, default_folder
@@ -112,7 +112,9 @@ def test_results_are_those_of_the_commands():
     expected = verify(SingleLayer(2, 1), (), Settings(engine="native")).as_json()
     assert timeless(verified.result) == json.loads(json.dumps(timeless(expected))) and verified.status == 0
     found = perform(Job(NETWORK, "dimension", seed=4), NATIVE)
-    assert timeless(found.result) == json.loads(json.dumps(timeless(with_paper(dimension(NETWORK, 4)))))
+    assert timeless(found.result) == json.loads(
+        json.dumps(timeless(with_paper(dimension(NETWORK, 4)).as_json()))
+    )
     table = perform(Job(SingleLayer(3, 2, 2), "strata"), NATIVE)
     assert (
         table.result == json.loads(json.dumps(strata_table(SingleLayer(3, 2, 2)).as_json()))
