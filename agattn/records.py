@@ -24,6 +24,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status
+from agattn.sheet import result
+from agattn.sheet.result import Json
 
 if TYPE_CHECKING:
     from typing import Annotated as Key
@@ -160,8 +162,27 @@ class Map(Record):
 KINDS = (Layer, Network, Model, Map)
 
 
-class Architecture:
+class Architecture(Json):
     """One of :data:`KINDS`, which its keys tell."""
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Any of the kinds; ``$defs`` has what they share."""
+        refs, shared = msgspec.json.schema_components(KINDS, ref_template="#/$defs/{name}")
+        return {"anyOf": [shared.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs], "$defs": shared}
+
+    @classmethod
+    def check_json(cls, value: Any) -> None:
+        """Check what a document says of an architecture.
+
+        Raises:
+            ValueError: if that is none.
+        """
+        try:
+            kinds = {"d": Layer, "layer": Model, "function": Map}
+            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).partition(" - at")[0]) from None
 
 
 Studied = Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
@@ -1188,25 +1209,7 @@ def _kinds(name: str) -> tuple[Any, ...]:
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
-
-    def components(*records: Any, **hook: Any) -> Any:
-        return msgspec.json.schema_components(records, ref_template="#/$defs/{name}", **hook)
-
-    refs, shared = components(*KINDS)
-    either = {"anyOf": [shared.pop(ref["$ref"].removeprefix("#/$defs/")) for ref in refs]}
-    asked: list[type] = []
-
-    def hook(kind: type) -> dict[str, Any]:
-        asked.append(kind)
-        return either
-
-    tops, parts = components(*_kinds(name), schema_hook=hook)
-    parts |= shared if asked else {}
-    top: dict[str, Any] = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
-    if "$ref" in top:
-        top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
-    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return {**draft, **top, "title": f"agattn {name} --json", "$defs": parts}
+    return result.schema(*_kinds(name), title=f"agattn {name} --json")
 
 
 @cache
@@ -1269,20 +1272,9 @@ def check(name: str, document: object) -> None:
         InputError: if it is not; says where, such as ``$.claims[0].verdict``.
     """
 
-    def architecture(_: type, value: Any) -> Architecture:
-        try:
-            kinds = {"d": Layer, "layer": Model, "function": Map}
-            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error).partition(" - at")[0]) from None
-        return Architecture()
-
     *others, last = _kinds(name)
     for kind in others:
-        with suppress(msgspec.ValidationError):
-            msgspec.convert(document, kind, dec_hook=architecture)
+        with suppress(InputError):
+            result.check(kind, document)
             return
-    try:
-        msgspec.convert(document, last, dec_hook=architecture)
-    except msgspec.ValidationError as error:
-        raise InputError(str(error)) from None
+    result.check(last, document)

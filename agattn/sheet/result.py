@@ -110,7 +110,7 @@ class Json:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The schema of the part."""
+        """The schema of the part; what it refers to stands in ``$defs``."""
         raise NotImplementedError
 
     @classmethod
@@ -155,12 +155,11 @@ Positive = Annotated[int, Meta(ge=1)]
 
 
 class Described(NamedTuple):
-    """A key of a document: its name there, the attribute, its type, and its default where it has one."""
+    """A key of a document: its name there, the attribute, and its type."""
 
     name: str
     attribute: str
     kind: Any
-    default: Any = msgspec.NODEFAULT
 
 
 class Result:
@@ -226,7 +225,7 @@ def keys(cls: Any) -> tuple[Described, ...]:
         names = {**vars(sys.modules[part.__module__]), **vars(part), part.__name__: part}
         for name, kind in get_type_hints(stub, names, include_extras=True).items():
             said = next((more.key for more in kind.__metadata__ if isinstance(more, Named)), name)
-            found[name] = Described(said, name, kind, part.__dict__.get(name, msgspec.NODEFAULT))
+            found[name] = Described(said, name, kind)
         for name, member in vars(part).items():
             method: Any = getattr(member, "fget", None)
             if hasattr(method, "__key__"):
@@ -240,14 +239,14 @@ def keys(cls: Any) -> tuple[Described, ...]:
 def document(result: Result) -> dict[str, Any]:
     """The JSON document of a result: its keys, with their values written as their types say.
 
-    A key whose value is ``UNSET`` is left out.
+    A key whose value is ``UNSET``, or is written so, is left out.
     """
     cls: Any = type(result)
     found: dict[str, Any] = {"schema": f"agattn/{cls.schema_name}/1"} if cls.schema_name else {}
     for one in keys(cls):
         value = getattr(result, one.attribute)
-        if value is not UNSET:
-            found[one.name] = written(value, one.kind)
+        if value is not UNSET and (value := written(value, one.kind)) is not UNSET:
+            found[one.name] = value
     return found
 
 
@@ -281,14 +280,12 @@ def written(value: Any, kind: Any) -> Any:
 @cache
 def record(cls: Any) -> Any:
     """The document of a result as a type of msgspec, from which schemas are made."""
-    described, absent = keys(cls), msgspec.NODEFAULT
-    fields: list[tuple[str, Any, Any]] = [
-        (one.attribute, _json_type(one.kind), UNSET if one.default is UNSET else absent) for one in described
-    ]
+    described = keys(cls)
+    fields = [(one.attribute, kind := _json_type(one.kind), _absent(kind)) for one in described]
     if cls.schema_name:
         name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
         meaning = Meta(description="The schema of the document, with its number.")
-        fields.insert(0, ("schema", Annotated[name, meaning], absent))
+        fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
     return msgspec.defstruct(
         cls.__name__,
         fields,
@@ -297,6 +294,12 @@ def record(cls: Any) -> Any:
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
     )
+
+
+def _absent(kind: Any) -> Any:
+    """What stands for a key of this type that is not there."""
+    inner = kind.__origin__ if get_origin(kind) is Annotated else kind
+    return UNSET if UnsetType in get_args(inner) else msgspec.NODEFAULT
 
 
 def as_record(kind: Any) -> Any:
@@ -328,11 +331,17 @@ def _json_type(kind: Any) -> Any:
 
 def schema(*results: Any, title: str = "") -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of the documents of a result, or of one of several."""
+    shared: dict[str, Any] = {}
+
+    def hook(part: type[Json]) -> dict[str, Any]:
+        found = dict(part.json_schema())
+        shared.update(found.pop("$defs", {}))
+        return found
+
     tops, parts = msgspec.json.schema_components(
-        list(map(as_record, results)),
-        schema_hook=_part_schema,
-        ref_template="#/$defs/{name}",
+        list(map(as_record, results)), schema_hook=hook, ref_template="#/$defs/{name}"
     )
+    parts |= shared
     top: dict[str, Any] = dict(tops[0]) if len(tops) == 1 else {"anyOf": list(tops)}
     if "$ref" in top:
         top = {**parts.pop(top.pop("$ref").removeprefix("#/$defs/")), **top}
@@ -350,10 +359,6 @@ def check(result: Any, found: object) -> None:
         msgspec.convert(found, as_record(result), dec_hook=_check_part)
     except msgspec.ValidationError as error:
         raise InputError(str(error)) from None
-
-
-def _part_schema(part: Any) -> dict[str, Any]:
-    return dict(part.json_schema())
 
 
 def _check_part(part: type[Json], value: Any) -> Json:
