@@ -20,6 +20,7 @@ from agattn.sheet import result
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
+    "verify": ("agattn.verification.verify:Report",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

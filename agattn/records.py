@@ -23,7 +23,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Status
+from agattn.evidence import Evidence, Judged, Status, Verdict
 from agattn.sheet import result
 from agattn.sheet.result import Json
 
@@ -52,7 +52,6 @@ TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
-Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
 HOW = "How `computed` is known, in part if the claim says more; null where nothing was computed."
 Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
 Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
@@ -1050,15 +1049,6 @@ class Study(Record):
             raise ValueError("a line has either a result or an error")
 
 
-#: The keys of a claim and their values: it is decided only where its hypotheses hold, and with evidence.
-CASES: tuple[dict[str, list[object]], ...] = (
-    {"verdict": ["undecided"]},
-    {"verdict": ["inapplicable"], "hypotheses_hold": [False]},
-    {"evidence": list(get_args(Judged)), "hypotheses_hold": [True]},
-)
-CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
-
-
 class Symmetries(Record):
     class Family(Record):
         name: Key[str, "The known symmetry, or `new`."]
@@ -1129,42 +1119,7 @@ class Train(Record):
     history: Key[History, "The way there, at times evenly spaced in log t."]
 
 
-class Verify(Struct):
-    class Claim(Struct):
-        class Source(Record):
-            part: Key[str, "What."]
-            found_by: Key[str, "`native`, or the name and version of an engine."]
-            checked_by: Key[str | None, "Who checked it exactly; null where nobody else did."]
-
-        id: Key[str, "The claim."]
-        hypotheses_hold: Key[bool, "Whether the claim speaks about this architecture."]
-        predicted: Key[Any, "What the claim says for this architecture; null where it says nothing."]
-        computed: Key[Any, "What was computed; null where nothing could be."]
-        verdict: Key[Status, "What is concluded."]
-        evidence: Key[Judged | None, HOW]
-        witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
-        engine: Key[str, "What computed it: name and version."]
-        sources: Key[list[Source], "Who found which part of what the verdict rests on, and who checked it."]
-        seconds: Key[Number, "Wall-clock time of what this claim needed."]
-        fails_at: Key[Strings | UnsetType, "The strata at which a refuted claim fails."] = UNSET
-        scope: Key[str | UnsetType, "What was checked, where the claim says more than that."] = UNSET
-        assumes: Key[Strings | UnsetType, "The hypotheses that do not hold, if inapplicable."] = UNSET
-
-        def __post_init__(self) -> None:
-            known = self.hypotheses_hold and self.evidence is not None
-            other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
-            if not other.get(self.verdict, known):
-                raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
-            in_part = self.verdict is Status.CONFIRMED and self.scope is not UNSET
-            if (self.evidence or "").endswith(" in part") != in_part:
-                raise ValueError("a claim is confirmed in part just where there is a scope")
-
-    architecture: Studied
-    claims: Key[
-        list[Annotated[Claim, Meta(extra_json_schema={"anyOf": CONSISTENT})]], "One verdict for each claim."
-    ]
-    troubles: Key[list[str], "Engine runs that failed, one line each."]
-    seconds: Key[Number, "Wall-clock time of everything."]
+_CLAIM = result.record(Verdict)
 
 
 class Report(Record):
@@ -1177,7 +1132,7 @@ class Report(Record):
 
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
     architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
-    claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
+    claims: Key[list[_CLAIM] | UnsetType, "As in agattn verify --json."] = UNSET  # type: ignore[valid-type]
     model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
@@ -1198,7 +1153,6 @@ RECORDS: dict[str, Any] = {
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
     "run": Run, "singularities": Singularities,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
-    "verify": Verify,
 }  # fmt: skip
 
 

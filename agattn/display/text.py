@@ -20,11 +20,9 @@ from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
-from agattn.sheet.data import Table, Wide, Word
 from agattn.sheet.result import Result
 from agattn.sheet.terminal import print_table
 from agattn.sheet.terminal import show as show_sheet
-from agattn.verification.verify import Report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,41 +52,6 @@ def show(value: object, console: Console) -> None:
         show_sheet(value.sheet(), console)
         return
     raise TypeError(f"a {type(value).__name__} has no text")
-
-
-@show.register(Report)
-def _report(report: Report, console: Console) -> None:
-    console.print(f"[bold]{report.layer}[/bold]")
-    rows = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in report.verdicts)
-    table = Table("", ("claim", "verdict", "evidence", Wide("computed")), rows, ruled=False)
-    print_table(table, console)
-    if getattr(report.layer, "has_orbits", False):
-        legend = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r"
-        console.print(f"\n{legend}; (0,0,0) is φ = 0.", markup=False)
-    for line in _remarks(report):
-        console.print(line, markup=False, soft_wrap=True)  # a line can be copied whole
-
-
-def _remarks(report: Report) -> list[str]:
-    """What a reader must not miss: refutations with their witness, doubts, troubles, and who computed."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    silent: dict[tuple[str, ...], list[str]] = {}
-    for verdict in report.verdicts:
-        if verdict.status.value in ("refuted", "undecided"):
-            grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
-        if verdict.assumes:
-            silent.setdefault(verdict.assumes, []).append(verdict.claim)
-    lines = [f"\n{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
-    for hypotheses, ids in silent.items():
-        lines.append(f"\nInapplicable, assuming {' and '.join(hypotheses)}: {', '.join(ids)}.")
-    lines += [f"\n{v.claim}: checked {v.scope}." for v in report.verdicts if v.scope]
-    lines += [f"\ntrouble: {trouble}" for trouble in dict.fromkeys(report.troubles)]
-    installations = (run.installation for run in report.runs)
-    engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
-    lines.append(f"\nComputed by {', '.join(engines) or 'exact linear algebra'} in {report.seconds:.1f} s.")
-    if engines:
-        lines += [f"{who}: {'; '.join(parts)}." for who, parts in report.found_by.items()]
-    return lines
 
 
 @show.register(Singularities)

@@ -16,7 +16,7 @@ from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
-from agattn.evidence import Evidence, Verdict, plain, weakest
+from agattn.evidence import Evidence, weakest
 from agattn.experiments.training.training import Training
 from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
@@ -38,7 +38,6 @@ from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.sheet.result import Result
 from agattn.verification.certificate import Certificate, Checked
-from agattn.verification.verify import Report
 
 _MOST_ENTRIES = 64  # of a matrix
 _MOST_TERMS = 12  # of an equation
@@ -121,25 +120,6 @@ def _map(given: PolynomialMap) -> list[Table]:
     rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
     title = f"{given.function_name}, of degree at most {given.degree}"
     return [Table(title, ("array", "size"), (*rows, ("output", " × ".join(map(str, given.output_shape)))))]
-
-
-@tables.register
-def _verdict(verdict: Verdict) -> list[Table]:
-    known = f" ({verdict.known})" if verdict.evidence else ""
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("claim", verdict.claim),
-        ("verdict", f"{verdict.status}{known}"),
-        ("computed", "" if verdict.computed is None else str(plain(verdict.computed))),
-        (Wide("why"), verdict.witness),
-        (Wide("engine"), verdict.engine),
-    )
-    return [Table("", (), rows)]
-
-
-@tables.register
-def _report(report: Report) -> list[Table]:
-    rows = tuple((v.claim, str(v.status), v.known, v.witness) for v in report.verdicts)
-    return [Table(str(report.layer), ("claim", "verdict", "evidence", Wide("why")), rows)]
 
 
 @tables.register

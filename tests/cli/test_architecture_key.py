@@ -7,8 +7,8 @@ from command_line import call, document, validate
 
 import agattn as ag
 from agattn.architectures.model_file import read_model
+from agattn.documents import check
 from agattn.experiments.studies.lines import read_lines
-from agattn.records import check
 
 LAYER = ("-d", "2", "-o", "1")
 NETWORK = ("--dims", "2,2,1", "--ranks", "2,2", "-t", "2")

@@ -13,10 +13,10 @@ import agattn.verification.verify
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.cli.main import COMMANDS
+from agattn.documents import NAMES, check, schema
 from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES
 from agattn.errors import InputError
-from agattn.records import RECORDS, check, schema
 from agattn.systems.catalogue import build
 
 VERDICTS = {"confirmed", "refuted", "undecided", "inapplicable"}
@@ -32,10 +32,10 @@ def by_singular(singular, monkeypatch):
 
 
 def test_every_command_with_json_has_a_schema():
-    assert set(COMMANDS) - {"schema"} <= set(RECORDS)
+    assert set(COMMANDS) - {"schema"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_schemas(name):
     printed = json.loads(call("schema", name).out)
     jsonschema.Draft202012Validator.check_schema(printed)
@@ -48,7 +48,7 @@ def test_schemas_are_schemas(name):
 
 
 def test_schema_lists_the_schemas():
-    assert call("schema").out.split() == sorted(RECORDS)
+    assert call("schema").out.split() == NAMES
 
 
 # doctor -----------------------------------------------------------------------------------------------------

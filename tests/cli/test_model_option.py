@@ -5,7 +5,7 @@ import json
 import pytest
 from command_line import call, document
 
-from agattn.records import check
+from agattn.documents import check
 
 SUMS = '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
 LAYER = '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 2\n'

@@ -18,7 +18,7 @@ import pytest
 import agattn
 from agattn import errors
 from agattn.cli.main import COMMANDS
-from agattn.records import RECORDS, schema
+from agattn.documents import NAMES, schema
 from agattn.sheet.mathml import FONT
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -210,7 +210,7 @@ def keys(part):
             yield from keys(inner)
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_key_of_a_schema_is_described(name):
     tags = {"figure", "ask", "type"}  # which say what the description of their record says
     nothing = [key for key, value in keys(schema(name)) if "description" not in value and key not in tags]
@@ -226,7 +226,7 @@ def test_every_command_is_on_the_page_of_commands(pages, site):
 
 def test_every_key_is_on_the_page_of_schemas(pages, site):
     text = pages[site / "json.html"].text
-    for name in RECORDS:
+    for name in NAMES:
         assert f"agattn {name}" in text
         assert [key for key, _ in keys(schema(name)) if key not in text] == []
 

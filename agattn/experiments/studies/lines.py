@@ -10,14 +10,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
+from agattn import records
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.studies.jobs import TOGETHER, Line, architecture_of, key_of
-from agattn.records import check
+from agattn.sheet import result
+
+#: What answers each question, as ``module:class``; imported when lines are read.
+ANSWERS = {
+    "verify": ("agattn.verification.verify:Report",),
+    "dimension": ("agattn.claims.network_dimension:DimensionByPaper",),
+    "symmetries": ("agattn.geometry.dimension.lie_algebra:LinearSymmetries",),
+    "ideal": ("agattn.geometry.ideal.model_ideal:ModelIdeal", "agattn.geometry.ideal.ideal:Ideal"),
+    "strata": ("agattn.verification.strata_table:StrataTable",),
+}
 
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
@@ -125,19 +137,37 @@ def _checked(row: str, where: str) -> Line:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)[:100]
         raise InputError(f"{where} is not JSON: {reason}") from None
     try:
-        check("study", line)
-        result = line.get("result")
-        if result is not None:
-            check(line["job"]["ask"], result)
+        records.check("study", line)
+        came_out = line.get("result")
+        if came_out is not None:
+            _check_answer(line["job"]["ask"], came_out)
         if architecture_of(line["architecture"]).as_json() != line["architecture"]:
             raise InputError("its architecture is not written as one")
-        if result is not None and result["architecture"] != line["architecture"]:
+        if came_out is not None and came_out["architecture"] != line["architecture"]:
             raise InputError("its result is about another architecture")
         if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
             raise InputError("its key is not that of its job")
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
     return dict(line)
+
+
+def _check_answer(ask: str, document: object) -> None:
+    """Check that a document answers such a question.
+
+    Raises:
+        InputError: if it does not.
+    """
+    if ask in records.RECORDS:
+        records.check(ask, document)
+        return
+    *others, last = (place.split(":") for place in ANSWERS[ask])
+    for module, kind in others:
+        with suppress(InputError):
+            result.check(getattr(import_module(module), kind), document)
+            return
+    module, kind = last
+    result.check(getattr(import_module(module), kind), document)
 
 
 def _no_number(name: str) -> None:
