@@ -21,6 +21,7 @@ from agattn.sheet import result
 RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "verify": ("agattn.verification.verify:Report",),
+    "check": ("agattn.verification.checked:Checked",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

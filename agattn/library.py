@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
-    from agattn.verification.certificate import Certificate, Checked
+    from agattn.verification.certificate import Certificate
+    from agattn.verification.checked import Checked
     from agattn.verification.strata_table import StrataTable
     from agattn.verification.verify import Report
 
@@ -1028,7 +1029,7 @@ def check(document: Any) -> Checked:
     True
     """
     from agattn import checker
-    from agattn.verification.certificate import Checked
+    from agattn.verification.checked import Checked
 
     try:
         return Checked(checker.check(document))

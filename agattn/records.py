@@ -270,21 +270,6 @@ class Calibrate(Record):
     estimates: Key[list[Estimate], "With --out: what sampling found."]
 
 
-class Check(Record):
-    class Claim(Record):
-        id: Key[str, "The claim."]
-        valid: Key[bool | None, "null: the file says that it does not certify this claim."]
-        reason: Key[str, "What is proved, why it is not certified, or what is wrong."]
-
-    valid: Key[bool, "All certificates in the file hold, and there is at least one."]
-    flaw: Key[str, "What is wrong; empty if nothing is."]
-    layer: Key[str, "The architectures the file is about; empty where it does not say so consistently."]
-    claims: Key[list[Claim], "Every claim in the file."]
-    uncertified: Key[
-        list[str] | UnsetType, "Other claims of which the file says that it does not certify them."
-    ] = UNSET
-
-
 class Classify(Record):
     """All heads of a file, as ``--json`` prints them and ``-O FILE.json`` writes them."""
 
@@ -1143,7 +1128,7 @@ def _either(*keys: str) -> Meta:
 
 
 RECORDS: dict[str, Any] = {
-    "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
+    "atlas": Atlas, "audit": Audit, "calibrate": Calibrate,
     "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),

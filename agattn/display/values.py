@@ -37,7 +37,6 @@ from agattn.geometry.strata.tangent import TangentBounds
 from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.sheet.result import Result
-from agattn.verification.certificate import Certificate, Checked
 
 _MOST_ENTRIES = 64  # of a matrix
 _MOST_TERMS = 12  # of an equation
@@ -373,28 +372,6 @@ def _run(done: Run) -> list[Table]:
         f"{done.problem.title}, over {done.problem.field_name}, by {done.installation} ({done.evidence})"
     )
     return [Table(caption, (), tuple(rows))]
-
-
-@tables.register
-def _certificate(document: Certificate) -> list[Table]:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            claim["id"],
-            Word(claim.get("verdict", "not certified")),
-            claim.get("reason") or " ".join(str(tuple(s)).replace(" ", "") for s in claim["fails_at"]),
-        )
-        for claim in document["claims"]
-    )
-    return [Table(str(document), ("claim", "verdict", Wide("fails at, or why not")), rows)]
-
-
-@tables.register
-def _checked(result: Checked) -> list[Table]:
-    words = {True: "valid", False: "not valid", None: "not certified"}
-    rows = tuple((c["id"], Word(words[c["valid"]]), c["reason"]) for c in result["claims"])
-    outcome = "The certificate is valid" if result["valid"] else f"Not valid: {result['flaw']}"
-    about = f", about {result['layer']}" if result["layer"] else ""
-    return [Table(f"{outcome}{about}", ("claim", "result", Wide("what it says")), rows)]
 
 
 @tables.register
