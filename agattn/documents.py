@@ -22,6 +22,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "strata": ("agattn.verification.strata_table:StrataTable",),
     "verify": ("agattn.verification.verify:Report",),
     "check": ("agattn.verification.checked:Checked",),
+    "classify": ("agattn.heads.head_geometry:HeadLine", "agattn.heads.head_geometry:HeadTable"),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

@@ -270,47 +270,6 @@ class Calibrate(Record):
     estimates: Key[list[Estimate], "With --out: what sampling found."]
 
 
-class Classify(Record):
-    """All heads of a file, as ``--json`` prints them and ``-O FILE.json`` writes them."""
-
-    class Head(Record):
-        """One head: a line of what ``-O FILE.jsonl`` writes."""
-
-        layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
-        head: Key[Count, "The head, counted from 0."]
-        d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
-        d_out: Key[Count, "The output dimension d'."]
-        a: Key[Count, "The number of rows of K and Q."]
-        r_v: Key[Count, "The rank of V, to the tolerance."]
-        r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
-        r: Key[Count, "The rank of [V; Aᵀ], to the tolerance."]
-        margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
-        singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
-        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
-        critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
-        stable_rank_a: Key[float, "‖A‖_F² / ‖A‖², and 0 for A = 0."]
-        stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
-        rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
-        rank_one_distance_v: Key[float, "The same of V."]
-        distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
-        distance_upper: Key[float | None, "An upper bound; equal to distance where that is exact."]
-        rank_one_locus_distance: Key[float | None, "The same to {rk A ≤ 1, rk V ≤ 1}; null for 0."]
-        rank_one_locus_distance_upper: Key[float | None, "An upper bound for it."]
-        swap_effect: Key[
-            float | None,
-            "The relative change of the function when the inner vectors of the dominant parts of A and V "
-            "are exchanged; null for 0.",
-        ]
-        evidence: Key[Literal["proved", "numerical"], "How the ranks are known; all distances are numerical."]
-
-    layout: Key[
-        Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], "The naming and order of the arrays."
-    ]
-    tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."]
-    evidence: Key[Literal["proved", "numerical"], "How the ranks are known: the weakest of all heads."]
-    heads: Key[list[Head], "One entry for each head."]
-
-
 class Dimension(Record):
     class Paper(Record):
         value: Key[int, "Its value."]
@@ -1129,7 +1088,7 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate,
-    "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
+    "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),

@@ -34,7 +34,6 @@ from agattn.geometry.singularities.learning_coefficients import LearningCoeffici
 from agattn.geometry.singularities.network_fibers import Comparison, NetworkFiber
 from agattn.geometry.singularities.network_points import PointFacts, Singularities
 from agattn.geometry.strata.tangent import TangentBounds
-from agattn.heads.head_geometry import HeadGeometry, HeadTable
 from agattn.sheet.data import Cell, Lines, Math, Table, Wide, Word, matrix, tensor_product
 from agattn.sheet.result import Result
 
@@ -332,31 +331,6 @@ def _equivalence(found: Equivalence) -> list[Table]:
 
 def _entries(M: Array) -> Cell:
     return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
-
-
-@tables.register
-def _heads(found: HeadTable) -> list[Table]:
-    names = ("layer", "head", "stratum", "evidence", "sing.", "bound.", "distance", "sr A", "sr V")
-    rows = tuple((layer, head, *_head(one)) for (layer, head), one in zip(found.places, found, strict=True))
-    caption = (
-        "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and relative distances to singular points"
-    )
-    return [Table(caption, names, rows)]
-
-
-@tables.register
-def _head_table(head: HeadGeometry) -> list[Table]:
-    return _heads(HeadTable((head,), ((0, 0),)))
-
-
-def _head(head: HeadGeometry) -> tuple[Cell, ...]:
-    far = "–" if head.distance is None else f"{head.distance:.3g}"
-    if head.distance_upper != head.distance:
-        far += f" to {head.distance_upper:.3g}"
-    return (
-        f"({head.r_v},{head.r_a},{head.r})", str(head.evidence), _YES[head.singular], _YES[head.boundary],
-        far, f"{head.stable_rank_a:.3g}", f"{head.stable_rank_v:.3g}",
-    )  # fmt: skip
 
 
 @tables.register
