@@ -23,6 +23,10 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "verify": ("agattn.verification.verify:Report",),
     "check": ("agattn.verification.checked:Checked",),
     "classify": ("agattn.heads.head_geometry:HeadLine", "agattn.heads.head_geometry:HeadTable"),
+    "critical-points": (
+        "agattn.geometry.critical_points.trained:NearbyCriticalPoints",
+        "agattn.geometry.critical_points.counts:CriticalPoints",
+    ),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

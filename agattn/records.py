@@ -351,103 +351,6 @@ class Equivalent(Record):
     difference: Key[float | str | None, "The largest difference of an output there."]
 
 
-class RealPoint(Record):
-    """One real critical point, with its proof in numbers."""
-
-    class Weights(Record):
-        A: Key[Matrix, "The attention matrix."]
-        V: Key[Matrix, "The value matrix."]
-        K: Key[Matrix, "The keys, a × d."]
-        Q: Key[Matrix, "The queries, a × d, with A = KᵀQ."]
-
-    stratum: Key[list[Count], "Its stratum (r_V, r_A, r).", THREE]
-    regular: Key[bool, "Whether it is critical on the smooth part of M̄; else on its stratum."]
-    kind: Key[Literal["minimum", "saddle", "maximum", "degenerate"], "What it is there."]
-    index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
-    loss: Key[float, "The loss."]
-    multiplicity: Key[Positive, "As a zero of the equations of critical points."]
-    in_m: Key[bool, "Whether it is in M; else only in the real points of its closure."]
-    coordinates: Key[list[float], "Its coordinates y."]
-    weights: Key[list[Weights], "The real weights, up to (sA, V/s) and the gauge of K and Q."]
-    radius: Key[float, "An upper bound for the error of each coordinate."]
-    gradient: Key[float, "The largest absolute value of the gradient in balls, in a chart; it contains 0."]
-    evidence: Known
-
-
-class CriticalPoints(Record):
-    """Of a layer: the critical points of its loss, stratum by stratum."""
-
-    class Part(Record):
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of both together."]
-        count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
-        dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
-        degree: Key[Count, "Its degree: that of its part of largest dimension."]
-        theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
-        evidence: Known
-
-    class RealPart(Record):
-        stratum: Key[list[Count], "The stratum (r_V, r_A, r); of the smooth part the open one.", THREE]
-        regular: Key[bool, "Whether it is the smooth part."]
-        number: Key[Count, "Real critical points on it, also outside of M."]
-        undecided: Key[Count, "Real solutions that were not proved to be simple, and in the stratum."]
-        complex: Key[Count | None, "Complex critical points on it, with multiplicity; null if unknown."]
-        complete: Key[Literal["proved", "modular"] | None, "How it is known that there are no others."]
-        isolated: Key[
-            Literal["proved", "modular"] | None, "How it is known that there are no other isolated ones."
-        ]
-        found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
-        alternating_sum: Key[int | None, "The sum of (-1)^index; null if one is degenerate or undecided."]
-        expected_sum: Key[int | None, "What it must be for a general loss; null if that is not known."]
-
-    architecture: Studied
-    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any, or if enough."]
-    rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
-    method: Key[
-        Literal["weights", "equations", "elimination", "theorem"],
-        "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
-        "one parameter, or for general data or a general target by a theorem.",
-    ]
-    regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
-    dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
-    degree: Key[Count, "Its degree: that of its part of largest dimension."]
-    strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
-    real: Key[list[RealPoint], "The real ones, where they were asked for, by strata and by their loss."]
-    real_parts: Key[list[RealPart], "How many there are on each stratum, and how that is known."]
-    fields: Key[list[str], "Over which fields engines computed; empty for a theorem."]
-    engine: Key[str, "The name and version of the engine; `native` for a theorem."]
-    theorem: Key[
-        str | None, "The id of the theorem that gives `regular` for general data; null if none does."
-    ]
-    evidence: Known
-
-
-class NearbyCriticalPoints(Record):
-    """With --weights: the critical points near."""
-
-    class Near(Record):
-        rank: Key[Positive, "The rank of K, Q and A = KᵀQ there."]
-        local_minimum: Key[bool, "Whether it is proved to be a local minimum in K, Q and V."]
-        distance: Key[float, "An upper bound for the relative distance, in the norm of the loss."]
-        excess: Key[float, "The loss at the weights, less that at the point."]
-        index: Key[
-            Count | None, "Directions in which the loss falls and the rank is kept; null if degenerate."
-        ]
-        escapes: Key[Count, "Directions in which it falls and the rank of A rises; at least."]
-        rate: Key[float, "The first singular value of the derivative by A, by which it falls along them."]
-        direction: Key[list[list[float]] | None, "Further rows u of K and v of Q: add εu and -εv; or null."]
-        evidence: Known
-        point: Key[RealPoint, "The point, as a critical point of the layer whose attention has this rank."]
-
-    architecture: Studied
-    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
-    loss: Key[float, "The loss at the weights."]
-    near: Key[list[Near], "At most one for each rank of A, the nearest first."]
-
-
 class Fiber(Record):
     """Of the weights of one head: its whole fiber."""
 
@@ -1088,7 +991,6 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate,
-    "critical-points": (NearbyCriticalPoints, CriticalPoints),
     "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),

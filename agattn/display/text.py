@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from agattn.display.values import tables
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.counts import CriticalPoints
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.singularities.network_points import Singularities
 from agattn.sheet.result import Result
@@ -70,24 +69,6 @@ def _kinds_of_points(found: Singularities, console: Console) -> None:
         legend += " Equations of low degree bound dim T from above, and prove points smooth."
     console.print(f"\n{legend}", markup=False)
     console.print(f"\n{found.closedness}", markup=False)
-
-
-@show.register(CriticalPoints)
-def _critical_points(found: CriticalPoints, console: Console) -> None:
-    console.print(f"{found.layer}; critical points of the loss: {found.data}\n", soft_wrap=True)
-    print_table(tables(found)[0], console)
-    rank, size = found.loss.rank, found.loss.size
-    if rank < size:
-        console.print(f"\nThe loss is no distance: its W has rank {rank} of {size}.", soft_wrap=True)
-    for line in found.how_known:
-        console.print(f"\n{line}", soft_wrap=True, markup=False)
-    for table in tables(found)[1:]:
-        console.print("\nReal ones, each proved:\n", soft_wrap=True)
-        print_table(table, console)
-    if found.real:
-        console.print()
-    for part in found.real:
-        console.print(part.summary, soft_wrap=True)
 
 
 @show.register(LinearSymmetries)

@@ -18,9 +18,6 @@ from agattn.claims.network_dimension import by_paper
 from agattn.engines.run import Run
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.training.training import Training
-from agattn.geometry.critical_points.counts import CriticalPoints
-from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart
-from agattn.geometry.critical_points.trained import NearbyCriticalPoint, NearbyCriticalPoints
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries
 from agattn.geometry.ideal.equations import Equation, EquationModule
@@ -389,70 +386,6 @@ def _coefficients(found: LearningCoefficients) -> list[Table]:
     headings = ("function", "λ", "m", "attained at", "rk K", "rk Q")
     caption = f"Least learning coefficient of each function of {found.layer}"
     return [Table(caption, headings, least)]
-
-
-@tables.register
-def _critical_points(found: CriticalPoints) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = []
-    for n, (stratum, part) in enumerate(found.found.items()):
-        number = part.count if part.count is not None else f"∞, of degree {part.degree}"
-        rows.append((str(stratum) if n else "smooth part", part.dimension, number))
-    title = f"Critical points of the loss on {found.layer.name}: {found.data}"
-    counted = Table(title, ("stratum", "dimension", "number"), tuple(rows))
-    if not any(part.points for part in found.real):
-        return [counted]
-    real = tuple(_real_row(point) for part in found.real for point in part.points)
-    return [counted, Table("Real ones", _REAL, real)]
-
-
-_REAL = ("stratum", "loss", "kind", "index", "in M", "evidence")
-
-
-def _real_row(point: RealCriticalPoint) -> tuple[Cell, ...]:
-    return (
-        "smooth part" if point.regular else str(point.stratum),
-        point.loss.str(10, radius=False),
-        point.kind,
-        "-" if point.index is None else point.index,
-        "yes" if point.in_m else "no",
-        Word(str(point.evidence)),
-    )
-
-
-@tables.register
-def _real_point(point: RealCriticalPoint) -> list[Table]:
-    return [Table("A real critical point", _REAL, (_real_row(point),))]
-
-
-@tables.register
-def _real_part(part: RealPart) -> list[Table]:
-    return [Table(part.summary, _REAL, tuple(map(_real_row, part.points)))]
-
-
-@tables.register
-def _nearby(found: NearbyCriticalPoints) -> list[Table]:
-    title = f"Critical points near weights of {found.loss.layer.name}, where the loss is {found.value:.10g}"
-    return [Table(title, _NEAR, tuple(map(_near_row, found)))]
-
-
-@tables.register
-def _near(near: NearbyCriticalPoint) -> list[Table]:
-    return [Table("A critical point near weights", _NEAR, (_near_row(near),))]
-
-
-_NEAR = ("rank of A", "distance", "loss", "stratum", "index", "rank rises", "evidence")
-
-
-def _near_row(near: NearbyCriticalPoint) -> tuple[Cell, ...]:
-    return (
-        near.rank,
-        f"{near.distance:.2g}",
-        near.point.loss.str(10, radius=False),
-        str(near.point.stratum),
-        "-" if near.index is None else near.index,
-        near.escapes,
-        Word(str(near.evidence)),
-    )
 
 
 @tables.register
