@@ -5,9 +5,9 @@ further keys, a ``Record`` not.
 
 >>> schema("rank")["required"][:3]
 ['rank', 'evidence', 'method']
->>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
+>>> check("atlas", {"seed": 0, "limit": "all", "families": []})
 Traceback (most recent call last):
-agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
+agattn.errors.InputError: Expected `int`, got `str` - at `$.limit`
 """
 # ruff: noqa: D101, D106 -- each is described by its command or key
 
@@ -305,27 +305,6 @@ class Dimension(Record):
     precision_bits: Key[Count, "The precision of the ball arithmetic; 0 for lightning networks."]
     error_probability: Key[Probability, "If modular: a bound on the chance that it fell short everywhere."]
     seconds: Key[Number, "Wall-clock time."]
-
-
-class Doctor(Struct):
-    class Found(Struct):
-        name: Key[Engine, "The engine."]
-        version: Key[str | None, "Its version; null where it is not known."]
-        path: Key[str | None, "The program; null where there is none."]
-        ok: Key[bool, "Whether it computed one line correctly."]
-        problem: Key[str | None, "Why it does not work, in one line."]
-        found: Key[str | UnsetType, "PATH, wheel, or the environment variable that names it."] = UNSET
-
-    engines: Key[list[Found], "One entry for each engine that was looked for."]
-    python: Key[str, "The version of Python."]
-    flint: Key[str, "The version of FLINT."]
-
-
-class Emit(Struct):
-    task: Key[str, "The name of the task."]
-    engine: Key[Engine, "The engine that the script is for."]
-    architecture: Studied
-    script: Key[str, "The script itself."]
 
 
 class Equivalent(Record):
@@ -751,25 +730,6 @@ class Rlct(Record):
             raise ValueError("there are points, or weights, or heads, or a bracket")
 
 
-class Run(Struct):
-    class Program(Struct):
-        name: Key[Engine, "Its name."]
-        version: Key[str, "Its version."]
-
-    task: Key[str, "The name of the task."]
-    engine: Key[Program, "The engine that ran."]
-    architecture: Studied
-    answer: Key[
-        dict[str, int | str | list[str]],
-        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
-        " coordinates: of a model, what each y_k is.",
-        Meta(extra_json_schema={"required": ["field"]}),
-    ]
-    evidence: Key[Literal["proved", "modular"], "How the result is known."]
-    seconds: Key[Number, "Wall-clock time of the engine."]
-    script_sha256: Key[Sha256, "The SHA-256 of the script."]
-
-
 #: From what it may follow whether a point of the closure is singular.
 Argument = Literal[
     "tangent vectors",
@@ -991,13 +951,13 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "audit": Audit, "calibrate": Calibrate,
-    "dimension": Dimension, "doctor": Doctor, "emit": Emit, "equivalent": Equivalent,
+    "dimension": Dimension, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "ideal": (ModelIdeal, Ideal), "rank": Rank,
     "report": Annotated[Report, _either("claims", "model", "study")],
     "rlct": Annotated[Rlct, _either("points", "weights", "heads", "bracket")],
-    "run": Run, "singularities": Singularities,
+    "singularities": Singularities,
     "study": Annotated[Study, _either("result", "error")], "symmetries": Symmetries, "train": Train,
 }  # fmt: skip
 

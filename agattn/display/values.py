@@ -15,7 +15,6 @@ from agattn.algebra.polynomial import Variable
 from agattn.algebra.rank import RankResult
 from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
-from agattn.engines.run import Run
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.training.training import Training
 from agattn.geometry.dimension.dimension import Dimension
@@ -328,21 +327,6 @@ def _equivalence(found: Equivalence) -> list[Table]:
 
 def _entries(M: Array) -> Cell:
     return matrix(M.tolist()) if M.size <= _MOST_ENTRIES else f"{M.shape[0]} × {M.shape[1]}"
-
-
-@tables.register
-def _run(done: Run) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = []
-    for name, value in done.answer.as_json().items():
-        lines = value if isinstance(value, list) else [value]
-        shown = Lines(tuple(map(str, lines[:_MOST_MODULES])))
-        rows.append((name, shown if len(lines) > 1 else str(lines[0]) if lines else "none"))
-        if len(lines) > _MOST_MODULES:
-            rows.append(("", f"and {len(lines) - _MOST_MODULES} more"))
-    caption = (
-        f"{done.problem.title}, over {done.problem.field_name}, by {done.installation} ({done.evidence})"
-    )
-    return [Table(caption, (), tuple(rows))]
 
 
 @tables.register

@@ -88,7 +88,10 @@ def test_emit(tmp_path, engine):
     arguments = ["emit", "implicit-ideal", "-d", "2", "-o", "2", "--engine", engine]
     script = emit(build("implicit-ideal", SingleLayer(2, 2)), ENGINES[engine])
     assert call(*arguments) == (0, script, "")
-    assert document(*arguments) == {"task": "implicit-ideal", "engine": engine, "script": script}
+    assert document(*arguments) == {
+        "schema": "agattn/emit/1", "task": "implicit-ideal", "engine": engine,
+        "architecture": {"d": 2, "d_out": 2, "a": 2, "t": 2}, "script": script,
+    }  # fmt: skip
     file = tmp_path / "new" / f"script.{ENGINES[engine].suffix}"
     for words in (arguments, arguments[:-2]):  # the ending says the engine as well
         status, out, err = call(*words, "-O", str(file))
