@@ -32,6 +32,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "run": ("agattn.engines.run:Run",),
     "doctor": ("agattn.engines.doctor:Doctor",),
     "emit": ("agattn.engines.emit:Emitted",),
+    "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
 }
 

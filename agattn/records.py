@@ -23,7 +23,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Judged, Status, Verdict
+from agattn.evidence import Evidence, Verdict
 from agattn.sheet import result
 from agattn.sheet.result import Json
 
@@ -52,7 +52,6 @@ TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
-HOW = "How `computed` is known, in part if the claim says more; null where nothing was computed."
 Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
 Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
 Drawn = Key[str | None, "Where the figure was drawn."]
@@ -208,32 +207,6 @@ class Atlas(Record):
     seed: Key[Count, "The seed with which networks are drawn from large families."]
     limit: Key[Count, "The largest number of networks taken from one family."]
     families: Key[list[Family], "One entry for each family of networks."]
-
-
-class Audit(Record):
-    class Row(Record):
-        class Claim(Record):
-            id: Key[str, "The claim."]
-            verdict: Key[Status, "What is concluded."]
-            evidence: Key[Judged | None, HOW]
-            witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
-
-        architecture: OneLayer
-        claims: Key[list[Claim], "The verdict of each claim."]
-
-    class Pattern(Record):
-        id: Key[str, "The claim."]
-        word: Key[Literal["fails", "inapplicable", "undecided"], "What is true where the condition holds."]
-        condition: Key[
-            str | None, "A shortest condition on d, d', a for just these rows; null if none found."
-        ]
-        rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
-        where: Key[int, "In how many of them it is true."]
-
-    max_d: Key[Positive, "The largest d."]
-    max_out: Key[Positive, "The largest d'."]
-    rows: Key[list[Row], "One entry for each architecture."]
-    patterns: Key[list[Pattern], "Where claims fail, are inapplicable or undecided, by d, d', a."]
 
 
 class Calibrate(Record):
@@ -950,7 +923,7 @@ def _either(*keys: str) -> Meta:
 
 
 RECORDS: dict[str, Any] = {
-    "atlas": Atlas, "audit": Audit, "calibrate": Calibrate,
+    "atlas": Atlas, "calibrate": Calibrate,
     "dimension": Dimension, "equivalent": Equivalent,
     "fiber": (NetworkFiber, Fiber),
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),

@@ -13,7 +13,6 @@ from functools import singledispatch
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.polynomial import Variable
 from agattn.algebra.rank import RankResult
-from agattn.architectures import DeepNetwork, Network, PolynomialMap, SingleLayer
 from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence, weakest
 from agattn.experiments.training.training import Training
@@ -49,71 +48,6 @@ def tables(value: object) -> list[Table]:
     if isinstance(value, Result):
         return list(value.sheet().tables)
     raise TypeError(f"a {type(value).__name__} has no table")
-
-
-@tables.register
-def _layer(layer: SingleLayer) -> list[Table]:
-    d, d_out, a = layer.d, layer.d_out, layer.a
-    tokens = "t ≥ 2" if layer.has_orbits else "t = 1"
-    name = (
-        rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{layer.ambient_dimension}}}, "
-        rf"\quad \dim = {layer.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
-    )
-    shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
-    sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("map", Math(r"\varphi"), Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
-        ("sizes", "", Lines(tuple(sizes))),
-        ("embedding dimension", Math("d"), d),
-        ("output dimension", Math("d'"), d_out),
-        ("attention dimension", Math("a"), a),
-        ("tokens", Math("t"), f"{layer.t} (every t ≥ 2 gives the same)" if layer.has_orbits else 1),
-        ("coordinates of the ambient space", Math("N"), layer.ambient_dimension),
-        ("dimension by HMK, Corollary 3.3", Math(r"\dim \mathcal{M}"), layer.expected_dimension),
-    )
-    return [Table(Math(name), ("quantity", "symbol", "value"), rows)]
-
-
-@tables.register
-def _network(network: DeepNetwork) -> list[Table]:
-    name, _, rest = str(network).partition("), ")
-    words = [
-        part.replace("rank V ≤", r"\operatorname{rk} V \leq") if " = " in part or "≤" in part
-        else rf"\text{{{part}}}"
-        for part in rest.split(", ")
-    ]  # fmt: skip
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, network.dims))),
-        ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, network.ranks))),
-        ("heads in each layer", Math("h"), ", ".join(map(str, network.heads_by_layer))),
-        ("skip connections", "", "yes" if network.skip else "no"),
-        ("normalization", "", network.normalization),
-        ("tokens", Math("t"), network.t),
-        ("parameters", "", network.parameters),
-    )
-    return [
-        Table(Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}"), ("quantity", "symbol", "value"), rows)
-    ]
-
-
-@tables.register
-def _composition(network: Network) -> list[Table]:
-    shape, rows = network.input_shape, list[tuple[Cell, ...]]()
-    for i, layer in enumerate(network.layers, 1):
-        alone = Network((layer,), *shape)
-        shape = alone.output_shape
-        rows.append((i, str(layer), alone.parameters, " × ".join(map(str, shape))))
-    size = " × ".join(map(str, network.input_shape))
-    title = f"Network for inputs of size {size}, {network.parameters} parameters"
-    return [Table(title, ("layer", "", "parameters", "output"), tuple(rows))]
-
-
-@tables.register
-def _map(given: PolynomialMap) -> list[Table]:
-    arrays = given.shapes | ({"X": given.inputs} if given.inputs else {})
-    rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
-    title = f"{given.function_name}, of degree at most {given.degree}"
-    return [Table(title, ("array", "size"), (*rows, ("output", " × ".join(map(str, given.output_shape)))))]
 
 
 @tables.register
@@ -202,6 +136,7 @@ def _ideal(ideal: Ideal) -> list[Table]:
 def generators_tables(ideal: Ideal) -> list[Table]:
     """One equation of each module of minimal generators, if there are any.
 
+    >>> from agattn.architectures import SingleLayer
     >>> from agattn.geometry.ideal.ideal import compute_ideal
     >>> [table] = generators_tables(compute_ideal(SingleLayer(3, 1), 3))
     >>> [row[1:3] for row in table.rows]

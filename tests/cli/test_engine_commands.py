@@ -56,7 +56,7 @@ def test_schema_lists_the_schemas():
 
 def test_doctor(all_engines):
     result = document("doctor")
-    assert set(result) == {"engines", "python", "flint"}
+    assert set(result) == {"schema", "engines", "python", "flint"}
     for entry, installation in zip(result["engines"], all_engines, strict=True):
         assert {"name", "version", "path", "ok", "problem"} <= set(entry)
         assert (entry["name"], entry["path"]) == (installation.engine.name, str(installation.path))
