@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agattn import checker
 
 if TYPE_CHECKING:
-    from agattn.verification.certificate import Checked
+    from agattn.verification.checked import Checked
 
 
 class Verb(ModuleType):

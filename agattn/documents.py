@@ -2,7 +2,9 @@
 
 >>> schema("identify")["properties"]["schema"]["enum"]
 ['agattn/identify/1']
->>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
+>>> layer = {"d": 2, "d_out": 1, "a": 2, "t": 2}
+>>> script = {"schema": "agattn/emit/1", "task": "fiber", "engine": "singular", "architecture": layer}
+>>> check("emit", script | {"script": 3})
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
 """
@@ -26,6 +28,17 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.ideal.model_ideal:ModelIdeal",
         "agattn.engines.elimination:ExaminedIdeal",
     ),
+    "verify": ("agattn.verification.verify:Report",),
+    "check": ("agattn.verification.checked:Checked",),
+    "classify": ("agattn.heads.head_geometry:HeadLine", "agattn.heads.head_geometry:HeadTable"),
+    "critical-points": (
+        "agattn.geometry.critical_points.trained:NearbyCriticalPoints",
+        "agattn.geometry.critical_points.counts:CriticalPoints",
+    ),
+    "run": ("agattn.engines.run:Run",),
+    "doctor": ("agattn.engines.doctor:Doctor",),
+    "emit": ("agattn.engines.emit:Emitted",),
+    "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
     "fiber": (
         "agattn.geometry.singularities.network_fibers:NetworkFiber",

@@ -14,11 +14,21 @@ A conclusion is as strong as the weakest thing it uses:
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import UNSET, Meta, UnsetType
+
+from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.sheet.result import Key, Named, Result, Written, key
+
+#: How what a verdict rests on is known: in part where the claim says more.
+Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
+Strings = Annotated[list[str], Meta(min_length=1)]
+#: Wall-clock seconds, in thousandths.
+SECONDS = Written(Annotated[float, Meta(ge=0)], lambda seconds: round(seconds, 3))
 
 
 class Evidence(Enum):
@@ -58,43 +68,25 @@ def weakest(evidence: Iterable[Evidence]) -> Evidence:
     return max(evidence, key=list(Evidence).index)
 
 
-class Shown:
-    """A result that prints as a summary and that notebooks show as tables; ``agattn.display`` knows both.
-
-    One that says itself in a line defines ``__str__``. Data classes among them need ``repr=False``.
-    """
-
-    def __str__(self) -> str:
-        return str(importlib.import_module("agattn.display.text").text(self))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return str(importlib.import_module("agattn.display").html(self))
-
-    def _repr_latex_(self) -> str:
-        return str(importlib.import_module("agattn.display").latex(self))
-
-
-@dataclass(frozen=True)
-class Source:
-    """Who found one part of a finding, and who checked it; ``checked_by`` is empty where nobody did.
+@dataclass(frozen=True, repr=False)
+class Source(Result):
+    """Who found one part of a finding, and who checked it.
 
     >>> print(Source("equations", "native", "macaulay2 1.26.06"))
     equations: native, checked by macaulay2 1.26.06
     """
 
-    part: str
-    found_by: str
-    checked_by: str = ""
+    part: Key[str, "What."]
+    found_by: Key[str, "`native`, or the name and version of an engine."]
+    checked_by: Key[
+        str,
+        "Who checked it exactly; null where nobody else did.",
+        Written(str | None, lambda name: name or None),
+    ] = ""
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The source in a line."""
         return f"{self.part}: {self.found_by}{f', checked by {self.checked_by}' if self.checked_by else ''}"
-
-    def as_json(self) -> dict[str, str | None]:
-        """The source with the keys of the command line's contract."""
-        return {"part": self.part, "found_by": self.found_by, "checked_by": self.checked_by or None}
 
 
 def plain(value: Any) -> Any:
@@ -114,39 +106,32 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+#: How a value of a claim is written.
+PLAIN = Written(Any, plain)
+#: How texts are written that there need not be.
+IF_ANY = Written(Strings | UnsetType, lambda texts: plain(texts) or UNSET)
+
+
 @dataclass(frozen=True, repr=False)
-class Verdict(Shown):
-    """The status of one claim for one architecture, with everything needed to doubt it.
+class Verdict(Result, extensible=True):
+    """The status of one claim for one architecture, with everything needed to doubt it."""
 
-    Attributes:
-        claim: the claim's id, such as ``"corollary-3.3"``.
-        status: confirmed, refuted, undecided or inapplicable.
-        hypotheses_hold: whether the claim speaks about this architecture at all.
-        predicted: what the claim says: numbers, strata, names, or tuples and mappings of these.
-        computed: what was computed, of the same type; ``None`` where nothing could be.
-        evidence: how ``computed`` is known; ``None`` where nothing was computed.
-        witness: the reason in words, and for a refutation the point at which the claim fails.
-        engine: name and version of what computed it, such as ``"macaulay2 1.26.06"`` or ``"native"``.
-        seconds: wall-clock time spent on the tasks this claim needed.
-        details: more data; ``scope`` says where the claim was checked if it says more.
-        sources: who found which part.
-        shown: ``computed`` in a few words, where it does not print itself well.
-        fails_at: the strata at which a claim about strata fails.
-    """
-
-    claim: str
-    status: Status
-    hypotheses_hold: bool
-    predicted: Any
-    computed: Any
-    evidence: Evidence | None
-    witness: str
-    engine: str
-    seconds: float
+    claim: Key[str, "The claim, by its id, such as `corollary-3.3`.", Named("id")]
+    status: Key[Status, "What is concluded.", Named("verdict")]
+    hypotheses_hold: Key[bool, "Whether the claim speaks about this architecture."]
+    predicted: Key[Any, "What the claim says for this architecture; null where it says nothing.", PLAIN]
+    computed: Key[Any, "What was computed; null where nothing could be.", PLAIN]
+    evidence: Evidence | None  #: how ``computed`` is known; ``None`` where nothing was computed
+    witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
+    engine: Key[str, "What computed it: name and version, or `native`."]
+    seconds: Key[float, "Wall-clock time of what this claim needed.", SECONDS]
+    #: more data, each with a key of its own; ``scope`` says where the claim was checked if it says more
     details: Mapping[str, object] = field(default_factory=dict)
-    sources: tuple[Source, ...] = ()
-    shown: str = ""
-    fails_at: tuple[Any, ...] = ()
+    sources: Key[
+        tuple[Source, ...], "Who found which part of what the verdict rests on, and who checked it."
+    ] = ()
+    shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
+    fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
 
     def __post_init__(self) -> None:
         decided = self.status in (Status.CONFIRMED, Status.REFUTED)
@@ -155,20 +140,33 @@ class Verdict(Shown):
         if decided and not self.hypotheses_hold:
             raise ValueError(f"{self.claim}: a claim is {self.status} only where its hypotheses hold")
 
+    def consistent(self: Any) -> None:
+        """Check a document: a claim is decided only where its hypotheses hold, and with evidence."""
+        known = self.hypotheses_hold and self.known is not None
+        other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
+        if not other.get(self.status, known):
+            raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
+        in_part = self.status is Status.CONFIRMED and self.scope is not UNSET
+        if (self.known or "").endswith(" in part") != in_part:
+            raise ValueError("a claim is confirmed in part just where there is a scope")
+
     @property
+    @key(Written(str | UnsetType, lambda words: words or UNSET))
     def scope(self) -> str:
-        """Where the claim was checked, if it says more than that; empty if it was checked as it stands."""
+        """What was checked, where the claim says more than that."""
         return str(self.details.get("scope", "")) if self.status is Status.CONFIRMED else ""
 
     @property
+    @key(IF_ANY)
     def assumes(self) -> tuple[str, ...]:
-        """The hypotheses of the claim that do not hold."""
+        """The hypotheses that do not hold, if inapplicable."""
         failing = self.details.get("assumes")
         return tuple(failing) if isinstance(failing, list) else ()
 
     @property
+    @key(Written(Judged | None, lambda words: words or None), name="evidence")
     def known(self) -> str:
-        """The evidence in words: such as ``proved``, or ``proved in part`` where there is a scope."""
+        """How `computed` is known, in part if the claim says more; null where nothing was computed."""
         return f"{self.evidence or ''}{' in part' if self.scope else ''}"
 
     @property
@@ -184,23 +182,36 @@ class Verdict(Shown):
             return " ".join(map(str, value)) if 0 < len(value) <= 6 else f"{len(value)} strata"
         return str(value)
 
-    def __str__(self) -> str:
-        known = f" ({self.known})" if self.evidence else ""
-        return f"{self.claim}: {self.status}{known}. {self.witness}"
+    def summary(self) -> str:
+        """The verdict and its reason in a line."""
+        return f"{self.claim}: {self._concluded}. {self.witness}"
 
-    def as_json(self) -> dict[str, object]:
-        """Return the verdict with the keys of the command line's contract."""
-        return {
-            "id": self.claim,
-            "hypotheses_hold": self.hypotheses_hold,
-            "predicted": plain(self.predicted),
-            "computed": plain(self.computed),
-            "verdict": self.status.value,
-            "evidence": self.known or None,
-            "witness": self.witness,
-            "engine": self.engine,
-            "sources": [source.as_json() for source in self.sources],
-            "seconds": round(self.seconds, 3),
-            **({"fails_at": plain(self.fails_at)} if self.fails_at else {}),
-            **{name: plain(value) for name, value in self.details.items()},
-        }
+    def sheet(self) -> Sheet:
+        """What was concluded, and why."""
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("claim", self.claim),
+            ("verdict", self._concluded),
+            ("computed", "" if self.computed is None else str(plain(self.computed))),
+            (Wide("why"), self.witness),
+            (Wide("engine"), self.engine),
+        )
+        return Sheet(self.summary(), (Table("", (), rows),))
+
+    @property
+    def _concluded(self) -> str:
+        return f"{self.status} ({self.known})" if self.evidence else str(self.status)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON document of the verdict: its keys, and its details by name."""
+        return super().as_json() | {name: plain(value) for name, value in self.details.items()}
+
+
+#: The keys of a claim and their values: it is decided only where its hypotheses hold, and with evidence.
+CASES: tuple[dict[str, list[object]], ...] = (
+    {"verdict": ["undecided"]},
+    {"verdict": ["inapplicable"], "hypotheses_hold": [False]},
+    {"evidence": list(get_args(Judged)), "hypotheses_hold": [True]},
+)
+CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
+#: Verdicts in a document, of which each is one of the cases.
+Verdicts = tuple[Annotated[Verdict, Meta(extra_json_schema={"anyOf": CONSISTENT})], ...]

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
-    from agattn.verification.certificate import Certificate, Checked
+    from agattn.verification.certificate import Certificate
+    from agattn.verification.checked import Checked
     from agattn.verification.strata_table import StrataTable
     from agattn.verification.verify import Report
 
@@ -443,8 +444,8 @@ def critical_points(
         ...
     agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
     """
-    from agattn.display.patience import told
     from agattn.engines.run import Limits
+    from agattn.patience import told
     from agattn.verification import critical_points as room
 
     one = _layer(layer, "critical_points", "critical points", "they are known for layers alone")
@@ -1029,7 +1030,7 @@ def check(document: Any) -> Checked:
     True
     """
     from agattn import checker
-    from agattn.verification.certificate import Checked
+    from agattn.verification.checked import Checked
 
     try:
         return Checked(checker.check(document))

@@ -3,11 +3,11 @@
 Exact numbers are text. Keys are always there, unless their type has ``UnsetType``. A ``Struct`` may have
 further keys, a ``Record`` not.
 
->>> schema("check")["required"][:3]
-['valid', 'flaw', 'layer']
->>> check("emit", {"task": "fiber", "engine": "singular", "script": 3})
+>>> schema("rank")["required"][:3]
+['rank', 'evidence', 'method']
+>>> check("atlas", {"seed": 0, "limit": "all", "families": []})
 Traceback (most recent call last):
-agattn.errors.InputError: Expected `str`, got `int` - at `$.script`
+agattn.errors.InputError: Expected `int`, got `str` - at `$.limit`
 """
 # ruff: noqa: D101, D106 -- each is described by its command or key
 
@@ -23,7 +23,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Status
+from agattn.evidence import Evidence, Verdict
 from agattn.sheet import result
 from agattn.sheet.result import Json
 
@@ -52,8 +52,6 @@ TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
-Judged = Literal["proved", "modular", "numerical", "proved in part", "modular in part", "numerical in part"]
-HOW = "How `computed` is known, in part if the claim says more; null where nothing was computed."
 Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
 Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
 Drawn = Key[str | None, "Where the figure was drawn."]
@@ -207,32 +205,6 @@ class Atlas(Record):
     families: Key[list[Family], "One entry for each family of networks."]
 
 
-class Audit(Record):
-    class Row(Record):
-        class Claim(Record):
-            id: Key[str, "The claim."]
-            verdict: Key[Status, "What is concluded."]
-            evidence: Key[Judged | None, HOW]
-            witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
-
-        architecture: OneLayer
-        claims: Key[list[Claim], "The verdict of each claim."]
-
-    class Pattern(Record):
-        id: Key[str, "The claim."]
-        word: Key[Literal["fails", "inapplicable", "undecided"], "What is true where the condition holds."]
-        condition: Key[
-            str | None, "A shortest condition on d, d', a for just these rows; null if none found."
-        ]
-        rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
-        where: Key[int, "In how many of them it is true."]
-
-    max_d: Key[Positive, "The largest d."]
-    max_out: Key[Positive, "The largest d'."]
-    rows: Key[list[Row], "One entry for each architecture."]
-    patterns: Key[list[Pattern], "Where claims fail, are inapplicable or undecided, by d, d', a."]
-
-
 class Calibrate(Record):
     class Point(Record, rename={"value": "lambda"}):
         architecture: Key[Layer, "The layer; t is 1 where the point is one of a single token, else 2."]
@@ -265,180 +237,6 @@ class Calibrate(Record):
 
     points: Key[list[Point], "The points with known λ, in the order in which they are taken."]
     estimates: Key[list[Estimate], "With --out: what sampling found."]
-
-
-class Check(Record):
-    class Claim(Record):
-        id: Key[str, "The claim."]
-        valid: Key[bool | None, "null: the file says that it does not certify this claim."]
-        reason: Key[str, "What is proved, why it is not certified, or what is wrong."]
-
-    valid: Key[bool, "All certificates in the file hold, and there is at least one."]
-    flaw: Key[str, "What is wrong; empty if nothing is."]
-    layer: Key[str, "The architectures the file is about; empty where it does not say so consistently."]
-    claims: Key[list[Claim], "Every claim in the file."]
-    uncertified: Key[
-        list[str] | UnsetType, "Other claims of which the file says that it does not certify them."
-    ] = UNSET
-
-
-class Classify(Record):
-    """All heads of a file, as ``--json`` prints them and ``-O FILE.json`` writes them."""
-
-    class Head(Record):
-        """One head: a line of what ``-O FILE.jsonl`` writes."""
-
-        layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
-        head: Key[Count, "The head, counted from 0."]
-        d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
-        d_out: Key[Count, "The output dimension d'."]
-        a: Key[Count, "The number of rows of K and Q."]
-        r_v: Key[Count, "The rank of V, to the tolerance."]
-        r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
-        r: Key[Count, "The rank of [V; Aᵀ], to the tolerance."]
-        margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
-        singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
-        boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
-        critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
-        stable_rank_a: Key[float, "‖A‖_F² / ‖A‖², and 0 for A = 0."]
-        stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
-        rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
-        rank_one_distance_v: Key[float, "The same of V."]
-        distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
-        distance_upper: Key[float | None, "An upper bound; equal to distance where that is exact."]
-        rank_one_locus_distance: Key[float | None, "The same to {rk A ≤ 1, rk V ≤ 1}; null for 0."]
-        rank_one_locus_distance_upper: Key[float | None, "An upper bound for it."]
-        swap_effect: Key[
-            float | None,
-            "The relative change of the function when the inner vectors of the dominant parts of A and V "
-            "are exchanged; null for 0.",
-        ]
-        evidence: Key[Literal["proved", "numerical"], "How the ranks are known; all distances are numerical."]
-
-    layout: Key[
-        Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], "The naming and order of the arrays."
-    ]
-    tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."]
-    evidence: Key[Literal["proved", "numerical"], "How the ranks are known: the weakest of all heads."]
-    heads: Key[list[Head], "One entry for each head."]
-
-
-class Doctor(Struct):
-    class Found(Struct):
-        name: Key[Engine, "The engine."]
-        version: Key[str | None, "Its version; null where it is not known."]
-        path: Key[str | None, "The program; null where there is none."]
-        ok: Key[bool, "Whether it computed one line correctly."]
-        problem: Key[str | None, "Why it does not work, in one line."]
-        found: Key[str | UnsetType, "PATH, wheel, or the environment variable that names it."] = UNSET
-
-    engines: Key[list[Found], "One entry for each engine that was looked for."]
-    python: Key[str, "The version of Python."]
-    flint: Key[str, "The version of FLINT."]
-
-
-class Emit(Struct):
-    task: Key[str, "The name of the task."]
-    engine: Key[Engine, "The engine that the script is for."]
-    architecture: Studied
-    script: Key[str, "The script itself."]
-
-
-class RealPoint(Record):
-    """One real critical point, with its proof in numbers."""
-
-    class Weights(Record):
-        A: Key[Matrix, "The attention matrix."]
-        V: Key[Matrix, "The value matrix."]
-        K: Key[Matrix, "The keys, a × d."]
-        Q: Key[Matrix, "The queries, a × d, with A = KᵀQ."]
-
-    stratum: Key[list[Count], "Its stratum (r_V, r_A, r).", THREE]
-    regular: Key[bool, "Whether it is critical on the smooth part of M̄; else on its stratum."]
-    kind: Key[Literal["minimum", "saddle", "maximum", "degenerate"], "What it is there."]
-    index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
-    loss: Key[float, "The loss."]
-    multiplicity: Key[Positive, "As a zero of the equations of critical points."]
-    in_m: Key[bool, "Whether it is in M; else only in the real points of its closure."]
-    coordinates: Key[list[float], "Its coordinates y."]
-    weights: Key[list[Weights], "The real weights, up to (sA, V/s) and the gauge of K and Q."]
-    radius: Key[float, "An upper bound for the error of each coordinate."]
-    gradient: Key[float, "The largest absolute value of the gradient in balls, in a chart; it contains 0."]
-    evidence: Known
-
-
-class CriticalPoints(Record):
-    """Of a layer: the critical points of its loss, stratum by stratum."""
-
-    class Part(Record):
-        r_v: Key[Count, "The rank of V."]
-        r_a: Key[Count, "The rank of A."]
-        r: Key[Count, "The rank of both together."]
-        count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
-        dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
-        degree: Key[Count, "Its degree: that of its part of largest dimension."]
-        theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
-        evidence: Known
-
-    class RealPart(Record):
-        stratum: Key[list[Count], "The stratum (r_V, r_A, r); of the smooth part the open one.", THREE]
-        regular: Key[bool, "Whether it is the smooth part."]
-        number: Key[Count, "Real critical points on it, also outside of M."]
-        undecided: Key[Count, "Real solutions that were not proved to be simple, and in the stratum."]
-        complex: Key[Count | None, "Complex critical points on it, with multiplicity; null if unknown."]
-        complete: Key[Literal["proved", "modular"] | None, "How it is known that there are no others."]
-        isolated: Key[
-            Literal["proved", "modular"] | None, "How it is known that there are no other isolated ones."
-        ]
-        found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
-        alternating_sum: Key[int | None, "The sum of (-1)^index; null if one is degenerate or undecided."]
-        expected_sum: Key[int | None, "What it must be for a general loss; null if that is not known."]
-
-    architecture: Studied
-    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any, or if enough."]
-    rank: Key[Count, "The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."]
-    method: Key[
-        Literal["weights", "equations", "elimination", "theorem"],
-        "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
-        "one parameter, or for general data or a general target by a theorem.",
-    ]
-    regular: Key[Count | None, "Critical points on the smooth part; null where there are infinitely many."]
-    dimension: Key[int, "The dimension of the set of those; -1 if there are none."]
-    degree: Key[Count, "Its degree: that of its part of largest dimension."]
-    strata: Key[list[Part], "Those of the loss on each stratum of singular points but 0."]
-    real: Key[list[RealPoint], "The real ones, where they were asked for, by strata and by their loss."]
-    real_parts: Key[list[RealPart], "How many there are on each stratum, and how that is known."]
-    fields: Key[list[str], "Over which fields engines computed; empty for a theorem."]
-    engine: Key[str, "The name and version of the engine; `native` for a theorem."]
-    theorem: Key[
-        str | None, "The id of the theorem that gives `regular` for general data; null if none does."
-    ]
-    evidence: Known
-
-
-class NearbyCriticalPoints(Record):
-    """With --weights: the critical points near."""
-
-    class Near(Record):
-        rank: Key[Positive, "The rank of K, Q and A = KᵀQ there."]
-        local_minimum: Key[bool, "Whether it is proved to be a local minimum in K, Q and V."]
-        distance: Key[float, "An upper bound for the relative distance, in the norm of the loss."]
-        excess: Key[float, "The loss at the weights, less that at the point."]
-        index: Key[
-            Count | None, "Directions in which the loss falls and the rank is kept; null if degenerate."
-        ]
-        escapes: Key[Count, "Directions in which it falls and the rank of A rises; at least."]
-        rate: Key[float, "The first singular value of the derivative by A, by which it falls along them."]
-        direction: Key[list[list[float]] | None, "Further rows u of K and v of Q: add εu and -εv; or null."]
-        evidence: Known
-        point: Key[RealPoint, "The point, as a critical point of the layer whose attention has this rank."]
-
-    architecture: Studied
-    metric: Key[str, "The metric of the loss; `data` for samples that were given."]
-    samples: Key[Positive | None, "The number of samples; null for a metric without any."]
-    loss: Key[float, "The loss at the weights."]
-    near: Key[list[Near], "At most one for each rank of A, the nearest first."]
 
 
 class Figure1(Record, tag_field="figure", tag=1):
@@ -549,25 +347,6 @@ class Figure3(Record, tag_field="figure", tag=3):
     file: Drawn
 
 
-class Run(Struct):
-    class Program(Struct):
-        name: Key[Engine, "Its name."]
-        version: Key[str, "Its version."]
-
-    task: Key[str, "The name of the task."]
-    engine: Key[Program, "The engine that ran."]
-    architecture: Studied
-    answer: Key[
-        dict[str, int | str | list[str]],
-        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
-        " coordinates: of a model, what each y_k is.",
-        Meta(extra_json_schema={"required": ["field"]}),
-    ]
-    evidence: Key[Literal["proved", "modular"], "How the result is known."]
-    seconds: Key[Number, "Wall-clock time of the engine."]
-    script_sha256: Key[Sha256, "The SHA-256 of the script."]
-
-
 class Study(Record):
     """One line of the JSON Lines that agattn study prints: a job and what came of it."""
 
@@ -625,15 +404,6 @@ class Study(Record):
             raise ValueError("a line has either a result or an error")
 
 
-#: The keys of a claim and their values: it is decided only where its hypotheses hold, and with evidence.
-CASES: tuple[dict[str, list[object]], ...] = (
-    {"verdict": ["undecided"]},
-    {"verdict": ["inapplicable"], "hypotheses_hold": [False]},
-    {"evidence": list(get_args(Judged)), "hypotheses_hold": [True]},
-)
-CONSISTENT = [{"properties": {key: {"enum": allowed} for key, allowed in case.items()}} for case in CASES]
-
-
 class Train(Record):
     """One line of the JSON Lines that agattn train prints: the run of one seed."""
 
@@ -677,42 +447,7 @@ class Train(Record):
     history: Key[History, "The way there, at times evenly spaced in log t."]
 
 
-class Verify(Struct):
-    class Claim(Struct):
-        class Source(Record):
-            part: Key[str, "What."]
-            found_by: Key[str, "`native`, or the name and version of an engine."]
-            checked_by: Key[str | None, "Who checked it exactly; null where nobody else did."]
-
-        id: Key[str, "The claim."]
-        hypotheses_hold: Key[bool, "Whether the claim speaks about this architecture."]
-        predicted: Key[Any, "What the claim says for this architecture; null where it says nothing."]
-        computed: Key[Any, "What was computed; null where nothing could be."]
-        verdict: Key[Status, "What is concluded."]
-        evidence: Key[Judged | None, HOW]
-        witness: Key[str, "The reason in words; for a refuted claim a point at which it fails."]
-        engine: Key[str, "What computed it: name and version."]
-        sources: Key[list[Source], "Who found which part of what the verdict rests on, and who checked it."]
-        seconds: Key[Number, "Wall-clock time of what this claim needed."]
-        fails_at: Key[Strings | UnsetType, "The strata at which a refuted claim fails."] = UNSET
-        scope: Key[str | UnsetType, "What was checked, where the claim says more than that."] = UNSET
-        assumes: Key[Strings | UnsetType, "The hypotheses that do not hold, if inapplicable."] = UNSET
-
-        def __post_init__(self) -> None:
-            known = self.hypotheses_hold and self.evidence is not None
-            other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
-            if not other.get(self.verdict, known):
-                raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
-            in_part = self.verdict is Status.CONFIRMED and self.scope is not UNSET
-            if (self.evidence or "").endswith(" in part") != in_part:
-                raise ValueError("a claim is confirmed in part just where there is a scope")
-
-    architecture: Studied
-    claims: Key[
-        list[Annotated[Claim, Meta(extra_json_schema={"anyOf": CONSISTENT})]], "One verdict for each claim."
-    ]
-    troubles: Key[list[str], "Engine runs that failed, one line each."]
-    seconds: Key[Number, "Wall-clock time of everything."]
+_CLAIM = result.record(Verdict)
 
 
 class Report(Record):
@@ -725,7 +460,7 @@ class Report(Record):
 
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
     architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
-    claims: Key[list[Verify.Claim] | UnsetType, "As in agattn verify --json."] = UNSET
+    claims: Key[list[_CLAIM] | UnsetType, "As in agattn verify --json."] = UNSET  # type: ignore[valid-type]
     model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
 
@@ -736,14 +471,10 @@ def _either(*keys: str) -> Meta:
 
 
 RECORDS: dict[str, Any] = {
-    "atlas": Atlas, "audit": Audit, "calibrate": Calibrate, "check": Check,
-    "classify": (Classify.Head, Classify), "critical-points": (NearbyCriticalPoints, CriticalPoints),
-    "doctor": Doctor, "emit": Emit,
+    "atlas": Atlas, "calibrate": Calibrate,
     "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
     "report": Annotated[Report, _either("claims", "model", "study")],
-    "run": Run,
     "study": Annotated[Study, _either("result", "error")], "train": Train,
-    "verify": Verify,
 }  # fmt: skip
 
 

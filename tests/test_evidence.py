@@ -79,6 +79,7 @@ def test_what_was_checked_in_part_says_so_in_json_too():
     partly = verdict(details={"scope": "near generic weights"})
     assert (partly.evidence, partly.as_json()["evidence"]) == (Evidence.PROVED, "proved in part")
     document = {"architecture": {"d": 2, "d_out": 1, "a": 2, "t": 2}, "troubles": [], "seconds": 0.1}
+    document["schema"] = "agattn/verify/1"
     check("verify", document | {"claims": [partly.as_json(), verdict().as_json()]})
     for wrong in ({"evidence": "proved"}, {"verdict": "undecided"}, {"evidence": "surely in part"}):
         with pytest.raises(InputError):

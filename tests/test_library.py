@@ -20,10 +20,10 @@ from agattn import library
 from agattn.architectures.model_file import read_toml
 from agattn.engines.engine import ENGINES
 from agattn.errors import EngineTimeoutError
-from agattn.evidence import Shown
 from agattn.experiments.training.experiment import read_experiments
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
 from agattn.geometry.critical_points.loss import loss
+from agattn.sheet.result import Result
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -101,10 +101,10 @@ def test_nothing_that_is_shown_prints_as_python_does():
         return [kind, *(x for one in kind.__subclasses__() for x in below(one))]
 
     results()
-    values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Shown"}
-    for kind in below(Shown):
+    values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Result"}
+    for kind in below(Result):
         if kind.__name__ not in values and kind.__module__.startswith("agattn"):
-            assert kind.__repr__ is Shown.__repr__, kind
+            assert kind.__repr__ is Result.__repr__, kind
 
 
 def test_a_report_is_a_mapping_of_verdicts():
@@ -235,7 +235,7 @@ def test_errors_name_the_nearest_right_call(call, message):
 
 def test_a_long_call_tells_what_it_does_after_two_seconds(monkeypatch, capsys):
     """Nothing before, and the last step at that moment; with a function of one's own nothing on stderr."""
-    from agattn.display import patience
+    from agattn import patience
     from agattn.verification import critical_points as room
 
     told = []

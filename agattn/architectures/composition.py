@@ -25,7 +25,9 @@ from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.calls import constructed
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Shown
+from agattn.records import Model
+from agattn.sheet.data import Cell, Sheet, Table
+from agattn.sheet.result import Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -71,7 +73,7 @@ class Place(Step):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Shown):
+class Network(Result):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -96,6 +98,8 @@ class Network(Shown):
     dim: int
     tokens: int = 1
 
+    #: Its form in JSON.
+    __json__: ClassVar[type] = Model
     kind: ClassVar[str] = "model"
     options: ClassVar[str] = "--model"
     #: A network is known by its values, not by coordinates.
@@ -258,8 +262,20 @@ class Network(Shown):
         """All that defines it, as it is printed."""
         return str(self)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The input and the layers in a line."""
         return " → ".join([f"{self.dim}×{self.tokens}", *map(str, self.layers)])
+
+    def sheet(self) -> Sheet:
+        """The layers, a row for each."""
+        shape, rows = self.input_shape, list[tuple[Cell, ...]]()
+        for i, layer in enumerate(self.layers, 1):
+            alone = Network((layer,), *shape)
+            shape = alone.output_shape
+            rows.append((i, str(layer), alone.parameters, " × ".join(map(str, shape))))
+        size = " × ".join(map(str, self.input_shape))
+        title = f"Network for inputs of size {size}, {self.parameters} parameters"
+        return Sheet(title, (Table(title, ("layer", "", "parameters", "output"), tuple(rows)),))
 
     def as_network(self) -> DeepNetwork | None:
         """The same network by its widths and ranks, if its layers are attention of one kind.

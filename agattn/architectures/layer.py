@@ -18,8 +18,9 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
 from agattn.calls import constructed
 from agattn.errors import InputError
-from agattn.evidence import Shown
 from agattn.records import Layer
+from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
+from agattn.sheet.result import Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -29,7 +30,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Shown):
+class SingleLayer(Result):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
@@ -149,10 +150,33 @@ class SingleLayer(Shown):
         """The sizes, as in ``"M(3,2,2)"``."""
         return f"M({self.d},{self.d_out},{self.a})"
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The name, the dimension by the formula, and the tokens, in a line."""
         ambient = str(self.ambient_dimension).translate(_SUPERSCRIPTS)
         tokens = "t ≥ 2" if self.has_orbits else "t = 1"
         return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
+
+    def sheet(self) -> Sheet:
+        """The map and its sizes."""
+        d, d_out, a = self.d, self.d_out, self.a
+        tokens = "t ≥ 2" if self.has_orbits else "t = 1"
+        name = (
+            rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
+            rf"\quad \dim = {self.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
+        )
+        shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
+        sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("map", Math(r"\varphi"), Math(r"X \mapsto V X X^{\top} A X, \quad A = K^{\top} Q")),
+            ("sizes", "", Lines(tuple(sizes))),
+            ("embedding dimension", Math("d"), d),
+            ("output dimension", Math("d'"), d_out),
+            ("attention dimension", Math("a"), a),
+            ("tokens", Math("t"), f"{self.t} (every t ≥ 2 gives the same)" if self.has_orbits else 1),
+            ("coordinates of the ambient space", Math("N"), self.ambient_dimension),
+            ("dimension by HMK, Corollary 3.3", Math(r"\dim \mathcal{M}"), self.expected_dimension),
+        )
+        return Sheet(self.summary(), (Table(Math(name), ("quantity", "symbol", "value"), rows),))
 
     @property
     def arguments(self) -> str:

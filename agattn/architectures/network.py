@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Shown
+from agattn.records import Network
+from agattn.sheet.data import Cell, Math, Sheet, Table
+from agattn.sheet.result import Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 @constructed
 @dataclass(frozen=True)
-class DeepNetwork(Shown):
+class DeepNetwork(Result):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
@@ -70,6 +72,8 @@ class DeepNetwork(Shown):
     temperature: float = 1.0
     value_rank: int | None = None
 
+    #: Its form in JSON.
+    __json__: ClassVar[type] = Network
     kind: ClassVar[str] = "network"
     options: ClassVar[str] = "--dims and --ranks"
 
@@ -241,7 +245,8 @@ class DeepNetwork(Shown):
         """All that defines it, as it is printed."""
         return str(self)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The sizes, and what is not as usual, in a line."""
         parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
         heads = self.heads_by_layer
         if set(heads) != {1}:
@@ -253,6 +258,26 @@ class DeepNetwork(Shown):
         if not self.is_lightning:
             parts.append("softmax" + ("" if self.temperature == 1 else f" at T = {self.temperature:g}"))
         return ", ".join([*parts, f"t = {self.t}"])
+
+    def sheet(self) -> Sheet:
+        """The sizes and kinds of the layers."""
+        name, _, rest = self.summary().partition("), ")
+        words = [
+            part.replace("rank V ≤", r"\operatorname{rk} V \leq") if " = " in part or "≤" in part
+            else rf"\text{{{part}}}"
+            for part in rest.split(", ")
+        ]  # fmt: skip
+        rows: tuple[tuple[Cell, ...], ...] = (
+            ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, self.dims))),
+            ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, self.ranks))),
+            ("heads in each layer", Math("h"), ", ".join(map(str, self.heads_by_layer))),
+            ("skip connections", "", "yes" if self.skip else "no"),
+            ("normalization", "", self.normalization),
+            ("tokens", Math("t"), self.t),
+            ("parameters", "", self.parameters),
+        )
+        caption = Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}")
+        return Sheet(self.summary(), (Table(caption, ("quantity", "symbol", "value"), rows),))
 
     @property
     def arguments(self) -> str:

@@ -27,7 +27,9 @@ from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
 from agattn.calls import constructed, shown
 from agattn.errors import InputError, nearest
-from agattn.evidence import Shown
+from agattn.records import Map
+from agattn.sheet.data import Sheet, Table
+from agattn.sheet.result import Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -37,7 +39,7 @@ _PRIME = 1073741789
 
 
 @constructed
-class PolynomialMap(Shown):
+class PolynomialMap(Result):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
@@ -66,6 +68,8 @@ class PolynomialMap(Shown):
     agattn.errors.InputError: <lambda> divides by a parameter or an input; a polynomial divides by numbers
     """
 
+    #: Its form in JSON.
+    __json__: ClassVar[type] = Map
     kind: ClassVar[str] = "model"
     options: ClassVar[str] = "--model"
     #: A map is known by its values, not by coordinates.
@@ -212,12 +216,22 @@ class PolynomialMap(Shown):
         """All that defines it, as it is printed."""
         return str(self)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The function and the shapes of its arguments in a line."""
+
         def size(shape: tuple[int, ...]) -> str:
             return "×".join(map(str, shape)) or "1"
 
         listed = ", ".join(f"{name}: {size(shape)}" for name, shape in self.shapes.items())
         return f"{self.function_name}({listed}{f'; X: {size(self.inputs)}' if self.inputs else ''})"
+
+    def sheet(self) -> Sheet:
+        """The sizes of all arrays."""
+        arrays = self.shapes | ({"X": self.inputs} if self.inputs else {})
+        rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
+        title = f"{self.function_name}, of degree at most {self.degree}"
+        output = ("output", " × ".join(map(str, self.output_shape)))
+        return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
 
     def as_network(self) -> None:
         """None: it is known by its function alone."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import SingleLayer
+from agattn.architectures import Architecture, SingleLayer
 from agattn.engines.engine import Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.geometry.variety.coordinates import coordinate_ring
+from agattn.records import Engine as Name
+from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -24,6 +27,23 @@ if TYPE_CHECKING:
 
     from agattn.geometry.sections.slices import Slice
     from agattn.systems.model_tasks import Parameter
+
+
+@dataclass(frozen=True, repr=False)
+class Emitted(Result, name="emit", extensible=True):
+    """A script with what it computes."""
+
+    task: Key[str, "The name of the task."]
+    engine: Key[str, "The engine that the script is for.", Written(Name, str)]
+    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    script: Key[str, "The script itself."]
+
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self.task} of {self.architecture.name}, for {self.engine}"
+
+    def __str__(self) -> str:
+        return self.script
 
 
 @lru_cache(maxsize=4)
@@ -58,9 +78,9 @@ def _environment(engine: Engine) -> jinja2.Environment:
     return environment
 
 
-Written = Callable[[Any], str]
+Writer = Callable[[Any], str]
 #: How each engine writes a polynomial and a variable.
-_WRITTEN: Mapping[str, Written] = {
+_WRITTEN: Mapping[str, Writer] = {
     "macaulay2": methodcaller("macaulay2"),
     "singular": methodcaller("singular"),
     "msolve": attrgetter("name"),
@@ -71,7 +91,7 @@ def _braces(entries: Iterable[object]) -> str:
     return "{" + ",".join(map(str, entries)) + "}"
 
 
-def _slice_images(written: Written, chosen: Slice) -> str:
+def _slice_images(written: Writer, chosen: Slice) -> str:
     """The slice as an engine reads it: the images of all coordinates in s_1, s_2, s_3, eight to a line."""
     from jinja2.filters import do_batch
 
@@ -86,14 +106,14 @@ def _ascii(text: str) -> str:
     return plain.encode("ascii", "replace").decode()
 
 
-def _parameter(written: Written, part: Parameter) -> str:
+def _parameter(written: Writer, part: Parameter) -> str:
     """An array of parameters and the variables that are its entries."""
     size = " x ".join(map(str, part.shape)) or "1"
     variables = " to ".join(dict.fromkeys(map(written, (part.first, part.last))))
     return _ascii(f"{part.name}, {size}: {variables}")
 
 
-def _long(written: Written, polynomial: Polynomial) -> str:
+def _long(written: Writer, polynomial: Polynomial) -> str:
     """A polynomial as an engine reads it, with line breaks between terms."""
     text = written(polynomial)
     return _wrapped(text if " " in text else re.sub(r"(?<=.)([+-])", r" \1 ", text))

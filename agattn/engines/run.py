@@ -6,12 +6,19 @@ import hashlib
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from msgspec import Meta
+
+from agattn.architectures import Architecture
 from agattn.engines.emit import emit
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import SECONDS, Evidence
+from agattn.records import Engine, Sha256
+from agattn.sheet.data import Cell, Lines, Sheet, Table
+from agattn.sheet.result import Key, Result, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -43,30 +50,76 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+#: Lists of polynomials are shown up to so many.
+_MOST_LINES = 20
+
+
 @dataclass(frozen=True, repr=False)
-class Run(Shown):
+class Program(Result, extensible=True):
+    """An engine with its version."""
+
+    name: Key[str, "Its name.", Written(Engine, str)]
+    version: Key[str, "Its version."]
+
+    def summary(self) -> str:
+        """Both in a line."""
+        return f"{self.name} {self.version}"
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Result, name="run", extensible=True):
     """One run of an engine: the script, what it printed, the answer read from it, and wall-clock seconds."""
 
     problem: Problem
     installation: Installation
     script: str
     transcript: str
-    answer: Answer
-    seconds: float
+    answer: Key[
+        Answer,
+        "Results by name: integers, texts, lists of polynomials as Macaulay2 writes them; field: QQ or ZZ/p;"
+        " coordinates: of a model, what each y_k is.",
+        Meta(extra_json_schema={"required": ["field"]}),
+        Written(dict[str, int | str | list[str]], lambda answer: answer.as_json()),
+    ]
+    seconds: Key[float, "Wall-clock time of the engine.", SECONDS]
 
     @property
-    def script_sha256(self) -> str:
-        """SHA-256 of the script."""
+    @key
+    def task(self) -> str:
+        """The name of the task."""
+        return self.problem.task
+
+    @property
+    @key
+    def engine(self) -> Program:
+        """The engine that ran."""
+        return Program(self.installation.engine.name, self.installation.version)
+
+    @property
+    @key
+    def architecture(self) -> Architecture:
+        """What was studied: a layer, a network, a model, or a polynomial map."""
+        return self.problem.architecture
+
+    @property
+    @key
+    def script_sha256(self) -> Sha256:
+        """The SHA-256 of the script."""
         return hashlib.sha256(self.script.encode()).hexdigest()
 
     @property
+    @key(Written(Literal["proved", "modular"], str))
     def evidence(self) -> Evidence:
-        """``modular`` over a finite field, and where the engine lifts from some; over ℚ else ``proved``."""
+        """How the result is known: `modular` over a finite field, and where an engine lifts from some."""
         proved = self.installation.engine.proves and not self.problem.characteristic
         return Evidence.PROVED if proved else Evidence.MODULAR
 
+    def summary(self) -> str:
+        """What was computed, over which field."""
+        return f"{self.problem.title}, over {self.problem.field_name}"
+
     def __str__(self) -> str:
-        lines = [f"{self.problem.title}, over {self.problem.field_name}"]
+        lines = [self.summary()]
         for name, value in self.answer.as_json().items():
             if isinstance(value, list):
                 lines += [f"{name}: {len(value)}", *(f"  {polynomial}" for polynomial in value)]
@@ -74,20 +127,17 @@ class Run(Shown):
                 lines.append(f"{name}: {value}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, object]:
-        """The run with the keys of the command line's contract."""
-        from agattn import records
-
-        program = {"name": self.installation.engine.name, "version": self.installation.version}
-        task, architecture = self.problem.task, self.problem.architecture
-        return records.document(
-            records.Run,
-            self,
-            task=task,
-            engine=program,
-            architecture=architecture,
-            seconds=round(self.seconds, 3),
-        )
+    def sheet(self) -> Sheet:
+        """The results by name."""
+        rows: list[tuple[Cell, ...]] = []
+        for name, value in self.answer.as_json().items():
+            lines = value if isinstance(value, list) else [value]
+            shown = Lines(tuple(map(str, lines[:_MOST_LINES])))
+            rows.append((name, shown if len(lines) > 1 else str(lines[0]) if lines else "none"))
+            if len(lines) > _MOST_LINES:
+                rows.append(("", f"and {len(lines) - _MOST_LINES} more"))
+        caption = f"{self.summary()}, by {self.installation} ({self.evidence})"
+        return Sheet(caption, (Table(caption, (), tuple(rows)),))
 
 
 def run(

@@ -24,15 +24,15 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.gauge import canonical_factors
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
@@ -44,6 +44,8 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
+from agattn.sheet.data import Cell, Note, Sheet, Table
+from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
 if TYPE_CHECKING:
     from agattn.geometry.identifiability.equivalence import Network
@@ -51,37 +53,56 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class HeadGeometry(Shown):
+class HeadGeometry(Result):
     """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
-    d: int  #: embedding dimension
-    d_out: int  #: d', the rows of V
-    a: int  #: the rows of K and Q
-    r_v: int  #: rank of V to the tolerance
-    r_a: int  #: rank of A = KᵀQ, likewise
-    r: int  #: rank of [V; Aᵀ], likewise, each block scaled to spectral norm 1
-    margin: float | None  #: the smallest factor by which one of the three was safe; None if they are exact
-    singular: bool  #: whether the stratum (r_v, r_a, r) is singular on M̄
-    boundary: bool  #: whether it is on the boundary of M in M̄(ℝ)
-    critical: bool  #: whether (A, V) is a critical point of the parametrization
-    stable_rank_a: float  #: ‖A‖_F² / ‖A‖², and 0 for A = 0
-    stable_rank_v: float  #: the same of V
-    rank_one_distance_a: float  #: the Frobenius distance of A to rank ≤ 1
-    rank_one_distance_v: float  #: the same of V
-    distance: float | None  #: of φ to the singular locus of M̄ from below; None for d = 1: nothing is singular
-    distance_upper: float | None  #: from above; the same number where the distance is known
-    rank_one_locus_distance: float | None  #: of φ to {rk A ≤ 1, rk V ≤ 1} from below
-    rank_one_locus_distance_upper: float | None  #: from above
-    #: ‖φ − φ'‖ / ‖φ‖, where φ' has the vectors k and v exchanged in the dominant parts σ k qᵀ of A and ρ h vᵀ
-    #: of V. It is 0 where both have rank one (HMK, Theorem 3.2 (i)).
-    swap_effect: float | None
+    d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
+    d_out: Key[Count, "The output dimension d'."]
+    a: Key[Count, "The number of rows of K and Q."]
+    r_v: Key[Count, "The rank of V, to the tolerance."]
+    r_a: Key[Count, "The rank of A = KᵀQ, to the tolerance."]
+    r: Key[Count, "The rank of [V; Aᵀ], to the tolerance, each block scaled to spectral norm 1."]
+    margin: Key[float | None, "The least factor by which a rank was safe; null if exact or infinite."]
+    singular: Key[bool, "Whether the stratum (r_v, r_a, r) consists of singular points."]
+    boundary: Key[bool, "Whether it is on the boundary of M relative to its real Zariski closure."]
+    critical: Key[bool, "Whether (A, V) is a critical point of the parametrization."]
+    stable_rank_a: Key[float, "‖A‖_F² / ‖A‖², and 0 for A = 0."]
+    stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
+    rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
+    rank_one_distance_v: Key[float, "The same of V."]
+    distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
+    distance_upper: Key[float | None, "An upper bound; equal to distance where that is exact."]
+    rank_one_locus_distance: Key[float | None, "The same to {rk A ≤ 1, rk V ≤ 1}; null for 0."]
+    rank_one_locus_distance_upper: Key[float | None, "An upper bound for it."]
+    swap_effect: Key[
+        float | None,
+        "The relative change of the function when the inner vectors of the dominant parts of A and V are "
+        "exchanged: 0 where both have rank one (HMK, Theorem 3.2); null for 0.",
+    ]
 
     @property
+    @key(EXACTNESS)
     def evidence(self) -> Evidence:
-        """How the stratum is known; the distances are numerical."""
+        """How the ranks are known; all distances are numerical."""
         return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """The head as a table with one row."""
+        return HeadTable((self,), ((0, 0),)).sheet()
+
+    def cells(self) -> tuple[Cell, ...]:
+        """The row of the head in a table."""
+        far = "–" if self.distance is None else f"{self.distance:.3g}"
+        if self.distance_upper != self.distance:
+            far += f" to {self.distance_upper:.3g}"
+        words = ("yes" if answer else "no" for answer in (self.singular, self.boundary))
+        return (
+            f"({self.r_v},{self.r_a},{self.r})", str(self.evidence), *words,
+            far, f"{self.stable_rank_a:.3g}", f"{self.stable_rank_v:.3g}",
+        )  # fmt: skip
+
+    def summary(self) -> str:
+        """The stratum, and how far singular points are, in a line."""
         where = [word for word in ("singular", "boundary", "critical") if getattr(self, word)]
         far = (
             "" if self.distance is None else f"; relative distance to the singular locus {self.distance:.3g}"
@@ -93,18 +114,51 @@ class HeadGeometry(Shown):
             f"{', '.join(where) or 'smooth'}{far}"
         )
 
-    def as_json(self) -> dict[str, object]:
-        """All attributes; an infinite margin becomes ``None``."""
-        finite = self.margin is not None and np.isfinite(self.margin)
-        return asdict(self) | {"margin": self.margin if finite else None}
+
+@dataclass(frozen=True, repr=False)
+class PlacedHead(HeadGeometry):
+    """One head with its place."""
+
+    layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
+    head: Key[Count, "The head, counted from 0."]
+
+
+class HeadLine(PlacedHead, name="classify"):
+    """One head as a JSON document of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeadTable(Shown, Sequence[HeadGeometry]):
+class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
     """Heads in order, each with its place (layer, head), from 0."""
 
     heads: tuple[HeadGeometry, ...]
     places: tuple[tuple[int, int], ...]
+    layout: Key[
+        str,
+        "The naming and order of the arrays.",
+        Written(Literal["plain", "bert", "gpt2", "llama", "neox", "torch"], str),
+    ] = "plain"
+    tolerance: Key[float, "Singular values below this, relative to the largest, count as zero."] = TOLERANCE
+
+    @property
+    @key(EXACTNESS)
+    def evidence(self) -> Evidence:
+        """How the ranks are known: the weakest of all heads."""
+        return weakest([Evidence.PROVED, *(head.evidence for head in self)])
+
+    @property
+    @key(name="heads")
+    def rows(self) -> list[PlacedHead]:
+        """One entry for each head."""
+        return [
+            PlacedHead(**vars(head), layer=layer, head=number)
+            for (layer, number), head in zip(self.places, self, strict=True)
+        ]
+
+    @property
+    def lines(self) -> list[HeadLine]:
+        """One document for each head."""
+        return [HeadLine(**vars(row)) for row in self.rows]
 
     @overload
     def __getitem__(self, n: int) -> HeadGeometry: ...
@@ -118,16 +172,28 @@ class HeadTable(Shown, Sequence[HeadGeometry]):
     def __len__(self) -> int:
         return len(self.heads)
 
-    def as_json(self) -> list[dict[str, object]]:
-        """One JSON-ready entry for each head, with its place and how its stratum is known."""
-        return [
-            {"layer": layer, "head": head, **geometry.as_json(), "evidence": geometry.evidence.value}
-            for (layer, head), geometry in zip(self.places, self, strict=True)
-        ]
+    def sheet(self) -> Sheet:
+        """A row for each head, and what a terminal says of the columns."""
+        names = ("layer", "head", "stratum", "evidence", "sing.", "bound.", "distance", "sr A", "sr V")
+        rows = tuple((*place, *head.cells()) for place, head in zip(self.places, self, strict=True))
+        caption = (
+            "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and relative distances to singular points"
+        )
+        sizes = sorted({(head.d, head.d_out, head.a) for head in self})
+        where = ", ".join(f"M({d},{d_out},{a})" for d, d_out, a in sizes)
+        return Sheet(
+            f"{where}; layout {self.layout}; strata (rk V, rk A, rk [V; Aᵀ])",
+            (
+                Table(caption, names, rows),
+                Note(f"{self.summary()}."),
+                Note(LEGEND.format(self.tolerance)),
+            ),
+        )
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """How many heads are singular points, and which is the nearest to these, in a line."""
         if len(self) == 1:
-            return str(self[0])
+            return self[0].summary()
         singular = sum(head.singular for head in self)
         near = [
             (geometry.distance, place)
@@ -140,6 +206,14 @@ class HeadTable(Shown, Sequence[HeadGeometry]):
             where = f"layer {layer}, head {head}, at the relative distance {distance:.3g}"
             closest = f"; the nearest to the singular locus is {where}"
         return f"{len(self)} heads, {singular} of them singular points{closest}"
+
+
+LEGEND = (
+    "Layers and heads count from 0. Ranks: to the tolerance {:g}, unless proved; sing.: a singular point of"
+    " the closure of M; bound.: on the boundary of M; distance: relative, of the function to the singular"
+    " points; sr: stable rank ‖·‖_F² / ‖·‖². Biases, positions, scales and softmax are no part of this"
+    " geometry, which is that of A = KᵀQ and V."
+)
 
 
 def classify_checkpoint(
@@ -159,7 +233,8 @@ def classify_checkpoint(
             found.append(((head.layer, head.head), head_geometry(head.K, head.Q, head.V, tolerance)))
         except InputError as error:
             raise InputError(f"layer {head.layer}, head {head.head}: {error}") from None
-    return HeadTable(tuple(geometry for _, geometry in found), tuple(place for place, _ in found))
+    places, heads = tuple(place for place, _ in found), tuple(geometry for _, geometry in found)
+    return HeadTable(heads, places, checkpoint.layout, tolerance)
 
 
 def classify_weights(network: Network, tolerance: float = TOLERANCE) -> HeadTable:
@@ -181,7 +256,7 @@ def classify_weights(network: Network, tolerance: float = TOLERANCE) -> HeadTabl
                 )  # fmt: skip
             places.append((layer, head))
             found.append(geometry)
-    return HeadTable(tuple(found), tuple(places))
+    return HeadTable(tuple(found), tuple(places), tolerance=tolerance)
 
 
 def head_geometry(K: Array, Q: Array, V: Array, tolerance: float = TOLERANCE) -> HeadGeometry:

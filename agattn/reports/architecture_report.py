@@ -29,7 +29,6 @@ from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
 from agattn.claims.network_dimension import DimensionByPaper, with_paper
-from agattn.display.values import tables
 from agattn.engines.run import Run
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence, Source, Status, Verdict, plain
@@ -88,7 +87,7 @@ def report(
     """
     verified = verify(architecture, (), settings, progress)
     values = _shared(verified, settings, command)
-    values["architecture"] = replace(tables(architecture)[0], caption="The architecture")
+    values["architecture"] = replace(architecture.sheet().tables[0], caption="The architecture")
     said, status = summary(verified.verdicts), verified.exit_status
     clock = f"The claims took {verified.seconds:.1f} s."
     if isinstance(architecture, SingleLayer):
@@ -97,7 +96,7 @@ def report(
     else:
         progress("the dimension")
         found = with_paper(dimension(architecture, settings.seed, force=settings.force))
-        values |= {"dimension": tuple(tables(found)), **_unrolled(architecture, pictures)}
+        values |= {"dimension": found.sheet().tables, **_unrolled(architecture, pictures)}
         body = sections("network", network=architecture, **values)
         said = f"{_dimension_in_words(found)} {said}"
         clock = f"The dimension took {found.seconds:.1f} s, the claims {verified.seconds:.1f} s."
@@ -229,7 +228,7 @@ def _of_layer(
     if layer.has_orbits:
         progress("the strata")
         strata = strata_table(layer)
-        values |= {"strata": tables(strata)[0], "outside": strata.outside, "hasse": ()}
+        values |= {"strata": strata.sheet().tables[0], "outside": strata.outside, "hasse": ()}
         if pictures:
             from agattn.reports.hasse import draw_hasse_diagram
 
@@ -246,7 +245,10 @@ def _of_layer(
     progress("equations")
     try:
         ideal = compute_ideal(layer, max_degree, seed=settings.seed, force=settings.force)
-        values |= {"max_degree": max_degree, "equations": (tables(ideal)[0], *ideal.generators_tables())}
+        values |= {
+            "max_degree": max_degree,
+            "equations": (ideal.sheet().tables[0], *ideal.generators_tables()),
+        }
         many = sum(piece.minimal_generators for piece in ideal.degrees)
         values |= {"many": many, "file": ()}
         if 0 < many <= _MOST_EQUATIONS:

@@ -189,7 +189,7 @@ class Figure1(SurfaceFigure):
         caption = escape(f"{self.words} Computed by {self.source}; {self.evidence}.")
         return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
 
-    def _repr_latex_(self) -> str:
+    def _repr_latex_(self) -> str | None:
         return self.section._repr_latex_()
 
     def as_json(self) -> dict[str, object]:

@@ -21,7 +21,6 @@ from math import comb
 from typing import TypeVar
 
 from agattn.architectures import Architecture
-from agattn.display.values import tables
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
@@ -35,10 +34,12 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
 from agattn.sheet.data import Cell, Math, Table
+from agattn.sheet.result import Result
 
 #: Coordinates are expanded if they have no more terms, and written out if they are so few.
 _MOST_TERMS, _MOST_SHOWN = 100_000, 12
 _LONGEST = 8  # terms of a coordinate that is written out
+_BOUNDS = ("quantity", "value", "evidence")
 #: Equations are looked for in degrees with no more monomials.
 _MOST_MONOMIALS = 5_000
 
@@ -125,20 +126,20 @@ def model_report(
         missing.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
     body = sections(
         "model",
-        architecture=replace(tables(model)[0], caption="The model"),
+        architecture=replace(_described(model), caption="The model"),
         ambient=_ambient(coordinates),
         coordinates=_coordinates(coordinates),
-        dimension=tuple(tables(known)),
-        symmetries=() if symmetries is None else tuple(tables(symmetries)),
-        equations=() if ideal is None else tuple(tables(ideal)),
+        dimension=known.sheet().tables,
+        symmetries=() if symmetries is None else symmetries.sheet().tables,
+        equations=() if ideal is None else ideal.sheet().tables,
         degree=0 if ideal is None else len(ideal.degrees),
-        points=() if points is None else tuple(tables(points)),
+        points=() if points is None else points.sheet().tables,
         closedness="" if points is None else points.closedness,
-        fiber=() if fiber is None else tuple(tables(fiber)),
+        fiber=() if fiber is None else fiber.sheet().tables,
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
         coefficient=()
         if coefficient is None
-        else tuple(replace(t, headings=("quantity", "value", "evidence")) for t in tables(coefficient)),
+        else tuple(replace(t, headings=_BOUNDS) for t in coefficient.sheet().tables),
         missing=missing, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
     )  # fmt: skip
     status = 0 if known.evidence is Evidence.PROVED else 3
@@ -160,6 +161,13 @@ def _summary(known: Dimension, coordinates: CoefficientMap | None, points: Singu
         kinds = str(points).rpartition(" kinds of points: ")[2]
         said += f" Of {len(points.kinds)} kinds of points: {kinds}."
     return said
+
+
+def _described(model: Architecture) -> Table:
+    """The model as its own sheet has it; one line where it is an architecture without any."""
+    if isinstance(model, Result):
+        return model.sheet().tables[0]
+    return Table("", (), (("model", str(model)),))
 
 
 def _ambient(coordinates: CoefficientMap | None) -> str:

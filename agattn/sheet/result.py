@@ -180,12 +180,11 @@ Probability = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Described(NamedTuple):
-    """A key of a document: its name there, the attribute, its type, and its default where it has one."""
+    """A key of a document: its name there, the attribute, and its type."""
 
     name: str
     attribute: str
     kind: Any
-    default: Any = msgspec.NODEFAULT
 
 
 class Result:
@@ -225,15 +224,18 @@ class Result:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from agattn.sheet.html import html
 
-        return html(self.sheet())
+        return html(self.sheet()) if self._has_sheet() else None
 
-    def _repr_latex_(self) -> str:
+    def _repr_latex_(self) -> str | None:
         from agattn.sheet.latex import latex
 
-        return latex(self.sheet())
+        return latex(self.sheet()) if self._has_sheet() else None
+
+    def _has_sheet(self) -> bool:
+        return type(self).sheet is not Result.sheet
 
 
 @cache
@@ -251,7 +253,7 @@ def keys(cls: Any) -> tuple[Described, ...]:
         names = {**vars(sys.modules[part.__module__]), **vars(part), part.__name__: part}
         for name, kind in get_type_hints(stub, names, include_extras=True).items():
             said = next((more.key for more in kind.__metadata__ if isinstance(more, Named)), name)
-            found[name] = Described(said, name, kind, part.__dict__.get(name, msgspec.NODEFAULT))
+            found[name] = Described(said, name, kind)
         for name, member in vars(part).items():
             method: Any = getattr(member, "fget", None)
             if hasattr(method, "__key__"):
@@ -265,14 +267,14 @@ def keys(cls: Any) -> tuple[Described, ...]:
 def document(result: Result) -> dict[str, Any]:
     """The JSON document of a result: its keys, with their values written as their types say.
 
-    A key whose value is ``UNSET`` is left out.
+    A key whose value is ``UNSET``, or is written so, is left out.
     """
     cls: Any = type(result)
     found: dict[str, Any] = {"schema": f"agattn/{cls.schema_name}/1"} if cls.schema_name else {}
     for one in keys(cls):
         value = getattr(result, one.attribute)
-        if value is not UNSET:
-            found[one.name] = written(value, one.kind)
+        if value is not UNSET and (value := written(value, one.kind)) is not UNSET:
+            found[one.name] = value
     return found
 
 
@@ -306,14 +308,12 @@ def written(value: Any, kind: Any) -> Any:
 @cache
 def record(cls: Any) -> Any:
     """The document of a result as a type of msgspec, from which schemas are made."""
-    described, absent = keys(cls), msgspec.NODEFAULT
-    fields: list[tuple[str, Any, Any]] = [
-        (one.attribute, _json_type(one.kind), UNSET if one.default is UNSET else absent) for one in described
-    ]
+    described = keys(cls)
+    fields = [(one.attribute, kind := _json_type(one.kind), _absent(kind)) for one in described]
     if cls.schema_name:
         name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
         meaning = Meta(description="The schema of the document, with its number.")
-        fields.insert(0, ("schema", Annotated[name, meaning], absent))
+        fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
     return msgspec.defstruct(
         cls.__name__,
         fields,
@@ -322,6 +322,12 @@ def record(cls: Any) -> Any:
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
     )
+
+
+def _absent(kind: Any) -> Any:
+    """What stands for a key of this type that is not there."""
+    inner = kind.__origin__ if get_origin(kind) is Annotated else kind
+    return UNSET if UnsetType in get_args(inner) else msgspec.NODEFAULT
 
 
 def as_record(kind: Any) -> Any:

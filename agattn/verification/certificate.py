@@ -41,12 +41,11 @@ from agattn.checker import (
     OTHERS,
     UnreadableError,
     check,
-    described,
 )
 from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS, claims_about
 from agattn.errors import DisagreementError, InputError
-from agattn.evidence import Evidence, Shown, Status, Verdict
+from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
@@ -59,6 +58,8 @@ from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
+from agattn.sheet.data import Sheet, Table, Wide, Word
+from agattn.sheet.result import Result
 from agattn.verification.verify import Settings, verify
 
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
@@ -69,10 +70,28 @@ MOST_CERTIFIED = 160
 HEADS_CLAIM = "agattn.heads-not-closed"
 
 
-class Certificate(Shown, dict[str, Any]):
+class Certificate(Result, dict[str, Any]):
     """A certificate: a JSON document that prints as a summary."""
 
-    def __str__(self) -> str:
+    def as_json(self) -> dict[str, Any]:
+        """The document itself."""
+        return dict(self)
+
+    def sheet(self) -> Sheet:
+        """The verdict on each claim, or why it has none."""
+        rows = tuple(
+            (
+                claim["id"],
+                Word(claim.get("verdict", "not certified")),
+                claim.get("reason") or " ".join(str(tuple(s)).replace(" ", "") for s in claim["fails_at"]),
+            )
+            for claim in self["claims"]
+        )
+        table = Table(self.summary(), ("claim", "verdict", Wide("fails at, or why not")), rows)
+        return Sheet(self.summary(), (table,))
+
+    def summary(self) -> str:
+        """What is certified, in a line."""
         if self["format"] == HEADS:
             return f"Certificate: {self['about'].partition(', computed')[0]} that is no function of it"
         if self["format"] == DEEP:
@@ -102,13 +121,6 @@ class Certificate(Shown, dict[str, Any]):
     def save(self, path: str | Path) -> None:
         """Write the document into a file, for ``agattn check``."""
         Path(path).write_text(dump(self) + "\n", encoding="utf-8")
-
-
-class Checked(Shown, dict[str, Any]):
-    """What the checker found: ``valid``, ``flaw``, ``layer``, ``claims``; prints as the command line does."""
-
-    def __str__(self) -> str:
-        return described(self)
 
 
 def certify(

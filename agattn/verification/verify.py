@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -36,7 +37,10 @@ from agattn.errors import (
     EngineVariableError,
     nearest,
 )
-from agattn.evidence import Evidence, Shown, Status, Verdict
+from agattn.evidence import SECONDS, Evidence, Status, Verdict, Verdicts
+from agattn.sheet.data import Note, Sheet, Table, Wide, Word
+from agattn.sheet.result import Key, Named, Result
+from agattn.sheet.terminal import text
 from agattn.systems.catalogue import MODULAR_PRIME, build
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
@@ -79,15 +83,19 @@ class Settings:
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Shown, Mapping[str, Verdict]):
-    """The verdicts for one layer or network, by claim; the engine runs behind them, and what went wrong."""
+class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
+    """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
 
-    layer: Architecture
-    verdicts: tuple[Verdict, ...]
+    layer: Key[
+        Architecture,
+        "What was studied: a layer, a network, a model, or a polynomial map.",
+        Named("architecture"),
+    ]
+    verdicts: Key[Verdicts, "One verdict for each claim.", Named("claims")]
     runs: tuple[Run, ...]
-    troubles: tuple[str, ...]
+    troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]
     engine_failed: bool
-    seconds: float
+    seconds: Key[float, "Wall-clock time of everything.", SECONDS]
 
     def __getitem__(self, claim: str) -> Verdict:
         """The verdict on a claim; KeyError with the nearest one if there is none."""
@@ -122,17 +130,53 @@ class Report(Shown, Mapping[str, Verdict]):
             groups.setdefault(who, []).append(source.part)
         return groups
 
-    def as_json(self) -> dict[str, object]:
-        """The report with the keys of the command line's contract."""
-        from agattn import records
+    def summary(self) -> str:
+        """How many claims there are, and what was concluded."""
+        counts = Counter(str(verdict.status) for verdict in self.verdicts)
+        words = ", ".join(f"{number} {word}" for word, number in counts.items())
+        return f"{self.layer}: {len(self)} claim{'s' * (len(self) != 1)}{f', {words}' if words else ''}"
 
-        return records.document(
-            records.Verify,
-            self,
-            architecture=self.layer,
-            claims=self.verdicts,
-            seconds=round(self.seconds, 3),
+    def __str__(self) -> str:
+        return text(self.sheet())
+
+    def sheet(self) -> Sheet:
+        """The verdicts, with their reasons on a page and with what was computed in a terminal."""
+        reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
+        values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
+        headings, why = ("claim", "verdict", "evidence"), Wide("why")
+        return Sheet(
+            str(self.layer),
+            (
+                Table(str(self.layer), (*headings, why), reasons, where="page"),
+                Table("", (*headings, Wide("computed")), values, ruled=False, where="terminal"),
+                *([Note(LEGEND, folded=True)] if getattr(self.layer, "has_orbits", False) else []),
+                *map(Note, self._remarks()),
+            ),
         )
+
+    def _remarks(self) -> list[str]:
+        """What a reader must not miss: refutations with their witness, doubts, troubles, who computed."""
+        grouped: dict[tuple[str, str], list[str]] = {}
+        silent: dict[tuple[str, ...], list[str]] = {}
+        for verdict in self.verdicts:
+            if verdict.status.value in ("refuted", "undecided"):
+                grouped.setdefault((verdict.status.value, verdict.witness), []).append(verdict.claim)
+            if verdict.assumes:
+                silent.setdefault(verdict.assumes, []).append(verdict.claim)
+        lines = [f"{', '.join(ids)}, {word}: {witness}." for (word, witness), ids in grouped.items()]
+        for hypotheses, ids in silent.items():
+            lines.append(f"Inapplicable, assuming {' and '.join(hypotheses)}: {', '.join(ids)}.")
+        lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
+        lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
+        installations = (run.installation for run in self.runs)
+        engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
+        computed = [f"Computed by {', '.join(engines) or 'exact linear algebra'} in {self.seconds:.1f} s."]
+        if engines:
+            computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
+        return [*lines, "\n".join(computed)]
+
+
+LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
 
 
 Progress = Callable[[str], None]

@@ -56,7 +56,7 @@ def test_schema_lists_the_schemas():
 
 def test_doctor(all_engines):
     result = document("doctor")
-    assert set(result) == {"engines", "python", "flint"}
+    assert set(result) == {"schema", "engines", "python", "flint"}
     for entry, installation in zip(result["engines"], all_engines, strict=True):
         assert {"name", "version", "path", "ok", "problem"} <= set(entry)
         assert (entry["name"], entry["path"]) == (installation.engine.name, str(installation.path))
@@ -88,9 +88,10 @@ def test_emit(tmp_path, engine):
     arguments = ["emit", "implicit-ideal", "-d", "2", "-o", "2", "--engine", engine]
     script = emit(build("implicit-ideal", SingleLayer(2, 2)), ENGINES[engine])
     assert call(*arguments) == (0, script, "")
-    layer = {"d": 2, "d_out": 2, "a": 2, "t": 2}
-    said = {"task": "implicit-ideal", "engine": engine, "architecture": layer, "script": script}
-    assert document(*arguments) == said
+    assert document(*arguments) == {
+        "schema": "agattn/emit/1", "task": "implicit-ideal", "engine": engine,
+        "architecture": {"d": 2, "d_out": 2, "a": 2, "t": 2}, "script": script,
+    }  # fmt: skip
     file = tmp_path / "new" / f"script.{ENGINES[engine].suffix}"
     for words in (arguments, arguments[:-2]):  # the ending says the engine as well
         status, out, err = call(*words, "-O", str(file))

@@ -213,7 +213,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(3,3,6)") == LAYERS * HEADS - 1
     assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
     lines = [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()]
-    assert lines == found["heads"]
+    assert lines == [{"schema": "agattn/classify/1", **head} for head in found["heads"]]
     validate("classify", lines[0])
     drawn = (tmp_path / "p.svg").read_text()
     assert "stable rank" in drawn and "layer, from 0" in drawn

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-
 import click
 
 from agattn.cli import options
@@ -17,31 +15,12 @@ def command(as_json: bool) -> int:
 
     They are looked for by AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and in the wheels.
     """
-    import flint
-
-    from agattn.engines.engine import ENGINES, Engine
-    from agattn.engines.locate import locate
-    from agattn.errors import EngineNotFoundError
-
-    def asked(engine: Engine) -> dict[str, object]:
-        try:
-            there = locate(engine)
-        except EngineNotFoundError as error:
-            return {"name": engine.name, "version": None, "path": None, "ok": False, "problem": str(error)}
-        problem = there.problem()
-        return {
-            "name": engine.name, "version": there.version, "path": str(there.path), "ok": problem is None,
-            "problem": problem, "found": there.found,
-        }  # fmt: skip
+    from agattn.engines.doctor import examine
 
     with progress("asking the engines"):
-        engines = [asked(engine) for engine in ENGINES.values()]
-    python, version = platform.python_version(), flint.__FLINT_VERSION__
+        found = examine()
     if as_json:
-        print_json({"engines": engines, "python": python, "flint": version})
+        print_json(found.as_json())
     else:
-        click.echo(f"Python {python}, FLINT {version}")
-        for entry in engines:
-            works = f" {entry['version']}: works ({entry['path']}, by {entry.get('found')})"
-            click.echo(f"{entry['name']}{works if entry['ok'] else ': ' + str(entry['problem'])}")
-    return 0 if all(entry["ok"] for entry in engines) else 3
+        click.echo(str(found))
+    return 0 if found.ok else 3

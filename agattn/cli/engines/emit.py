@@ -40,15 +40,10 @@ def command(
             raise InputError(
                 f"a script is no {ending} file; end {output} in .m2, .sing or .sh, or see agattn ideal"
             )
-    from agattn.engines.emit import emit
+    from agattn.engines.emit import Emitted, emit
 
     script = emit(problem, engine, machine=machine)
-    document = {
-        "task": problem.task,
-        "engine": engine.name,
-        "architecture": problem.architecture.as_json(),
-        "script": script,
-    }
+    document = Emitted(problem.task, engine.name, problem.architecture, script).as_json()
     if output is not None:
         is_json = output.suffix.lower() == ".json"
         write_file(output, as_text(document) if is_json else script)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agattn.cli import options, output
 from agattn.cli.output import as_text, check_destination, check_drawing, print_json, progress, write_file
-
-if TYPE_CHECKING:
-    from agattn.heads.head_geometry import HeadTable
 
 
 @click.command(
@@ -44,19 +41,20 @@ def command(
     from agattn.heads.checkpoints import Checkpoint
     from agattn.heads.head_geometry import classify_checkpoint
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import show
 
     if destination is not None:
         check_destination(destination, (".csv", ".jsonl", ".json"))
     if plot is not None:
         check_drawing(plot, output.FIGURES)
     checkpoint = Checkpoint(WeightFile(files), **counts)
-    with progress("classify") as show:
-        table = classify_checkpoint(checkpoint, tolerance, show)
-    rows = table.as_json()
-    document = _document(rows, checkpoint.layout, tolerance)
+    with progress("classify") as update:
+        table = classify_checkpoint(checkpoint, tolerance, update)
+    document = table.as_json()
+    rows = document["heads"]
     if destination is not None:
         endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.lines)
         write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
         from agattn.reports.drawing import save
@@ -68,39 +66,13 @@ def command(
     if as_json:
         print_json(document)
     elif destination is None and plot is None:
-        _print_table(table, checkpoint.layout, tolerance)
-
-
-def _document(rows: Sequence[Mapping[str, Any]], layout: str, tolerance: float) -> dict[str, object]:
-    """All heads as one JSON document; as weakly known as the weakest of them."""
-    proved = all(row["evidence"] == "proved" for row in rows)
-    evidence = "proved" if proved else "numerical"
-    return {"layout": layout, "tolerance": tolerance, "evidence": evidence, "heads": rows}
-
-
-def _print_table(table: HeadTable, layout: str, tolerance: float) -> None:
-    from agattn.display.values import tables
-    from agattn.sheet.terminal import print_table
-
-    console = output.console(soft_wrap=True)
-    kinds = sorted({(head.d, head.d_out, head.a) for head in table})
-    where = ", ".join(f"M({d},{d_out},{a})" for d, d_out, a in kinds)
-    console.print(f"{where}; layout {layout}; strata (rk V, rk A, rk [V; Aᵀ])\n", markup=False)
-    print_table(tables(table)[0], console)
-    console.print(f"\n{table}.\n\n{LEGEND.format(tolerance)}", markup=False)
-
-
-LEGEND = (
-    "Layers and heads count from 0. Ranks: to the tolerance {:g}, unless proved; sing.: a singular point of"
-    " the closure of M; bound.: on the boundary of M; distance: relative, of the function to the singular"
-    " points; sr: stable rank ‖·‖_F² / ‖·‖². Biases, positions, scales and softmax are no part of this"
-    " geometry, which is that of A = KᵀQ and V."
-)
+        show(table.sheet(), output.console(soft_wrap=True))
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]) if rows else ["layer", "head"], lineterminator="\n")
+    columns = dict.fromkeys(["layer", "head", *(rows[0] if rows else ())])
+    writer = csv.DictWriter(stream, [*columns], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return stream.getvalue()

@@ -65,7 +65,7 @@ def command(
     near is found and proved, with a bound on its distance, and the directions in which the loss falls there.
     """
     from agattn import library
-    from agattn.display.text import show
+    from agattn.sheet.terminal import show
 
     if destination is not None:
         check_destination(destination, (".json",))
@@ -83,7 +83,7 @@ def command(
             timeout=timeout, memory=memory, force=force, progress=update,
         )  # fmt: skip
     if output.write_result(found.as_json(), destination, as_json):
-        show(found, output.console())
+        show(found.sheet(), output.console())
 
 
 def _near(

@@ -45,7 +45,9 @@ def command(path: str | None, as_json: bool, write: Path | None) -> int:
     except UnreadableError as error:
         raise InputError(f"{path} cannot be checked: {error}") from error
     if as_json:
-        print_json(result)
+        from agattn.verification.checked import Checked
+
+        print_json(Checked(result).as_json())
     else:
         click.echo(described(result))
     return 0 if result["valid"] else 1

@@ -78,9 +78,9 @@ def command(
     if as_json:
         print_json(result.as_json())
     else:
-        from agattn.display.text import show
+        from agattn.sheet.terminal import show
 
-        show(result, output.console())
+        show(result.sheet(), output.console())
     return result.exit_status
 
 

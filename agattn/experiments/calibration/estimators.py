@@ -31,15 +31,16 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.sheet.result import Result
 
 Density = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(Shown):
+class Estimate(Result):
     """An estimate of λ with its standard error, from repetitions that are independent."""
 
     method: str

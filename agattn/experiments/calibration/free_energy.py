@@ -34,10 +34,11 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.experiments.calibration.estimators import Loss, annealed
 from agattn.experiments.calibration.points import CalibrationPoint
 from agattn.geometry.critical_points.loss import gaussian_gram
+from agattn.sheet.result import Result
 
 #: The inputs that are drawn.
 DRAWN = 100_000
@@ -45,7 +46,7 @@ _GROUPS = 4
 
 
 @dataclass(frozen=True, repr=False)
-class FreeEnergy(Shown):
+class FreeEnergy(Result):
     """The slope of the free energy in log n at one point.
 
     Attributes:

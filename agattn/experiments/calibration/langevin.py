@@ -27,8 +27,9 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.experiments.calibration.points import CalibrationPoint
+from agattn.sheet.result import Result
 
 
 class Setting(NamedTuple):
@@ -50,7 +51,7 @@ SETTINGS = tuple(
 
 
 @dataclass(frozen=True, repr=False)
-class SgldEstimate(Shown):
+class SgldEstimate(Result):
     """An estimate of λ by SGLD, with its standard error over chains; both ``None`` if a chain diverged."""
 
     setting: Setting

@@ -25,9 +25,9 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.evidence import Shown
 from agattn.geometry.singularities.learning_coefficients import Point, parameters, points, weights_coefficient
 from agattn.geometry.strata.strata import representative
+from agattn.sheet.result import Result
 
 Head = Literal["lightning", "softmax"]
 
@@ -40,7 +40,7 @@ ONE_TOKEN = ((2, 1), (3, 1), (2, 2), (3, 2), (4, 1))
 
 
 @dataclass(frozen=True, repr=False)
-class CalibrationPoint(Shown):
+class CalibrationPoint(Result):
     """Weights of one layer with known λ and m.
 
     Attributes:

@@ -12,18 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.claims.claim import select
+from agattn.evidence import Judged, Status
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry, exit_status
 from agattn.experiments.studies.study import answers
+from agattn.sheet.data import Sheet, Table
+from agattn.sheet.result import Key, Positive, Result, Written, key
 
 #: In a condition; pairs of comparisons with more numbers would take hours.
 LARGEST_NUMBER = 12
 WORDS = {"confirmed": "holds", "refuted": "fails"}
+#: The words whose patterns are sought.
+SOUGHT = ("fails", "inapplicable", "undecided")
+KNOWN = "How `computed` is known, in part if the claim says more; null where nothing was computed."
 
 
 class Pattern(NamedTuple):
@@ -37,14 +43,95 @@ class Pattern(NamedTuple):
     where: int
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class AuditedClaim(Result):
+    """What became of a claim for one architecture."""
+
+    id: Key[str, "The claim."]
+    verdict: Key[Status, "What is concluded."]
+    evidence: Key[str | None, KNOWN, Written(Judged, str)]
+    witness: Key[str, "The reason in words; for a refuted claim the strata where it fails."]
+
+    def summary(self) -> str:
+        """The verdict in a line."""
+        return f"{self.id}: {self.verdict}{f' ({self.evidence})' * bool(self.evidence)}. {self.witness}"
+
+
+@dataclass(frozen=True, repr=False)
+class AuditedLayer(Result):
+    """The claims about one architecture."""
+
+    architecture: Key[SingleLayer, "The layer."]
+    claims: Key[tuple[AuditedClaim, ...], "The verdict of each claim."]
+
+    def summary(self) -> str:
+        """The layer and the number of claims."""
+        return f"{self.architecture.name}: {len(self.claims)} claims"
+
+
+@dataclass(frozen=True, repr=False)
+class FoundPattern(Result):
+    """Where a claim has a word."""
+
+    id: Key[str, "The claim."]
+    word: Key[
+        str,
+        "What is true where the condition holds.",
+        Written(Literal["fails", "inapplicable", "undecided"], str),
+    ]
+    condition: Key[str | None, "A shortest condition on d, d', a for just these rows; null if none found."]
+    rows: Key[int, "The rows it was found and checked on: for failures those where the claim applies."]
+    where: Key[int, "In how many of them it is true."]
+
+    def summary(self) -> str:
+        """The pattern in a line."""
+        return f"{self.id}: {self.word} in {self.where} of {self.rows}, {self.condition or 'no pattern'}"
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Result, name="audit"):
     """A table, architecture by claim: the lines of a study of all small layers."""
 
-    max_d: int
-    max_out: int
+    max_d: Key[Positive, "The largest d."]
+    max_out: Key[Positive, "The largest d'."]
     claims: tuple[str, ...]
     rows: tuple[Entry, ...]
+
+    @property
+    @key(name="rows")
+    def layers(self) -> list[AuditedLayer]:
+        """One entry for each architecture."""
+        return [
+            AuditedLayer(
+                row.architecture,
+                tuple(
+                    AuditedClaim(claim["id"], Status(claim["verdict"]), claim["evidence"], claim["witness"])
+                    for claim in row.claims.values()
+                ),
+            )
+            for row in self.rows
+        ]
+
+    @property
+    @key
+    def patterns(self) -> list[FoundPattern]:
+        """Where claims fail, are inapplicable or undecided, by d, d', a."""
+        return [
+            FoundPattern(claim, word, *pattern)
+            for claim in self.claims
+            for word in SOUGHT
+            if (pattern := self.pattern(claim, word)) is not None
+        ]
+
+    def summary(self) -> str:
+        """How many claims about how many architectures, in a line."""
+        return f"{len(self.claims)} claims about {len(self.rows)} architectures"
+
+    def sheet(self) -> Sheet:
+        """The patterns, a row for each."""
+        rows = tuple((p.id, p.word, p.condition or "", p.where, p.rows) for p in self.patterns)
+        table = Table(self.summary(), ("claim", "word", "where", "rows", "of"), rows)
+        return Sheet(self.summary(), (table,))
 
     @property
     def exit_status(self) -> int:
@@ -61,29 +148,6 @@ class Audit:
         inside = [layer for layer, here in rows if here == word]
         outside = [layer for layer, here in rows if here != word]
         return Pattern(describe(inside, outside), len(rows), len(inside)) if inside else None
-
-    def as_json(self) -> dict[str, object]:
-        """The table and its patterns, JSON-ready."""
-        return {
-            "max_d": self.max_d,
-            "max_out": self.max_out,
-            "rows": [
-                {
-                    "architecture": row.line["architecture"],
-                    "claims": [
-                        {key: claim[key] for key in ("id", "verdict", "evidence", "witness")}
-                        for claim in row.claims.values()
-                    ],
-                }
-                for row in self.rows
-            ],
-            "patterns": [
-                {"id": claim, "word": word, **p._asdict()}
-                for claim in self.claims
-                for word in ("fails", "inapplicable", "undecided")
-                if (p := self.pattern(claim, word)) is not None
-            ],
-        }
 
 
 def words(row: Entry) -> dict[str, str]:

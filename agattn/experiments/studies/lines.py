@@ -24,13 +24,15 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.records import check
 from agattn.sheet.result import Result, check_one_of
 from agattn.verification.strata_table import StrataTable
+from agattn.verification.verify import Report
 
-#: What comes of a question, where that is a result that describes itself.
+#: What comes of a question.
 RESULTS: dict[str, tuple[type[Result], ...]] = {
     "dimension": (DimensionByPaper,),
     "ideal": (ModelIdeal, Ideal),
     "strata": (StrataTable,),
     "symmetries": (LinearSymmetries,),
+    "verify": (Report,),
 }
 #: What becomes of a job or a claim, in the order in which it is told.
 WORDS = ("confirmed", "refuted", "undecided", "inapplicable", "proved", "modular", "numerical", "failed")
@@ -141,7 +143,7 @@ def _checked(row: str, where: str) -> Line:
         check("study", line)
         result = line.get("result")
         if result is not None:
-            _check_result(line["job"]["ask"], result)
+            check_one_of(RESULTS[line["job"]["ask"]], result)
         if architecture_of(line["architecture"]).as_json() != line["architecture"]:
             raise InputError("its architecture is not written as one")
         if result is not None and result["architecture"] != line["architecture"]:
@@ -151,13 +153,6 @@ def _checked(row: str, where: str) -> Line:
     except InputError as error:
         raise InputError(f"{where} is no result of a study: {error}") from None
     return dict(line)
-
-
-def _check_result(ask: str, result: object) -> None:
-    if ask in RESULTS:
-        check_one_of(RESULTS[ask], result)
-    else:
-        check(ask, result)
 
 
 def _no_number(name: str) -> None:

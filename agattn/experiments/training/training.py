@@ -39,7 +39,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment
@@ -49,6 +49,8 @@ from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.strata.distances import distance_bounds
 from agattn.geometry.strata.strata import Stratum, singular_by_ranks, strata
 from agattn.heads.head_geometry import head_geometry
+from agattn.sheet.data import Sheet, Table
+from agattn.sheet.result import Result
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
@@ -74,7 +76,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Training(Shown, Sequence[Line]):
+class Training(Result, Sequence[Line]):
     """The runs of an experiment, a JSON-ready line for each seed."""
 
     experiment: Experiment
@@ -93,11 +95,25 @@ class Training(Shown, Sequence[Line]):
     def __len__(self) -> int:
         return len(self.runs)
 
-    def as_json(self) -> list[Line]:
+    def as_json(self) -> list[Line]:  # type: ignore[override]  # JSON Lines are no one document
         """The lines."""
         return list(self.runs)
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
+        """A row for each seed."""
+        rows = tuple(
+            (
+                run["seed"], run["outcome"], f"{run['loss']:.3g}", f"{run['norm']:.3g}",
+                "–" if run["stratum"] is None else "({},{},{})".format(*run["stratum"]),
+                "–" if run["hessian_zeros"] is None else run["hessian_zeros"], f"{run['drift']:.1e}",
+            )
+            for run in self
+        )  # fmt: skip
+        columns = ("seed", "outcome", "loss", "‖θ‖", "stratum", "Hessian zeros", "drift")
+        return Sheet(str(self), (Table(str(self), columns, rows),))
+
+    def summary(self) -> str:
+        """How many runs ended in which way."""
         ends = Counter(run["outcome"] for run in self.runs)
         told = ", ".join(f"{number} {word}" for word, number in ends.most_common())
         drifts = [run["drift"] for run in self.runs if run["drift"] is not None]

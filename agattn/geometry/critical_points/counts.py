@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
 from agattn.geometry.critical_points.elimination import ELIMINATION, equation
 from agattn.geometry.critical_points.loss import GeneralLoss, Loss
-from agattn.geometry.critical_points.real_points import RealPart
+from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
 from agattn.geometry.strata.strata import Stratum, open_stratum
+from agattn.sheet.data import Cell, Note, Sheet, Table
+from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
 THEOREM = "theorem"
 
@@ -51,34 +54,75 @@ class CriticalSet:
 
 
 @dataclass(frozen=True, repr=False)
-class CriticalPoints(Shown):
-    """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum but 0.
+class CriticalPart(Result):
+    """The critical points of a loss on a stratum of singular points."""
 
-    Attributes:
-        loss: the loss; for ``"theorem"`` those of general data, or with a general target.
-        found: what was found for each stratum, the open one first.
-        fields: characteristics of the fields over which engines computed; 0 for ℚ, none for ``"theorem"``.
-        engine: name and version of the engine that did, or ``"native"``.
-        method: ``"weights"``, ``"equations"``, ``"elimination"`` or ``"theorem"``.
-        real: the real ones by strata, where they were asked for; on the boundary of M, too.
-        exact: whether the engine proves what it says over ℚ.
-        proofs: for each stratum with a number that is proved natively what proves it: ``"elimination"``, for
-            this loss, or the id of a theorem, for general data or a general target.
-    """
+    r_v: Key[Count, "The rank of V."]
+    r_a: Key[Count, "The rank of A."]
+    r: Key[Count, "The rank of both together."]
+    count: Key[Count | None, "Critical points on it, with multiplicity; null where infinitely many."]
+    dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
+    degree: Key[Count, "Its degree: that of its part of largest dimension."]
+    theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
+    evidence: Key[Evidence, "How the result is known."]
 
-    loss: Loss | GeneralLoss
-    found: Mapping[Stratum, CriticalSet]
-    fields: tuple[int, ...]
-    engine: str
-    method: str = "weights"
-    real: tuple[RealPart, ...] = ()
-    exact: bool = True
+    def summary(self) -> str:
+        """The stratum and the number in a line."""
+        found = CriticalSet(self.dimension, self.degree)
+        return f"{Stratum(self.r_v, self.r_a, self.r)}: {found} ({self.evidence})"
+
+
+@dataclass(frozen=True, repr=False)
+class CriticalPoints(Result, name="critical-points"):
+    """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum but 0."""
+
+    loss: Loss | GeneralLoss  #: for ``"theorem"`` those of general data, or with a general target
+    found: Mapping[Stratum, CriticalSet]  #: what was found for each stratum, the open one first
+    fields: Key[
+        tuple[int, ...],  #: characteristics; 0 for ℚ
+        "Over which fields engines computed; empty for a theorem.",
+        Written(list[str], lambda fields: [f"ZZ/{p}" if p else "QQ" for p in fields]),
+    ]
+    engine: Key[str, "The name and version of the engine; `native` for a theorem."]
+    method: Key[
+        str,
+        "By charts of weights, by equations with multipliers, or natively: for this loss by elimination to "
+        "one parameter, or for general data or a general target by a theorem.",
+        Written(Literal["weights", "equations", "elimination", "theorem"], str),
+    ] = "weights"
+    real: Key[
+        tuple[RealPart, ...],
+        "How many there are on each stratum, and how that is known.",
+        Named("real_parts"),
+    ] = ()
+    exact: bool = True  #: whether the engine proves what it says over ℚ
+    #: For each stratum with a number that is proved natively what proves it: ``"elimination"``, for this
+    #: loss, or the id of a theorem, for general data or a general target.
     proofs: Mapping[Stratum, str] = field(default_factory=dict)
 
     @property
+    @key(name="architecture")
     def layer(self) -> SingleLayer:
         """The layer."""
         return self.loss.layer
+
+    @property
+    @key
+    def metric(self) -> str:
+        """The metric of the loss; `data` for samples that were given."""
+        return self.loss.metric
+
+    @property
+    @key
+    def samples(self) -> Positive | None:
+        """The number of samples; null for a metric without any, or if enough."""
+        return self.loss.samples
+
+    @property
+    @key
+    def rank(self) -> Count:
+        """The rank of W, where the loss is a quadratic form I ⊗ W and lower terms."""
+        return self.loss.rank
 
     @property
     def smooth(self) -> CriticalSet:
@@ -86,14 +130,40 @@ class CriticalPoints(Shown):
         return next(iter(self.found.values()))
 
     @property
-    def regular(self) -> int | None:
-        """The number of critical points on the smooth part; ``None`` where they are infinitely many."""
+    @key
+    def regular(self) -> Count | None:
+        """Critical points on the smooth part; null where there are infinitely many."""
         return self.smooth.count
 
     @property
+    @key
     def dimension(self) -> int:
-        """The dimension of the set of those on the smooth part; −1 if there are none."""
+        """The dimension of the set of those; -1 if there are none."""
         return self.smooth.dimension
+
+    @property
+    @key
+    def degree(self) -> Count:
+        """Its degree: that of its part of largest dimension."""
+        return self.smooth.degree
+
+    @property
+    @key(name="strata")
+    def parts(self) -> list[CriticalPart]:
+        """Those of the loss on each stratum of singular points but 0."""
+        return [
+            CriticalPart(
+                s.r_v, s.r_a, s.r, found.count, found.dimension, found.degree,
+                self.theorem_on(s), self.evidence_on(s),
+            )
+            for s, found in self.strata.items()
+        ]  # fmt: skip
+
+    @property
+    @key(name="real")
+    def real_points(self) -> list[RealCriticalPoint]:
+        """The real ones, where they were asked for, by strata and by their loss."""
+        return [point for part in self.real for point in part.points]
 
     @property
     def strata(self) -> dict[Stratum, CriticalSet]:
@@ -101,8 +171,9 @@ class CriticalPoints(Shown):
         return dict(list(self.found.items())[1:])
 
     @property
+    @key
     def theorem(self) -> str | None:
-        """The id of the theorem that gives the number on the smooth part; ``None`` where none does."""
+        """The id of the theorem that gives `regular` for general data; null if none does."""
         return self.theorem_on(next(iter(self.found)))
 
     def theorem_on(self, stratum: Stratum) -> str | None:
@@ -118,8 +189,9 @@ class CriticalPoints(Shown):
         return tuple(stratum for stratum in singular_strata(self.layer) if stratum not in self.found)
 
     @property
+    @key
     def evidence(self) -> Evidence:
-        """How the number on the smooth part is known."""
+        """How the result is known."""
         return self.evidence_on(next(iter(self.found)))
 
     def evidence_on(self, stratum: Stratum) -> Evidence:
@@ -172,7 +244,8 @@ class CriticalPoints(Shown):
             words.append("general data" if self.loss.metric == "generic" else "general target")
         return ", ".join(words)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The numbers and how they are known, in a line."""
         singular = "; ".join(f"{stratum}: {found}" for stratum, found in self.strata.items())
         singular = f", singular ones {singular}" if singular else ""
         number = self.regular
@@ -180,21 +253,24 @@ class CriticalPoints(Shown):
         known += "s" * (number not in (None, 1))
         return f"{self.layer.name}, {self.data}: {known}{singular} ({self.evidence})"
 
-    def as_json(self) -> dict[str, object]:
-        """The counts with the keys of the command line's contract."""
-        from agattn import records
-
-        part = records.CriticalPoints.Part
-        strata = [
-            records.document(part, found, theorem=self.theorem_on(s), evidence=self.evidence_on(s), **vars(s))
-            for s, found in self.strata.items()
-        ]
-        return records.document(
-            records.CriticalPoints, self,
-            architecture=self.layer, metric=self.loss.metric, samples=self.loss.samples, rank=self.loss.rank,
-            degree=self.smooth.degree, fields=[f"ZZ/{p}" if p else "QQ" for p in self.fields], strata=strata,
-            real=[point for part in self.real for point in part.points], real_parts=self.real,
-        )  # fmt: skip
+    def sheet(self) -> Sheet:
+        """The numbers by strata, how they are known, and the real ones."""
+        rows: list[tuple[Cell, ...]] = []
+        for n, (stratum, part) in enumerate(self.found.items()):
+            number = part.count if part.count is not None else f"∞, of degree {part.degree}"
+            rows.append((str(stratum) if n else "smooth part", part.dimension, number))
+        caption = f"Critical points of the loss on {self.layer.name}: {self.data}"
+        lines, shown = list(self.how_known), list[Table | Note]()
+        if self.loss.rank < self.loss.size:
+            lines.insert(0, f"The loss is no distance: its W has rank {self.loss.rank} of {self.loss.size}.")
+        if self.real_points:
+            shown += [Note("Real ones, each proved:"), real_table("Real ones", self.real_points)]
+        if self.real:
+            shown.append(Note("\n".join(part.summary() for part in self.real)))
+        return Sheet(
+            f"{self.layer}; critical points of the loss: {self.data}",
+            (Table(caption, ("stratum", "dimension", "number"), tuple(rows)), *map(Note, lines), *shown),
+        )
 
 
 def counts_by_theorem(

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import flint
 import numpy as np
@@ -40,119 +40,130 @@ from agattn.algebra.interval_newton import (
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import AffineChart
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.morse import expected_sum
 from agattn.geometry.strata.strata import Stratum
+from agattn.sheet.data import Cell, Sheet, Table, Word
+from agattn.sheet.result import Count, Key, Matrix, Named, Positive, Result, Written, key
 
+#: How a ball is written, and a matrix of balls: by midpoints.
+BALL = Written(float, lambda ball: float(ball.mid()))
+_FLOATS = Written(Matrix, lambda balls: _floats(balls).tolist())
 
-@dataclass(frozen=True, eq=False)
-class RealWeights:
-    """Real weights of a critical point, in arrays of balls: A = KᵀQ, where K and Q have a rows."""
+_KNOWN = Written(Literal["proved", "modular"], str)
 
-    A: Array
-    V: Array
-    K: Array
-    Q: Array
-
-    def as_json(self) -> dict[str, list[list[float]]]:
-        """The midpoints as floats."""
-        return {name: _floats(getattr(self, name)).tolist() for name in ("A", "V", "K", "Q")}
+_HEADINGS = ("stratum", "loss", "kind", "index", "in M", "evidence")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RealCriticalPoint(Shown):
-    """A real critical point of a loss on a stratum of M̄, or on its regular part.
+class RealWeights(Result):
+    """Real weights of a critical point, in arrays of balls: A = KᵀQ, where K and Q have a rows."""
 
-    Attributes:
-        stratum: the stratum, by ranks that are proved.
-        regular: whether it is a critical point of the regular part of M̄; else of the stratum.
-        y: balls that contain its coordinates.
-        loss: a ball that contains the value of the loss.
-        index: how many eigenvalues of the Hessian, on the stratum or the regular part, are negative; ``None``
-            where the Hessian is degenerate.
-        dimension: the dimension of the stratum or of the regular part: the size of the Hessian.
-        multiplicity: as a zero of the equations of critical points.
-        in_m: whether the point is in M; else it is only in the real points of M̄, and has no real weights.
-        weights: the real weights, up to (sA, V/s) and the gauge of K and Q.
-        gradient: the largest absolute value that the balls allow for an entry of the gradient in the chart.
-        evidence: proved: a box contains it and no other critical point, or it is a root isolated exactly.
-    """
+    A: Key[Array, "The attention matrix.", _FLOATS]
+    V: Key[Array, "The value matrix.", _FLOATS]
+    K: Key[Array, "The keys, a × d.", _FLOATS]
+    Q: Key[Array, "The queries, a × d, with A = KᵀQ.", _FLOATS]
 
-    stratum: Stratum
-    regular: bool
-    y: tuple[Any, ...]
-    loss: Any
-    index: int | None
-    dimension: int
-    multiplicity: int
-    in_m: bool
-    weights: tuple[RealWeights, ...]
-    gradient: float
-    evidence: Evidence = Evidence.PROVED
+    def summary(self) -> str:
+        """A and V in a line."""
+        return f"A = {_floats(self.A).tolist()}, V = {_floats(self.V).tolist()}"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RealCriticalPoint(Result):
+    """A real critical point of a loss on a stratum of M̄, or on its regular part, with its proof."""
+
+    stratum: Key[Stratum, "Its stratum (r_V, r_A, r), by ranks that are proved."]
+    regular: Key[bool, "Whether it is critical on the smooth part of M̄; else on its stratum."]
+    y: tuple[Any, ...]  #: balls that contain its coordinates
+    loss: Key[Any, "The loss.", BALL]
+    index: Key[Count | None, "The number of negative eigenvalues of the Hessian; null if degenerate."]
+    dimension: int  #: of the stratum or of the regular part: the size of the Hessian
+    multiplicity: Key[Positive, "As a zero of the equations of critical points."]
+    in_m: Key[bool, "Whether it is in M; else only in the real points of its closure, without real weights."]
+    weights: Key[tuple[RealWeights, ...], "The real weights, up to (sA, V/s) and the gauge of K and Q."]
+    gradient: Key[float, "The largest absolute value of the gradient in balls, in a chart; it contains 0."]
+    #: proved: a box contains it and no other critical point, or it is a root isolated exactly
+    evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
     @property
+    @key(Written(Literal["minimum", "saddle", "maximum", "degenerate"], str))
     def kind(self) -> str:
-        """``"minimum"``, ``"maximum"`` or ``"saddle"`` of the loss on the stratum, or ``"degenerate"``."""
+        """What it is there."""
         if self.index is None:
             return "degenerate"
         return "minimum" if not self.index else "maximum" if self.index == self.dimension else "saddle"
 
     @property
+    @key
     def radius(self) -> float:
-        """An upper bound for the errors of ``float(y)``."""
+        """An upper bound for the error of each coordinate."""
         return max(float((abs(y - float(y.mid()))).upper()) for y in self.y)
 
     @property
+    @key(Written(list[float], lambda y: y.tolist()))
     def coordinates(self) -> Array:
-        """y as floats."""
+        """Its coordinates y."""
         return np.array([float(y.mid()) for y in self.y])
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """What it is, where, and its loss, in a line."""
         index = f" of index {self.index}" if self.kind == "saddle" else ""
         outside = "" if self.in_m else ", outside M"
         value = self.loss.str(10, radius=False)
         where = f"{'on' if self.regular else 'within'} {self.stratum}"
         return f"{self.kind}{index} {where}{outside}: loss {value} ({self.evidence})"
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything known of the point, JSON-ready: floats, and a bound for their errors."""
-        from agattn import records
+    def sheet(self) -> Sheet:
+        """The point as a table with one row."""
+        return Sheet(self.summary(), (real_table("A real critical point", [self]),))
 
-        return records.document(records.RealPoint, self, loss=float(self.loss.mid()))
+    def cells(self) -> tuple[Cell, ...]:
+        """The row of the point in a table."""
+        return (
+            "smooth part" if self.regular else str(self.stratum),
+            self.loss.str(10, radius=False),
+            self.kind,
+            "-" if self.index is None else self.index,
+            "yes" if self.in_m else "no",
+            Word(str(self.evidence)),
+        )
+
+
+def real_table(caption: str, points: Iterable[RealCriticalPoint]) -> Table:
+    """A table of real critical points."""
+    return Table(caption, _HEADINGS, tuple(point.cells() for point in points))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RealPart(Shown):
-    """The real critical points on the smooth part of M̄, or on a stratum, and whether these are all.
-
-    Attributes:
-        stratum: the stratum; of the regular part, its open stratum.
-        regular: whether it is the regular part.
-        points: the critical points, the smallest loss first.
-        undecided: how many real solutions were not proved to be simple zeros in the stratum.
-        complex_number: the number of complex critical points, with multiplicity; ``None`` if unknown.
-        complete: how it is known that these are all; ``None`` if it is not, or some are undecided.
-        isolated: how it is known that there are no other isolated ones.
-        found_by: who found them.
-        expected_sum: what Σ (−1)^index must be, by Morse theory; ``None`` where that is not known.
-    """
+class RealPart(Result):
+    """The real critical points on the smooth part of M̄, or on a stratum, and whether these are all."""
 
     layer: SingleLayer
-    stratum: Stratum
-    regular: bool
-    points: tuple[RealCriticalPoint, ...]
-    undecided: int
-    complex_number: int | None
-    complete: Evidence | None
-    isolated: Evidence | None
-    found_by: str
-    expected_sum: int | None
+    stratum: Key[Stratum, "The stratum (r_V, r_A, r); of the smooth part the open one."]
+    regular: Key[bool, "Whether it is the smooth part."]
+    points: tuple[RealCriticalPoint, ...]  #: the critical points, the smallest loss first
+    undecided: Key[Count, "Real solutions that were not proved to be simple, and in the stratum."]
+    complex_number: Key[
+        Count | None, "Complex critical points on it, with multiplicity; null if unknown.", Named("complex")
+    ]
+    complete: Key[Evidence | None, "How it is known that there are no others.", _KNOWN]
+    isolated: Key[Evidence | None, "How it is known that there are no other isolated ones.", _KNOWN]
+    found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
+    expected_sum: Key[int | None, "What it must be for a general loss; null if that is not known."]
 
     @property
+    @key
+    def number(self) -> Count:
+        """Real critical points on it, also outside of M."""
+        return len(self.points)
+
+    @property
+    @key
     def alternating_sum(self) -> int | None:
-        """Σ (−1)^index of all points, in M or not; ``None`` if one is degenerate or undecided."""
+        """The sum of (-1)^index; null if one is degenerate or undecided."""
         if self.undecided or any(point.index is None for point in self.points):
             return None
         return sum(1 - 2 * (point.index % 2) for point in self.points if point.index is not None)
@@ -162,7 +173,6 @@ class RealPart(Shown):
         """How many points there are of each index."""
         return dict(sorted(Counter(p.index for p in self.points if p.index is not None).items()))
 
-    @property
     def summary(self) -> str:
         """How many there are and how that is known, in a line."""
         name = "smooth part" if self.regular else f"stratum {self.stratum}"
@@ -175,14 +185,11 @@ class RealPart(Shown):
         return text
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(f"  {point}" for point in self.points)])
+        return "\n".join([self.summary(), *(f"  {point}" for point in self.points)])
 
-    def as_json(self) -> dict[str, Any]:
-        """The counts; the points say themselves on which stratum they are."""
-        from agattn import records
-
-        number, complex_number = len(self.points), self.complex_number
-        return records.document(records.CriticalPoints.RealPart, self, number=number, complex=complex_number)
+    def sheet(self) -> Sheet:
+        """The points, a row for each."""
+        return Sheet(self.summary(), (real_table(self.summary(), self.points),))
 
 
 def part_from_candidates(

@@ -45,7 +45,7 @@ from agattn.algebra.echelon import rational
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.critical_points.affine_charts import affine_chart
 from agattn.geometry.critical_points.loss import Loss
 from agattn.geometry.critical_points.real_points import (
@@ -57,48 +57,49 @@ from agattn.geometry.critical_points.real_points import (
 )
 from agattn.geometry.identifiability.fibers import Weights
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.sheet.data import Cell, Sheet, Table, Word
+from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
 #: Systems of more equations take minutes to write down.
 MAX_VARIABLES = 20
 _BITS = 192
 
 
+_HEADINGS = ("rank of A", "distance", "loss", "stratum", "index", "rank rises", "evidence")
+
+
 @dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoint(Shown):
-    """A critical point in (K, Q, V), where K and Q have the rank of A, and how far given weights are from it.
+class NearbyCriticalPoint(Result):
+    """A critical point in (K, Q, V), where K and Q have the rank of A, and how far weights are from it."""
 
-    Attributes:
-        point: the point, as a regular one of M(d, d', rank).
-        weights: those over it that are nearest to the given ones, scaled as they are.
-        rank: ρ, the rank of K, Q and A = KᵀQ.
-        is_full: whether that is the largest rank that A can have.
-        distance: an upper bound for ‖φ − φ*‖ / ‖φ*‖, in the norm yᵀGy of the loss; φ is given, φ* critical.
-        excess: L(φ) − L(φ*).
-        index: of the Hessian on M(d, d', rank): directions in which the loss falls and the rank is kept.
-        escapes: how many further directions there are, in which the rank of A rises: (a − ρ) rk M.
-        rate: σ₁ of M = ∂L/∂A, by which the loss falls along them; 0.0 for ρ = a.
-        direction: (u, v): add a row εu to K and −εv to Q; ``None`` for ρ = a or M = 0.
-        evidence: proved: the point exists; the distance is a bound; there are at least that many escapes.
-    """
-
-    point: RealCriticalPoint
-    weights: RealWeights
-    rank: int
-    is_full: bool
-    distance: float
-    excess: float
-    index: int | None
-    escapes: int
-    rate: float
-    direction: tuple[Array, Array] | None
-    evidence: Evidence = Evidence.PROVED
+    point: Key[
+        RealCriticalPoint, "The point, as a critical point of the layer whose attention has this rank."
+    ]
+    weights: RealWeights  #: those over the point that are nearest to the given ones, scaled as they are
+    rank: Key[Positive, "The rank of K, Q and A = KᵀQ there."]
+    is_full: bool  #: whether that is the largest rank that A can have
+    distance: Key[float, "An upper bound for the relative distance, in the norm of the loss."]
+    excess: Key[float, "The loss at the weights, less that at the point."]
+    index: Key[Count | None, "Directions in which the loss falls and the rank is kept; null if degenerate."]
+    escapes: Key[Count, "Directions in which it falls and the rank of A rises; at least."]
+    rate: Key[float, "The first singular value of the derivative by A, by which it falls along them."]
+    direction: Key[
+        tuple[Array, Array] | None,
+        "Further rows u of K and v of Q: add εu and -εv; or null.",
+        Written(list[list[float]], lambda pair: [row.tolist() for row in pair]),
+    ]
+    #: proved: the point exists; the distance is a bound; there are at least that many escapes
+    evidence: Key[Evidence, "How the result is known."] = Evidence.PROVED
 
     @property
+    @key(name="local_minimum")
     def is_local_minimum(self) -> bool:
-        """Whether the loss has a local minimum there, in K, Q and V: proved, for A of the largest rank."""
+        """Whether it is proved to be a local minimum in K, Q and V."""
         return self.index == 0 and self.is_full
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The distance, the point, and the ways out, in a line."""
+
         def many(n: int | None, verb: str, what: str) -> str:
             return f"{n} direction{'s' * (n != 1)} that {verb}{'s' * (n == 1)} {what}"
 
@@ -110,27 +111,52 @@ class NearbyCriticalPoint(Shown):
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything, JSON-ready."""
-        from agattn import records
+    def sheet(self) -> Sheet:
+        """The point as a table with one row."""
+        return Sheet(self.summary(), (Table("A critical point near weights", _HEADINGS, (self.cells(),)),))
 
-        near = records.NearbyCriticalPoints.Near
-        return records.document(near, self, local_minimum=self.is_local_minimum)
+    def cells(self) -> tuple[Cell, ...]:
+        """The row of the point in a table."""
+        return (
+            self.rank,
+            f"{self.distance:.2g}",
+            self.point.loss.str(10, radius=False),
+            str(self.point.stratum),
+            "-" if self.index is None else self.index,
+            self.escapes,
+            Word(str(self.evidence)),
+        )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class NearbyCriticalPoints(Shown):
-    """The critical points that were found from given weights, one for each rank of A at most; nearest first.
-
-    Attributes:
-        loss: the loss.
-        value: of the loss at the weights.
-        points: what was found; empty where Newton's method converges to nothing in M.
-    """
+class NearbyCriticalPoints(Result, name="critical-points"):
+    """The critical points found from given weights, one for each rank of A at most; nearest first."""
 
     loss: Loss
-    value: float
-    points: tuple[NearbyCriticalPoint, ...]
+    value: Key[float, "The loss at the weights.", Named("loss")]
+    points: Key[
+        tuple[NearbyCriticalPoint, ...],
+        "At most one for each rank of A, the nearest first; empty where Newton's method finds none in M.",
+        Named("near"),
+    ]
+
+    @property
+    @key(name="architecture")
+    def layer(self) -> SingleLayer:
+        """The layer."""
+        return self.loss.layer
+
+    @property
+    @key
+    def metric(self) -> str:
+        """The metric of the loss; `data` for samples that were given."""
+        return self.loss.metric
+
+    @property
+    @key
+    def samples(self) -> Positive | None:
+        """The number of samples; null for a metric without any."""
+        return self.loss.samples
 
     def __iter__(self) -> Iterator[NearbyCriticalPoint]:
         return iter(self.points)
@@ -141,22 +167,20 @@ class NearbyCriticalPoints(Shown):
     def __getitem__(self, n: int) -> NearbyCriticalPoint:
         return self.points[n]
 
+    def summary(self) -> str:
+        """The loss at the weights."""
+        return f"{self.layer.name}: the loss at the weights is {self.value:.10g}"
+
     def __str__(self) -> str:
-        lines = [f"{self.loss.layer.name}: the loss at the weights is {self.value:.10g}"]
-        lines += [f"rank {point.rank}: {point}" for point in self.points]
+        lines = [self.summary(), *(f"rank {point.rank}: {point}" for point in self.points)]
         return "\n".join(
             lines if self.points else [*lines, "Newton's method finds no critical point from them"]
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Everything, JSON-ready."""
-        from agattn import records
-
-        return records.document(
-            records.NearbyCriticalPoints, self,
-            architecture=self.loss.layer, metric=self.loss.metric, samples=self.loss.samples, loss=self.value,
-            near=self.points,
-        )  # fmt: skip
+    def sheet(self) -> Sheet:
+        """The points, a row for each."""
+        caption = f"Critical points near weights of {self.layer.name}, where the loss is {self.value:.10g}"
+        return Sheet(caption, (Table(caption, _HEADINGS, tuple(point.cells() for point in self)),))
 
 
 def critical_points_near(loss: Loss, given: Weights) -> NearbyCriticalPoints:

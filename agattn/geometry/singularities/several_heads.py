@@ -34,9 +34,10 @@ from agattn.algebra.echelon import rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
-from agattn.evidence import Evidence, Shown
+from agattn.evidence import Evidence
 from agattn.geometry.strata.tangent import Arc
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.sheet.result import Result
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
@@ -365,7 +366,7 @@ def _determinant(matrix: Sequence[Sequence[Polynomial]], zero: Polynomial) -> Po
 
 
 @dataclass(frozen=True, repr=False)
-class HeadsLimit(Shown):
+class HeadsLimit(Result):
     """A matrix of quadratic forms that is a limit of sums of h heads, and is no such sum, not even over ℂ.
 
     Attributes:
@@ -420,7 +421,7 @@ class HeadsLimit(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class Closedness(Shown):
+class Closedness(Result):
     """Whether the set M of functions of one layer with several heads is closed, over ℝ and over ℂ alike.
 
     Attributes:

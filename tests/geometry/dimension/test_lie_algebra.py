@@ -17,7 +17,6 @@ from agattn.algebra.lie_algebras import Span, bracket, structure
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.algebra.residues import random_residues
 from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, PolynomialMap, SingleLayer, Symmetry
-from agattn.display.text import text
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import lie_algebra
@@ -25,6 +24,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_matrices, symmetry_tangents
+from agattn.sheet.terminal import text
 
 P = 2**29 + 11
 
@@ -177,7 +177,7 @@ def test_maps_of_varieties():
     none = linear_symmetries(PolynomialMap(cubes, {"u": 2, "v": 2}))
     assert (none.dimension, none.at_most, none.orbit_dimension, none.evidence) == (0, 0, 0, Evidence.PROVED)
     assert str(none).startswith("cubes") and ": 0 linear symmetries; orbits of dimension 0" in str(none)
-    assert str(none.structure) == "0" and "At most 0" in text(none)
+    assert str(none.structure) == "0" and "At most 0" in text(none.sheet())
 
 
 def test_parameters_without_effect():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
-from agattn.display.values import tables
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.singularities.families import Weights
@@ -181,11 +180,11 @@ def test_every_number_has_its_own_evidence():
 
 def test_numbers_with_less_evidence_than_their_row_have_a_star():
     found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
-    cells = {str(row[0]): [str(cell) for cell in row] for row in tables(found)[0].rows}
+    cells = {str(row[0]): [str(cell) for cell in row] for row in found.sheet().tables[0].rows}
     assert cells["rk V_1 = 1"][3] == "8*" and cells["generic"][1:4] == ["8", "+0", "8"]
     assert cells["M_2 = k qᵀ, L = h kᵀ"][1:4] == ["7*", "+0*", "8*"]
     assert cells["M_1 and M_2 skew"][1] == "5"  # its row says modular
-    (row,) = [row for row in tables(found["rk V_1 = 1"])[0].rows if row[0] == "tangent space"]
+    (row,) = [row for row in found["rk V_1 = 1"].sheet().tables[0].rows if row[0] == "tangent space"]
     assert row[2] == Word("modular")
 
 

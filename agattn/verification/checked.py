@@ -1,0 +1,82 @@
+"""What the checker of certificates found, as a result; nothing is imported but the checker.
+
+>>> claim = {"id": "theorem-3.4.singular", "valid": True, "reason": "it fails at (2,1,2)"}
+>>> found = Checked({"valid": True, "flaw": "", "layer": "M(3,2,2)", "claims": [claim]})
+>>> found.summary(), found["valid"]
+('The certificate is valid, about M(3,2,2)', True)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from agattn.checker import described
+from agattn.sheet.data import Sheet, Table, Wide, Word
+from agattn.sheet.result import Key, Result, key
+
+
+@dataclass(frozen=True, repr=False)
+class CheckedClaim(Result):
+    """What the checker found of one claim."""
+
+    id: Key[str, "The claim."]
+    valid: Key[bool | None, "null: the file says that it does not certify this claim."]
+    reason: Key[str, "What is proved, why it is not certified, or what is wrong."]
+
+    def summary(self) -> str:
+        """The claim in a line."""
+        return f"{self.id}: {_WORDS[self.valid]}. {self.reason}"
+
+
+class Checked(Result, dict[str, Any], name="check"):
+    """What the checker found, as it says it; prints as the command line does."""
+
+    @property
+    @key
+    def valid(self) -> bool:
+        """All certificates in the file hold, and there is at least one."""
+        return bool(self["valid"])
+
+    @property
+    @key
+    def flaw(self) -> str:
+        """What is wrong; empty if nothing is."""
+        return str(self["flaw"])
+
+    @property
+    @key
+    def layer(self) -> str:
+        """The architectures the file is about; empty where it does not say so consistently."""
+        return str(self["layer"])
+
+    @property
+    @key
+    def claims(self) -> list[CheckedClaim]:
+        """Every claim in the file."""
+        return [CheckedClaim(**claim) for claim in self["claims"]]
+
+    @property
+    @key
+    def uncertified(self) -> list[str] | UnsetType:
+        """Other claims of which the file says that it does not certify them."""
+        return [*self["uncertified"]] if "uncertified" in self else UNSET
+
+    def summary(self) -> str:
+        """Whether the certificate is valid, or the flaw, in a line."""
+        outcome = "The certificate is valid" if self.valid else f"Not valid: {self.flaw}"
+        return f"{outcome}{f', about {self.layer}' if self.layer else ''}"
+
+    def __str__(self) -> str:
+        return described(self)
+
+    def sheet(self) -> Sheet:
+        """What was found of each claim."""
+        rows = tuple((claim.id, Word(_WORDS[claim.valid]), claim.reason) for claim in self.claims)
+        table = Table(self.summary(), ("claim", "result", Wide("what it says")), rows)
+        return Sheet(self.summary(), (table,))
+
+
+_WORDS = {True: "valid", False: "not valid", None: "not certified"}
