@@ -35,7 +35,7 @@ from agattn.architectures import (
 )
 from agattn.architectures.protocol import LARGEST_SIZE
 from agattn.calls import fitted, is_list, refuse_unless, shown
-from agattn.engines.engine import engine_name
+from agattn.engines.engine import ENGINES, engine_name
 from agattn.errors import EngineError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
 
@@ -67,8 +67,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-ENGINES = ("macaulay2", "singular", "msolve")
 
 #: What messages call by its option, as it is called here.
 _IN_PYTHON = {

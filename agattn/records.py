@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cache
 from math import isfinite
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -25,35 +25,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Verdict
 from agattn.sheet import result
-from agattn.sheet.result import Json
+from agattn.sheet.result import Count, Json, Key, Matrix, Positive
 
-if TYPE_CHECKING:
-    from typing import Annotated as Key
-else:
-
-    class Key:
-        """A type with the description of the key, such as ``Key[int, "The degree."]``."""
-
-        def __class_getitem__(cls, item):
-            value, description, *limits = item
-            return Annotated[value, Meta(description=description), *limits]
-
-
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
 Number = Annotated[float, Meta(ge=0)]
-Probability = Annotated[float, Meta(ge=0, le=1)]
 Strings = Annotated[list[str], Meta(min_length=1)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Matrix = list[list[float | str]]
-Values = list[int] | UnsetType | None
-Engine = Literal["macaulay2", "singular", "msolve"]
-TWO, THREE = Meta(min_length=2, max_length=2), Meta(min_length=3, max_length=3)
+THREE = Meta(min_length=3, max_length=3)
 Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
-Exactness = Key[Literal["proved", "numerical"], "`proved` where what was given is exact, else `numerical`."]
-Below = Key[list[Annotated[list[Count], THREE]], "The strata directly below in the closure order."]
 Drawn = Key[str | None, "Where the figure was drawn."]
 
 

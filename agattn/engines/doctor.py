@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import flint
 from msgspec import UNSET, UnsetType
 
-from agattn.engines.engine import ENGINES, Engine
+from agattn.engines.engine import ENGINES, Engine, Name
 from agattn.engines.locate import locate
 from agattn.errors import EngineNotFoundError
-from agattn.records import Engine as Name
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Result, Written
 

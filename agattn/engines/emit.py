@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
-from agattn.engines.engine import Engine
+from agattn.engines.engine import Engine, Name
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.geometry.variety.coordinates import coordinate_ring
-from agattn.records import Engine as Name
 from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from agattn.errors import InputError, nearest
 
@@ -141,6 +141,8 @@ MSOLVE = Engine(
 )
 
 ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR, MSOLVE)}
+#: The names as JSON has them.
+Name: Any = Literal[tuple(ENGINES)]
 
 
 def engine_name(text: str, choices: Collection[str] = tuple(ENGINES)) -> str:
