@@ -264,7 +264,7 @@ def _fiber(problem: Problem) -> Facts:
         found = preimages(layer, list(coefficients(layer, point.A, point.V)))
         if len(found.points) < found.number:
             continue
-        escapes = any(not _form(component.A.tolist()) for component in found.points)
+        escapes = int(any(not _form(component.A.tolist()) for component in found.points))
         yield _at(point, "escapes", "whether a preimage lies at infinity", escapes, escapes)
         if escapes:
             continue

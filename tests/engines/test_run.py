@@ -33,6 +33,9 @@ from agattn.verification.verify import Settings, verify
 
 LAYER = SingleLayer(2, 1)
 PROBLEM = build("fiber", LAYER)
+PRIME = 32003
+# Modulo a prime no fact about fibers is known natively, so that an answer is worth what its engine is worth.
+MODULAR = build("fiber", LAYER, characteristic=PRIME)
 CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
 
 
@@ -84,15 +87,40 @@ MISDEEDS = {
         TranscriptError, 4, "reported an error",
     ),
     "impossible": (
-        block(PROBLEM, fibers(length_1x2x2=0, points_1x2x2=0)), TranscriptError, 4, "have 0 points",
+        block(PROBLEM, fibers(length_1x2x2=0, points_1x2x2=0)), TranscriptError, 4,
+        "the number of preimages at 1,2,2 is 0; it must be 1",
     ),
-    "contradicts itself": (
-        block(PROBLEM, fibers(points_1x2x2=2)), TranscriptError, 4, "2 points and length 1",
+    "contradicts a native fact and itself": (
+        block(PROBLEM, fibers(points_1x2x2=2)), TranscriptError, 4,
+        "the number of preimages at 1,2,2 is 2; it must be 1",
     ),
-    "says that it did not count": (block(PROBLEM, fibers(escapes_1x1x1=1)), EngineError, 4, "not counted"),
+    "says wrongly that it did not count": (
+        block(PROBLEM, fibers(escapes_1x1x1=1)), TranscriptError, 4,
+        "whether a preimage lies at infinity at 1,1,1 is 1; it must be 0",
+    ),
     "floods": ("exec yes agattn-data 1 fiber", EngineCrashedError, 4, "stopped when it had printed 4 MiB"),
 }  # fmt: skip
-misdeeds = pytest.mark.parametrize(("body", "error", "status", "message"), MISDEEDS.values(), ids=MISDEEDS)
+# The same of answers modulo PRIME.
+MODULAR_MISDEEDS = {
+    "impossible": (
+        block(MODULAR, fibers(length_1x2x2=0, points_1x2x2=0)), TranscriptError, 4, "have 0 points",
+    ),
+    "contradicts itself": (
+        block(MODULAR, fibers(points_1x2x2=2)), TranscriptError, 4, "2 points and length 1",
+    ),
+    "says that it did not count": (block(MODULAR, fibers(escapes_1x1x1=1)), EngineError, 4, "not counted"),
+}  # fmt: skip
+misdeeds = pytest.mark.parametrize(
+    ("problem", "body", "error", "status", "message"),
+    [
+        pytest.param(problem, *misdeed, id=f"{name}{suffix}")
+        for problem, table, suffix in (
+            (PROBLEM, MISDEEDS, ""),
+            (MODULAR, MODULAR_MISDEEDS, ", modulo a prime"),
+        )
+        for name, misdeed in table.items()
+    ],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -108,9 +136,10 @@ def command_line(capsys, *arguments):
 
 
 @misdeeds
-def test_verdicts_are_undecided(fakes, body, error, status, message):
+def test_verdicts_are_undecided(fakes, problem, body, error, status, message):
     fakes.write("Singular", body)
-    report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
+    settings = Settings("singular", limits=Limits(0.7), characteristic=problem.characteristic or None)
+    report = verify(LAYER, [CLAIM], settings)
     (verdict,) = report.verdicts
     assert verdict.status is Status.UNDECIDED
     assert verdict.computed is None and verdict.evidence is None and verdict.engine == "none"
@@ -120,17 +149,18 @@ def test_verdicts_are_undecided(fakes, body, error, status, message):
 
 
 @misdeeds
-def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, body, error, status, message):
+def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, problem, body, error, status, message):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     fakes.write("Singular", body)
     if error is EngineError:  # well-formed, so that only a claim's reader sees what is wrong
-        assert run(PROBLEM, locate(SINGULAR)).answer.integers
+        assert run(problem, locate(SINGULAR)).answer.integers
     else:
         with pytest.raises(error, match="fiber: ") as raised:
-            run(PROBLEM, locate(SINGULAR), Limits(0.7))
+            run(problem, locate(SINGULAR), Limits(0.7))
         assert type(raised.value) is error and message in str(raised.value)
-        code, out, err = command_line(capsys, "run", "fiber", "--engine", "singular", "--json")
+        field = ["--field", str(problem.characteristic or "QQ")]
+        code, out, err = command_line(capsys, "run", "fiber", "--engine", "singular", *field, "--json")
         assert (code, out) == (status, "")
         assert err.startswith("agattn: Singular (") and err.count("\n") == 1 and message in err
         assert "Traceback" not in err
@@ -188,31 +218,43 @@ def test_engines_that_agree(fakes):
 
 
 def test_a_disagreement_shows_both(fakes, capsys):
-    replay(fakes, "M2", PROBLEM, fibers())
-    replay(fakes, "Singular", PROBLEM, fibers(length_1x1x1=7))
+    replay(fakes, "M2", MODULAR, fibers())
+    replay(fakes, "Singular", MODULAR, fibers(length_1x1x1=7))
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], Settings("all"))
+        verify(LAYER, [CLAIM], Settings("all", characteristic=PRIME))
     for piece in ("macaulay2 9.9.9 says", "singular 9.9.9 says", "length=2", "length=7", "the fibers"):
         assert piece in str(raised.value)
-    code, out, err = command_line(capsys, "verify", "--engine", "all", "--claim", CLAIM, "--json")
+    arguments = ["--engine", "all", "--field", str(PRIME), "--claim", CLAIM, "--json"]
+    code, out, err = command_line(capsys, "verify", *arguments)
     assert code == 4 and out == ""
     assert err.count("\n") == 1 and "length=2" in err and "length=7" in err and "Traceback" not in err
 
 
+@pytest.mark.parametrize("liar", ["M2", "Singular"])
+def test_of_two_engines_the_one_that_contradicts_a_native_fact_is_refused_and_told(fakes, liar):
+    for name in ("M2", "Singular"):
+        replay(fakes, name, PROBLEM, fibers(length_1x1x1=7) if name == liar else fibers())
+    report = verify(LAYER, [CLAIM], Settings("all"))
+    (verdict,), (trouble,) = report.verdicts, report.troubles
+    assert (verdict.status, report.exit_status, report.engine_failed) == (Status.CONFIRMED, 0, True)
+    assert "the length of the fiber at 1,1,1 is 7; it must be 2" in trouble and trouble in verdict.engine
+
+
 def test_one_engine_alone_never_refutes_where_a_native_value_contradicts_it(fakes, capsys):
-    replay(fakes, "Singular", PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
     with pytest.raises(DisagreementError) as raised:
-        verify(LAYER, [CLAIM], Settings("singular"))
+        verify(LAYER, [CLAIM], Settings("singular", characteristic=PRIME))
     for piece in ("singular 9.9.9 says", "native says", "points=2, length=2", "points=1, length=1"):
         assert piece in str(raised.value)
-    code, out, err = command_line(capsys, "verify", "--engine", "singular", "--claim", CLAIM, "--json")
+    arguments = ["--engine", "singular", "--field", str(PRIME), "--claim", CLAIM, "--json"]
+    code, out, err = command_line(capsys, "verify", *arguments)
     assert code == 4 and out == "" and err.count("\n") == 1
     assert "singular 9.9.9 says" in err and "native says" in err
 
 
 def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no_native_fibers):
-    replay(fakes, "Singular", PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], Settings("singular"))
+    replay(fakes, "Singular", MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], Settings("singular", characteristic=PRIME))
     (verdict,) = report.verdicts
     assert (verdict.status, report.exit_status) == (Status.UNDECIDED, 3)
     assert verdict.witness.startswith("singular 9.9.9 alone would refute it, and one engine alone refutes no")
@@ -220,9 +262,20 @@ def test_one_engine_alone_never_refutes_where_there_is_no_native_value(fakes, no
 
 def test_two_engines_refute_together(fakes, no_native_fibers):
     for name in ("M2", "Singular"):
-        replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
-    report = verify(LAYER, [CLAIM], Settings("all"))
+        replay(fakes, name, MODULAR, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], Settings("all", characteristic=PRIME))
     assert (report.verdicts[0].status, report.exit_status) == (Status.REFUTED, 1)
+
+
+@pytest.mark.parametrize("engine", ["singular", "all"])
+def test_no_number_of_engines_refutes_against_a_native_fact(fakes, engine):
+    for name in ("M2", "Singular"):
+        replay(fakes, name, PROBLEM, fibers(length_1x2x2=2, points_1x2x2=2))
+    report = verify(LAYER, [CLAIM], Settings(engine))
+    (verdict,) = report.verdicts
+    assert (verdict.status, verdict.computed, report.exit_status) == (Status.UNDECIDED, None, 4)
+    assert len(report.troubles) == (2 if engine == "all" else 1)
+    assert all("preimages at 1,2,2 is 2; it must be 1" in trouble for trouble in report.troubles)
 
 
 def test_equations_that_do_not_vanish_are_refused(fakes):
@@ -360,9 +413,8 @@ def test_variables_that_name_no_program_leave_the_native_computation(fakes, monk
 
 
 def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
-    modular = build("fiber", LAYER, characteristic=32003)
     fakes.write(
-        "Singular", f'if grep -q 32003 "$script"; then {block(modular, fibers())}; else sleep 300; fi'
+        "Singular", f'if grep -q {PRIME} "$script"; then {block(MODULAR, fibers())}; else sleep 300; fi'
     )
     report = verify(LAYER, [CLAIM], Settings("singular", limits=Limits(0.7)))
     assert str(report.verdicts[0].evidence) == "modular" and report.exit_status == 0
