@@ -12,6 +12,7 @@ from rich.console import Console
 
 from agattn.algebra.rank import rank
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.claims.network_dimension import with_paper
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
@@ -76,7 +77,7 @@ def objects():
         ),
         "identified": (identify(LAYER, numbers[:1] + [0] * 5), ["yes", "proved"]),
         "outside": (identify(LAYER, [1, 0, 0, 0, 0, 1]), ["no"]),
-        "dimension": (dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)), ["18", "20", "proved"]),
+        "dimension": (with_paper(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3))), ["18", "20", "proved"]),
         "symmetries": (
             linear_symmetries(SingleLayer(2, 1, 1, t=2)),
             ["GL(a)", "K, Q", "abelian of dimension 2", "proved"],
