@@ -3,8 +3,8 @@
 Exact numbers are text. Keys are always there, unless their type has ``UnsetType``. A ``Struct`` may have
 further keys, a ``Record`` not.
 
->>> schema("rank")["required"][:3]
-['rank', 'evidence', 'method']
+>>> schema("atlas")["required"]
+['seed', 'limit', 'families']
 >>> check("atlas", {"seed": 0, "limit": "all", "families": []})
 Traceback (most recent call last):
 agattn.errors.InputError: Expected `int`, got `str` - at `$.limit`

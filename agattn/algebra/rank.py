@@ -64,7 +64,7 @@ _FIRST_PRECISION, _LAST_PRECISION = 96, 1536
 _LARGEST_ELIMINATION = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Point(Result):
     """The rank of random rows at one random point modulo one prime."""
 

@@ -6,9 +6,9 @@ factor by which the nearest singular value is away from that threshold; a margin
 tolerance would have given another rank.
 
 >>> decide_rank([[1, 2], [2, 4]])
-RankDecision(rank=1, tolerance=None, margin=None)
+rank 1
 >>> decide_rank([[1.0, 0.0], [0.0, 1e-3]], tolerance=1e-9)
-RankDecision(rank=2, tolerance=1e-09, margin=1000000.0)
+rank 2 (margin 1e+06)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TOLERANCE = 1e-9
 """Relative size below which a singular value counts as zero in floating point, unless said otherwise."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RankDecision(Result):
     """A rank and how safely it was decided.
 
@@ -192,7 +192,7 @@ def decide_from_singular_values(
 
     >>> import numpy as np
     >>> decide_from_singular_values(np.array([4.0, 1e-12]))
-    RankDecision(rank=1, tolerance=1e-09, margin=4000.0)
+    rank 1 (margin 4e+03)
     """
     largest = (float(sigma[0]) if len(sigma) else 0.0) if scale is None else scale
     threshold = tolerance * largest

@@ -65,7 +65,7 @@ def equation_14(network: DeepNetwork) -> int:
     return attention + values - (network.layers if network.is_lightning else 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ByPaper(Result):
     """What HMK say about the dimension of a network: equation 14, or 16 with a normalization, or 7."""
 

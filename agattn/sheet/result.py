@@ -31,6 +31,7 @@ agattn.errors.InputError: Expected `int`, got `str` - at `$.twice`
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +51,7 @@ from typing import (
     NamedTuple,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -203,8 +205,11 @@ class Result:
         cls.schema_name, cls.extensible = name, extensible
 
     def summary(self) -> str:
-        """The result in a line."""
-        return self.sheet().title
+        """The result in a line: the title of its sheet, or the values of its fields where it has none."""
+        if self._has_sheet():
+            return self.sheet().title
+        fields = (one.name for one in dataclasses.fields(cast(Any, self)) if one.repr)
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in fields)})"
 
     def sheet(self) -> Sheet:
         """What notebooks and terminals show: a title, tables and paragraphs.
@@ -314,14 +319,19 @@ def record(cls: Any) -> Any:
         name = Literal[(f"agattn/{cls.schema_name}/1",)]  # type: ignore[valid-type]
         meaning = Meta(description="The schema of the document, with its number.")
         fields.insert(0, ("schema", Annotated[name, meaning], msgspec.NODEFAULT))
+    checks = {"__post_init__": cls.consistent} if hasattr(cls, "consistent") else {}
     return msgspec.defstruct(
         cls.__name__,
         fields,
-        namespace={"__post_init__": cls.consistent} if hasattr(cls, "consistent") else {},
+        namespace={"__doc__": _first_paragraph(cls), **checks},
         rename={one.attribute: one.name for one in described if one.name != one.attribute},
         forbid_unknown_fields=not cls.extensible,
         kw_only=True,
     )
+
+
+def _first_paragraph(cls: Any) -> str:
+    return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
 
 
 def _absent(kind: Any) -> Any:

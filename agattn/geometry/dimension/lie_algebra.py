@@ -115,7 +115,7 @@ class Generator(Result):
         return self.moves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Family(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 

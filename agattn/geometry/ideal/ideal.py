@@ -74,7 +74,7 @@ _MOST_MODULES = 20
 EXACT = Written(Literal["proved", "modular"], str)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Isotypic(Result):
     """One module S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in one degree, and how often it occurs where.
 
@@ -98,7 +98,7 @@ class Isotypic(Result):
         return module_name(self.shapes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DegreePiece(Result):
     """One degree of the ideal and of the coordinate ring: their dimensions, and the number of generators.
 

@@ -192,7 +192,7 @@ def lie_flattening(layer: SingleLayer) -> LieFlattening:
     return LieFlattening(d * d - 1, len(cubic), int(flint.fmpz_mat(rows).rank()) if rows else 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpannedModule(Result):
     """A module of minimal generators, and how much of it a family spans."""
 
@@ -202,7 +202,7 @@ class SpannedModule(Result):
     spanned: Key[Count, "How many of them lie in the span, modulo equations of lower degree."]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpannedByFamily(Result):
     """What a family of named invariants spans."""
 

@@ -100,7 +100,7 @@ def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table
     return Table(caption, headings, tuple(group.row() for group in groups))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NamedCoordinate(Result):
     """A coordinate of the ambient space of a model."""
 

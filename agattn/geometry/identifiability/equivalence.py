@@ -98,7 +98,7 @@ class HeadRelation(Result):
         return f"A' = sA, V' = V/s with s = {self.s}{gauge}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Relations(Result):
     """A symmetry that relates two sets of weights; that of the heads is relative to the changes of basis."""
 

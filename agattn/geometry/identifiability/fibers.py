@@ -128,7 +128,7 @@ def _by(M: Array) -> str:
     return f"{M.shape[0]} × {M.shape[1]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CanonicalWeights(Result):
     """The canonical representative of a fiber."""
 
@@ -138,7 +138,7 @@ class CanonicalWeights(Result):
     Q: Key[Array | UnsetType, "The queries; absent for weights given by A.", ENTRIES] = UNSET
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecidedRanks(Result):
     """The ranks of weights."""
 
@@ -147,7 +147,7 @@ class DecidedRanks(Result):
     r: Key[RankDecision, "The rank of [V; Aᵀ]."]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HeadEquivalence(Result):
     """Where other weights of one head are, relative to the fiber."""
 
@@ -163,7 +163,7 @@ class HeadEquivalence(Result):
     evidence: Key[Evidence, "`proved` where what was given is exact, else `numerical`.", EXACTNESS]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Component(Result):
     """One component of a fiber in (A, V) space; over a point ``conjugate`` for one that is not rational.
 

@@ -36,7 +36,7 @@ from agattn.sheet.result import Key, Positive, Result
 Arrays = dict[str, Array]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step(Result):
     """One symmetry of a product."""
 

@@ -53,7 +53,7 @@ MOST_POINTS = 20_000
 MOST_RANKS = 5_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Term(Result):
     """A summand of λ and its reason."""
 

@@ -155,7 +155,7 @@ class Directions(Result):
         return f"{len(self.vectors)} {self.name}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NetworkComponent(Result):
     """A family of weights with the function of the given ones: a linear space, moved by the symmetries.
 

@@ -18,8 +18,8 @@ monomials, whatever the coordinates. I lies between the monomials in it and the 
 where these two have one λ, m(I) lies between their m.
 
 *Integral monomials.* Let cz + w be in I, z a monomial, c ≠ 0, and let all terms of zw be divisible by
-products of two monomials of I. Then z² − z(cz + w)/c + zw/c = 0, so |z| is at most a multiple of the norm of
-the generators near 0, and z can be added to them: that changes neither λ nor m.
+products of two monomials of I. Then z² − z(cz + w)/c + zw/c = 0, so ``|z|`` is at most a multiple of the
+norm of the generators near 0, and z can be added to them: that changes neither λ nor m.
 
 >>> from agattn.algebra.polynomial import PolynomialRing
 >>> x, y, z, w = PolynomialRing(["x", "y", "z", "w"]).gens

@@ -7,7 +7,7 @@ from agattn.experiments.studies.study import study
 from agattn.reports.document import markdown
 from agattn.reports.study_report import study_report
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 JOBS = read_grid((ROOT / "examples" / "zoo.toml").read_text(encoding="utf-8")).jobs
 
 
