@@ -62,6 +62,7 @@ def mathml(latex: str, display: str = "inline") -> str:
 
     # MathML Core knows no sans-serif letters; a transposition is written with the upright sign.
     plain = latex.replace(r"\mathsf T", r"\top").replace(r"\mathsf{T}", r"\top")
+    plain = plain.replace(r"\perp", r"\bot")  # the same sign, and the one of the font
     plain = _TEXT.sub(lambda match: escape(match[0], quote=False), plain)  # the converter does not
     try:
         converted: str = convert(plain, display=display)
