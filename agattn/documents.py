@@ -41,16 +41,16 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
     "fiber": (
-        "agattn.geometry.singularities.network_fibers:NetworkFiber",
+        "agattn.geometry.identifiability.network_fibers:NetworkFiber",
         "agattn.geometry.identifiability.fibers:Fiber",
     ),
     "rlct": (
-        "agattn.geometry.singularities.weights_coefficients:WeightsCoefficient",
-        "agattn.geometry.singularities.weights_coefficients:HeadsCoefficients",
-        "agattn.geometry.singularities.brackets:CoefficientBounds",
-        "agattn.geometry.singularities.learning_coefficients:LearningCoefficients",
+        "agattn.geometry.learning_coefficients.weights_coefficients:WeightsCoefficient",
+        "agattn.geometry.learning_coefficients.weights_coefficients:HeadsCoefficients",
+        "agattn.geometry.learning_coefficients.brackets:CoefficientBounds",
+        "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
     ),
-    "singularities": ("agattn.geometry.singularities.network_points:Singularities",),
+    "singularities": ("agattn.geometry.singular_points.network_points:Singularities",),
 }
 
 #: The names of all schemas.

@@ -52,11 +52,14 @@ if TYPE_CHECKING:
     from agattn.geometry.ideal.model_ideal import ModelIdeal
     from agattn.geometry.identifiability.equivalence import Equivalence
     from agattn.geometry.identifiability.fibers import Fiber, Weights
+    from agattn.geometry.identifiability.network_fibers import NetworkFiber
+    from agattn.geometry.learning_coefficients.brackets import Bracket
+    from agattn.geometry.learning_coefficients.learning_coefficients import (
+        LearningCoefficient,
+        LearningCoefficients,
+    )
     from agattn.geometry.reconstruction.membership import Identification
-    from agattn.geometry.singularities.brackets import Bracket
-    from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, LearningCoefficients
-    from agattn.geometry.singularities.network_fibers import NetworkFiber
-    from agattn.geometry.singularities.network_points import Singularities
+    from agattn.geometry.singular_points.network_points import Singularities
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
@@ -337,7 +340,7 @@ def learning_coefficient(
     λ = 5/2, m = 1 (proved)
     """
     from agattn.geometry.identifiability.fibers import Weights
-    from agattn.geometry.singularities import brackets, learning_coefficients
+    from agattn.geometry.learning_coefficients import brackets, learning_coefficients
 
     if isinstance(architecture, (Mapping, Weights)):
         if weights is not None:
@@ -632,7 +635,7 @@ def singularities(
     >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
     rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    from agattn.geometry.singularities import model_points, network_points
+    from agattn.geometry.singular_points import model_points, network_points
 
     known = as_attention(_architecture(network, "singularities"))
     if isinstance(known, (SingleLayer, DeepNetwork)):
@@ -771,7 +774,7 @@ def fiber(
 
     known = _architecture(architecture, "fiber")
     if not isinstance(one := known, SingleLayer):
-        from agattn.geometry.singularities.network_fibers import network_fiber
+        from agattn.geometry.identifiability.network_fibers import network_fiber
 
         return network_fiber(known, weights, seed)
     if not one.has_orbits:
@@ -1060,9 +1063,9 @@ class Script(str):
 
 def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]) -> Problem:
     """The problem that a task puts to engines."""
+    from agattn.geometry.identifiability.families import Weights as Parameters
     from agattn.geometry.identifiability.fibers import Weights
     from agattn.geometry.reconstruction.membership import compact
-    from agattn.geometry.singularities.families import Weights as Parameters
     from agattn.geometry.variety.coordinates import coefficients
     from agattn.systems.catalogue import TASKS, build, task_about
     from agattn.systems.points import point_of

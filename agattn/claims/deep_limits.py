@@ -15,9 +15,7 @@ from __future__ import annotations
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
-from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.singularities.kinds import is_covered
-from agattn.geometry.singularities.limits import (
+from agattn.geometry.closedness.limits import (
     LimitMap,
     LimitSet,
     ZeroKind,
@@ -26,6 +24,8 @@ from agattn.geometry.singularities.limits import (
     special_weights,
     zero_kinds,
 )
+from agattn.geometry.dimension.formulas import network_bound
+from agattn.geometry.identifiability.virtual_weights import is_covered
 from agattn.systems.task import Task
 
 NOT_ONE = Hypothesis[DeepNetwork](

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
-from agattn.geometry.singularities.virtual_points import PointRanks, facts, is_wide, special_points
+from agattn.geometry.singular_points.virtual_points import PointRanks, facts, is_wide, special_points
 from agattn.systems.task import Task
 
 WIDE = Hypothesis[DeepNetwork](

@@ -11,12 +11,12 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import TWO_TOKENS
 from agattn.errors import DisagreementError
-from agattn.geometry.singularities.learning_coefficients import (
+from agattn.geometry.learning_coefficients.learning_coefficients import (
     LearningCoefficient,
     learning_coefficients,
     points,
 )
-from agattn.geometry.singularities.normal_form import joint_ranks, normal_form
+from agattn.geometry.learning_coefficients.normal_form import joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum
 from agattn.systems.task import Task
 

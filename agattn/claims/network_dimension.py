@@ -105,8 +105,9 @@ def by_paper(found: Dimension) -> ByPaper | None:
     """What HMK say beside a dimension found; ``None`` where the architecture is no network of theirs.
 
     >>> from agattn.geometry.dimension.dimension import dimension
-    >>> by_paper(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
-    ByPaper(equation='equation 14', value=20, failing=('a_i ≥ 2',), defect=2)
+    >>> paper = by_paper(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
+    >>> paper, paper.failing, paper.defect
+    (equation 14: 20, ('a_i ≥ 2',), 2)
     """
     if (network := found.architecture.as_network()) is None:
         return None

@@ -16,7 +16,7 @@ from agattn.architectures import DeepNetwork
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, ONE_LAYER, TWO_TOKENS
 from agattn.errors import UndecidedError
-from agattn.geometry.singularities.several_heads import Closedness, closedness, is_one_layer
+from agattn.geometry.closedness.several_heads import Closedness, closedness, is_one_layer
 from agattn.systems.task import Task
 
 

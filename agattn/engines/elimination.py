@@ -80,7 +80,7 @@ def eliminate(
     return replace(found, given=given) if isinstance(found, Ideal) and given is not layer else found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Completeness(DescribedResult, extensible=True):
     """Whether the equations found generate the whole ideal; None where that stayed open.
 

@@ -26,10 +26,10 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
-from agattn.geometry.singularities.brackets import bracket
-from agattn.geometry.singularities.model_points import model_kinds, model_singularities
-from agattn.geometry.singularities.network_fibers import network_fiber
-from agattn.geometry.singularities.network_points import Singularities
+from agattn.geometry.identifiability.network_fibers import network_fiber
+from agattn.geometry.learning_coefficients.brackets import bracket
+from agattn.geometry.singular_points.model_points import model_kinds, model_singularities
+from agattn.geometry.singular_points.network_points import Singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections

@@ -12,10 +12,10 @@ from agattn.evidence import Evidence
 from agattn.experiments.studies.atlas import PointsGroup, Survey, smallest
 from agattn.experiments.studies.audit import Audit, cells, words
 from agattn.experiments.studies.lines import Entry
+from agattn.geometry.closedness.limits import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths
-from agattn.geometry.singularities.limits import LimitSet
-from agattn.geometry.singularities.network_points import PointFacts, Singularities
-from agattn.geometry.singularities.virtual_points import VirtualPoint, facts
+from agattn.geometry.singular_points.network_points import PointFacts, Singularities
+from agattn.geometry.singular_points.virtual_points import VirtualPoint, facts
 from agattn.reports.document import environment
 
 

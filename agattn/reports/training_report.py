@@ -11,7 +11,7 @@ from agattn.experiments.training import analysis
 from agattn.experiments.training.analysis import Frequency, Line
 from agattn.experiments.training.experiment import Experiment, read_experiments
 from agattn.experiments.training.losses import single_layer
-from agattn.geometry.singularities.learning_coefficients import LearningCoefficient, least_point
+from agattn.geometry.learning_coefficients.learning_coefficients import LearningCoefficient, least_point
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.reports.document import Attachment, Block, Document, Picture, Section, Text
 from agattn.reports.drawing import empty, image, save

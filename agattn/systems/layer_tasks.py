@@ -13,9 +13,9 @@ from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.learning_coefficients.learning_coefficients import least_point
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
 from agattn.geometry.sections.slices import Slice, standard_slice
-from agattn.geometry.singularities.learning_coefficients import least_point
-from agattn.geometry.singularities.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds

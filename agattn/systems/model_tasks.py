@@ -29,7 +29,7 @@ from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.singularities.families import Weights
+from agattn.geometry.identifiability.families import Weights
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.heads.weight_files import WeightFile
 from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS, max_degree

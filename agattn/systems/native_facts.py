@@ -30,7 +30,7 @@ from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound
 from agattn.geometry.ideal.ideal import DegreePiece, compute_ideal, gradient_rank
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.identifiability.preimages import kernel_of_differential, preimages
-from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.learning_coefficients.normal_form import normal_form
 from agattn.geometry.strata.critical import criticality
 from agattn.geometry.strata.strata import Stratum, image_dimension, strata
 from agattn.geometry.strata.tangent import tangent_bounds

@@ -46,14 +46,14 @@ from agattn.checker import Layer as CheckedLayer
 from agattn.claims import CLAIMS, claims_about
 from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, Status, Verdict
+from agattn.geometry.closedness.limits import LimitMap, LimitSet, ZeroKind, limits, zero_kinds
+from agattn.geometry.closedness.several_heads import closedness
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.singularities.learning_coefficients import points
-from agattn.geometry.singularities.limits import LimitMap, LimitSet, ZeroKind, limits, zero_kinds
-from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
-from agattn.geometry.singularities.several_heads import closedness
-from agattn.geometry.singularities.virtual_points import special_points
+from agattn.geometry.learning_coefficients.learning_coefficients import points
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
+from agattn.geometry.singular_points.virtual_points import special_points
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import Stratum, representative, require_two_tokens, strata

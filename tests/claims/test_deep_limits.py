@@ -9,7 +9,7 @@ from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
-from agattn.geometry.singularities.limits import limits, zero_kinds
+from agattn.geometry.closedness.limits import limits, zero_kinds
 from agattn.verification.verify import Settings, verify
 
 IDS = ["agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary"]

@@ -5,9 +5,9 @@ import pytest
 
 from agattn import DeepNetwork
 from agattn.claims import deep_singular_points
-from agattn.geometry.singularities import virtual_points
-from agattn.geometry.singularities.kinds import kinds
-from agattn.geometry.singularities.virtual_points import (
+from agattn.geometry.singular_points import virtual_points
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.virtual_points import (
     Statement,
     VirtualPoint,
     facts,

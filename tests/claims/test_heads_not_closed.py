@@ -13,7 +13,7 @@ from agattn.architectures import DeepNetwork
 from agattn.checker import UnreadableError, check, determinant
 from agattn.claims import NETWORK_CLAIMS, several_heads
 from agattn.errors import InputError
-from agattn.geometry.singularities.several_heads import closedness
+from agattn.geometry.closedness.several_heads import closedness
 from agattn.verification.certificate import make_heads_certificate
 from agattn.verification.verify import Settings, verify
 from tests.faults.certificates import at, places

@@ -9,8 +9,8 @@ from agattn.claims import learning_coefficients as module
 from agattn.claims.claim import Finding, Findings
 from agattn.claims.learning_coefficients import CLAIMS, NORMAL_FORMS
 from agattn.evidence import Evidence, Status
-from agattn.geometry.singularities.learning_coefficients import points
-from agattn.geometry.singularities.normal_form import NormalForm, joint_ranks, normal_form
+from agattn.geometry.learning_coefficients.learning_coefficients import points
+from agattn.geometry.learning_coefficients.normal_form import NormalForm, joint_ranks, normal_form
 from agattn.geometry.strata.strata import Stratum, representative
 from agattn.verification.verify import Settings, verify
 

@@ -196,7 +196,7 @@ def test_what_cannot_be_written_is_found_before_the_work(words, target, tmp_path
         "agattn.reports.figure1.compute_figure_1", "agattn.reports.figure2.draw_figure_2",
         "agattn.experiments.studies.audit.audit", "agattn.geometry.ideal.ideal.compute_ideal",
         "agattn.engines.emit.emit",
-        "agattn.geometry.singularities.learning_coefficients.learning_coefficients",
+        "agattn.geometry.learning_coefficients.learning_coefficients.learning_coefficients",
         "agattn.experiments.studies.lines.read_lines",
     ):  # fmt: skip
         monkeypatch.setattr(place, work)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.polynomial import PolynomialRing
+from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.virtual_weights import lightning
 from agattn.geometry.sections.head_slice import DRAWN, _solve, head_slice, relation, weights_in_slice
-from agattn.geometry.singularities.network_fibers import network_fiber
 from agattn.reports.draw_figure1 import plotly_figure
 from agattn.reports.figure_deep import compute_figure_deep
 from agattn.reports.surface import evaluator

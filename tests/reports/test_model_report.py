@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import agattn as ag
-from agattn.geometry.singularities import model_points
+from agattn.geometry.singular_points import model_points
 from agattn.reports import model_report as room
 from agattn.reports.document import Text, html, markdown
 from agattn.reports.model_report import model_report

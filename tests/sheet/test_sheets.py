@@ -19,10 +19,10 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.fibers import fiber, weights
+from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.preimages import preimages
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
-from agattn.geometry.singularities.network_fibers import network_fiber
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.reports.figure1 import compute_figure_1

@@ -13,9 +13,9 @@ from agattn.engines.emit import emit
 from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
+from agattn.geometry.closedness.limits import limits
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import token_mixings
-from agattn.geometry.singularities.limits import limits
 from agattn.systems.catalogue import TASKS, build
 from agattn.systems.deep_tasks import (
     DEEP_BASE_LOCUS,

@@ -14,10 +14,9 @@ from agattn import DeepNetwork, checker
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.residues import RowSpace
 from agattn.errors import InputError
+from agattn.geometry.closedness.limits import LimitMap
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.singularities.kinds import virtual
-from agattn.geometry.singularities.limits import LimitMap, vanishes
+from agattn.geometry.identifiability.virtual_weights import vanishes, virtual, virtual_jacobian
 from agattn.verification.certificate import Certificate, dump, make_certificate
 from tests.command_line import call
 from tests.faults.certificates import numbers

@@ -115,7 +115,7 @@ def _of_network(
 ) -> None:
     """What is known of the fiber through the weights of a network or a model in files."""
     one_blas_thread()
-    from agattn.geometry.singularities.network_fibers import network_fiber
+    from agattn.geometry.identifiability.network_fibers import network_fiber
     from agattn.heads.weight_files import WeightFile
 
     with progress("fiber"):

@@ -26,7 +26,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 
 if TYPE_CHECKING:
-    from agattn.geometry.singularities.weights_coefficients import WeightsCoefficient
+    from agattn.geometry.learning_coefficients.weights_coefficients import WeightsCoefficient
 
 NOT_MINIMIZERS = (
     "Ranks of floating weights are decided at a tolerance, and trained weights are not exact minimizers of a"
@@ -66,7 +66,7 @@ def command(
     weights are taken as the numbers that they are.
     """
     one_blas_thread()
-    from agattn.geometry.singularities.learning_coefficients import learning_coefficients
+    from agattn.geometry.learning_coefficients.learning_coefficients import learning_coefficients
     from agattn.sheet.terminal import show
 
     say = not as_json and destination != output.STDOUT
@@ -108,7 +108,7 @@ def command(
 
 def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
     """The bracket at the weights of a network or a model in files."""
-    from agattn.geometry.singularities.brackets import CoefficientBounds, bracket
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds, bracket
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -128,8 +128,8 @@ def _at_weights(
     files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any, say: bool
 ) -> dict[str, object]:
     """λ at the weights in files, or at every head of a checkpoint; printed where that is asked."""
-    from agattn.geometry.singularities.learning_coefficients import parameters
-    from agattn.geometry.singularities.weights_coefficients import (
+    from agattn.geometry.learning_coefficients.learning_coefficients import parameters
+    from agattn.geometry.learning_coefficients.weights_coefficients import (
         AtHead,
         HeadsCoefficients,
         WeightsCoefficient,

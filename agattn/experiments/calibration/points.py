@@ -25,7 +25,12 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
-from agattn.geometry.singularities.learning_coefficients import Point, parameters, points, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import (
+    Point,
+    parameters,
+    points,
+    weights_coefficient,
+)
 from agattn.geometry.strata.strata import representative
 from agattn.sheet.result import Result
 

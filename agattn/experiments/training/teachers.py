@@ -36,10 +36,10 @@ from agattn.experiments.training.losses import (
     layer_of,
     single_layer,
 )
+from agattn.geometry.closedness.limits import LimitMap, first_of_pair
+from agattn.geometry.closedness.several_heads import closedness, is_one_layer
 from agattn.geometry.critical_points.loss import gaussian_gram
-from agattn.geometry.singularities.kinds import is_covered
-from agattn.geometry.singularities.limits import LimitMap, first_of_pair
-from agattn.geometry.singularities.several_heads import closedness, is_one_layer
+from agattn.geometry.identifiability.virtual_weights import is_covered
 from agattn.geometry.strata.strata import Stratum, representative, require_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 

@@ -25,7 +25,7 @@ elsewhere they can be larger:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
-from agattn.architectures import DeepNetwork
+from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
@@ -305,3 +305,57 @@ def monomials_of_network(network: DeepNetwork, limit: int) -> int:
             break
         entry *= d * t * d * d * entry**2
     return dims[-1] * t * entry
+
+
+# The weights of a network -----------------------------------------------------------------------------------
+
+
+def head_matrices(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[list[Array]], ...]:
+    """A_i and V_i, for each layer a list of those of its heads."""
+    layers = range(1, network.layers + 1)
+    A = [[K.T @ Q for K, Q in zip(weights[f"K_{i}"], weights[f"Q_{i}"], strict=True)] for i in layers]
+    return A, [list(weights[f"V_{i}"]) for i in layers]
+
+
+def is_plain(network: DeepNetwork) -> bool:
+    """Whether a network has virtual weights: one head in each layer, and no skip connections."""
+    return not network.skip and set(network.heads_by_layer) == {1}
+
+
+def is_covered(network: DeepNetwork) -> bool:
+    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
+    return is_plain(network) and network.is_lightning and network.value_rank is None
+
+
+def virtual(network: Architecture, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
+    """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
+    if not isinstance(network, DeepNetwork) or not is_plain(network):
+        return None
+    A, V = head_matrices(network, weights)
+    return virtual_weights([layer[0] for layer in A], [layer[0] for layer in V])
+
+
+def virtual_ranks(network: DeepNetwork) -> list[int]:
+    """The largest ranks that M_1, ..., M_l can have: α_i = min(a_i, d_0, ..., d_{i−1}).
+
+    >>> virtual_ranks(DeepNetwork((4, 2, 5, 1), (3, 3, 1), t=2))
+    [3, 2, 1]
+    """
+    return [min(a, *network.dims[:i]) for i, a in enumerate(network.ranks, 1)]
+
+
+def vanishes(M: list[Array], L: Array, t: int) -> bool:
+    """Whether φ = 0 at integer virtual weights, by the theorem of docs/deep-limits.md.
+
+    For t ≥ 2 if and only if L = 0, some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for some i < j; for
+    t = 1 if and only if L = 0 or some M_i is skew-symmetric.
+
+    >>> one, skew = np.array([[1, 2], [2, 4]]), np.array([[0, 1], [-1, 0]])
+    >>> L = np.array([[1, 0]])
+    >>> vanishes([one, skew], L, t=2), vanishes([skew, one], L, t=2), vanishes([skew, one], L, t=1)
+    (True, False, True)
+    """
+    skew = [is_skew(m) for m in M]
+    if t == 1 or not L.any() or not all(m.any() for m in M):
+        return not L.any() or any(skew)
+    return any(rational_rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))

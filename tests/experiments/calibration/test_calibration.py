@@ -17,7 +17,7 @@ from agattn.experiments.calibration.estimators import Loss, annealed, by_chains,
 from agattn.experiments.calibration.free_energy import Posterior
 from agattn.experiments.calibration.langevin import Setting, by_devinterp, by_sgld, data, largest_curvature
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
-from agattn.geometry.singularities.learning_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import parameters, weights_coefficient
 
 POINTS = calibration_points()
 

@@ -1,8 +1,11 @@
 """Training: losses, what flow conserves, how runs end, and the command."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -34,13 +37,20 @@ CASES = [
 ]
 
 
+def derivatives(architecture, teacher, data, theta, compiled):
+    """The values, the gradients and the Hessian matrices of a loss."""
+    loss = teacher.loss(architecture, data, 1, compiled)
+    return *loss(theta), loss.hessian(theta)
+
+
 @pytest.mark.parametrize(("architecture", "teacher", "data"), CASES[-2:], ids=lambda x: str(x)[:20])
 def test_compiled_losses_are_the_same(architecture, teacher, data):
-    loss, compiled = (teacher.loss(architecture, data, 1, compiled) for compiled in (False, True))
     theta = np.random.default_rng(0).standard_normal((1, architecture.parameters))
-    for x, y in zip(
-        (*loss(theta), loss.hessian(theta)), (*compiled(theta), compiled.hessian(theta)), strict=True
-    ):
+    asked = partial(derivatives, architecture, teacher, data, theta)
+    # JAX starts threads: here they would end every later test that forks.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        compiled = apart.submit(asked, compiled=True).result()
+    for x, y in zip(asked(compiled=False), compiled, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12 * abs(y).max())
 
 

@@ -14,7 +14,7 @@ is special about one matrix, or several:
 - M_i = K skew of rank 2 and M_{i+1} = A in the plane of K, which can be exchanged; or M_i = M_{i+1} = K.
 
 With skip connections, or several heads, the same is asked of A_i and V_i of the first head, and what two
-heads can have in common is added (:mod:`~agattn.geometry.singularities.several_heads`).
+heads can have in common is added (:mod:`~agattn.geometry.closedness.several_heads`).
 
 >>> from agattn import DeepNetwork
 >>> found = kinds(DeepNetwork((2, 2, 1), (2, 2), t=2))
@@ -37,9 +37,9 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.errors import InputError
+from agattn.geometry.closedness.several_heads import head_kinds
 from agattn.geometry.dimension.formulas import reduced_widths
-from agattn.geometry.identifiability.virtual_weights import virtual_weights
-from agattn.geometry.singularities.several_heads import head_kinds
+from agattn.geometry.identifiability.virtual_weights import head_matrices, is_plain, virtual, virtual_weights
 
 #: A matrix as a product of two.
 Factors = tuple[Array, Array]
@@ -87,7 +87,8 @@ class Kind:
             return (0,)
 
         def matrices(weights: Mapping[str, Array]) -> list[list[list[object]]]:
-            return [matrix.tolist() for of in _matrices(network, weights) for layer in of for matrix in layer]
+            layers = head_matrices(network, weights)
+            return [matrix.tolist() for of in layers for layer in of for matrix in layer]
 
         meant = matrices(self.weights)
         return tuple(n for n, weights in enumerate(self.preimages) if matrices(weights) == meant)
@@ -101,36 +102,11 @@ class Kind:
         arrays = {name: array for name, array in self.weights.items() if array.ndim > 1}
         groups = {name: list(array.reshape(-1, *array.shape[-2:])) for name, array in arrays.items()}
         if isinstance(self.architecture, DeepNetwork):
-            layers = _matrices(self.architecture, self.weights)
+            layers = head_matrices(self.architecture, self.weights)
             groups = {x: list(itertools.chain(*of)) for x, of in zip("AV", layers, strict=True)}
         if self.virtual is not None:
             groups |= {"M": self.virtual[0], "L": [self.virtual[1]]}
         return {name: tuple(map(rational_rank, matrices)) for name, matrices in groups.items()}
-
-
-def _matrices(network: DeepNetwork, weights: Mapping[str, Array]) -> tuple[list[list[Array]], ...]:
-    """A_i and V_i, for each layer a list of those of its heads."""
-    layers = range(1, network.layers + 1)
-    A = [[K.T @ Q for K, Q in zip(weights[f"K_{i}"], weights[f"Q_{i}"], strict=True)] for i in layers]
-    return A, [list(weights[f"V_{i}"]) for i in layers]
-
-
-def is_plain(network: DeepNetwork) -> bool:
-    """Whether a network has virtual weights: one head in each layer, and no skip connections."""
-    return not network.skip and set(network.heads_by_layer) == {1}
-
-
-def is_covered(network: DeepNetwork) -> bool:
-    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
-    return is_plain(network) and network.is_lightning and network.value_rank is None
-
-
-def virtual(network: Architecture, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:
-    """The virtual weights (M, L) of a network with one head in each layer and no skip connections."""
-    if not isinstance(network, DeepNetwork) or not is_plain(network):
-        return None
-    A, V = _matrices(network, weights)
-    return virtual_weights([layer[0] for layer in A], [layer[0] for layer in V])
 
 
 def _padded(matrix: Array, rows: int, columns: int) -> Array:

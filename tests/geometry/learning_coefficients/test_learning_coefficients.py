@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agattn import SingleLayer
 from agattn.errors import InputError, TooLargeError, UndecidedError
-from agattn.geometry.singularities.learning_coefficients import (
+from agattn.geometry.learning_coefficients.learning_coefficients import (
     Factorization,
     layer_coefficient,
     learning_coefficients,

@@ -48,14 +48,18 @@ from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs, symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import MAX_SEARCHED
+from agattn.geometry.dimension.dimension import MAX_SEARCHED, upper_bound
+from agattn.geometry.dimension.formulas import Bound, network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import applied, linear_symmetries
+from agattn.geometry.dimension.symmetries import symmetry_bound
 
 Vector = tuple[Fraction | int, ...]
 
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
+#: Architectures with more parameters are not asked about.
+MOST_PARAMETERS = 3_000
 #: Architectures with more parameters are not searched for families.
 MOST_SEARCHED = 400
 #: Points modulo primes where symbols are too many.
@@ -490,3 +494,21 @@ def _evidence(
         if not at.is_constant(vectors, p, generator):
             raise AssertionError("φ is constant on a family modulo one prime, and not modulo another")
     return Evidence.MODULAR, at.chance(vectors)
+
+
+def rank_and_bound(at: Weights, seed: int = 0) -> tuple[int, Bound]:
+    """A proved lower bound on the rank of dφ at weights, almost surely equal, and an upper one everywhere."""
+    bound = largest_rank(at.architecture, seed, len(at.vector))
+    rank = at.differential_rank(bound.value, seed)
+    return rank, bound if rank == bound.value else largest_rank(at.architecture, seed, rank)
+
+
+def largest_rank(architecture: Architecture, seed: int = 0, found: int = 0) -> Bound:
+    """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
+
+    ``found`` is a rank that occurs: a bound that it meets is good enough.
+    """
+    network = architecture.as_network()
+    if network is None:
+        return upper_bound(architecture, found, seed)
+    return min(symmetry_bound(architecture, seed), network_bound(network), key=lambda bound: bound.value)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.geometry.singularities import closed_images
-from agattn.geometry.singularities.closed_images import closed_image
-from agattn.geometry.singularities.model_points import model_singularities
+from agattn.geometry.closedness import closed_images
+from agattn.geometry.closedness.closed_images import closed_image
+from agattn.geometry.singular_points.model_points import model_singularities
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
 RING = PolynomialRing(["a", "b", "c", "x", "y", "z"])

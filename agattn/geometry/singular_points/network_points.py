@@ -40,16 +40,21 @@ from agattn.architectures.network import check_tokens
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence, weakest
+from agattn.geometry.closedness.limits import Limits, LimitSet, is_closed, limits
+from agattn.geometry.closedness.several_heads import HeadsLimit, closedness, is_one_layer
 from agattn.geometry.dimension.dimension import Dimension, dimension
-from agattn.geometry.identifiability.virtual_weights import partial_products
-from agattn.geometry.singularities.brackets import largest_rank
-from agattn.geometry.singularities.families import Vector, Weights, same_function, widest_family
-from agattn.geometry.singularities.kinds import Kind, kinds, virtual
-from agattn.geometry.singularities.limits import Limits, LimitSet, is_closed, limits, vanishes
-from agattn.geometry.singularities.network_fibers import pairing
-from agattn.geometry.singularities.several_heads import HeadsLimit, closedness, is_one_layer
-from agattn.geometry.singularities.tangents import Tangents
-from agattn.geometry.singularities.virtual_points import is_wide, settled
+from agattn.geometry.identifiability.families import (
+    Vector,
+    Weights,
+    largest_rank,
+    same_function,
+    widest_family,
+)
+from agattn.geometry.identifiability.network_fibers import pairing
+from agattn.geometry.identifiability.virtual_weights import partial_products, vanishes, virtual
+from agattn.geometry.singular_points.kinds import Kind, kinds
+from agattn.geometry.singular_points.tangents import Tangents
+from agattn.geometry.singular_points.virtual_points import is_wide, settled
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word, matrix
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Result, Written, key
@@ -584,7 +589,7 @@ def by_theorem(at: Weights, is_critical: bool) -> tuple[Conclusion, Argument] | 
         is_critical: whether some weights with this function, which move (M, L) in all directions, are proved
             to be. Where all (M, L) are virtual weights, d_0 ≥ 3 and t ≥ 2, M̄ is singular there (Theorem 3);
             used if a_i ≥ d_{i−1}, so that there are such weights. All else is in
-            :func:`~agattn.geometry.singularities.virtual_points.settled`.
+            :func:`~agattn.geometry.singular_points.virtual_points.settled`.
 
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
     >>> for kind in kinds(network)[:2]:

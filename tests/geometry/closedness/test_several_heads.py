@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.singularities.families import Weights
-from agattn.geometry.singularities.several_heads import closedness, head_kinds
+from agattn.geometry.closedness.several_heads import closedness, head_kinds
+from agattn.geometry.identifiability.families import Weights
 from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
 
 SMALL = list(product(range(1, 5), range(1, 4), range(1, 5), range(1, 4)))  # d, d', a, h

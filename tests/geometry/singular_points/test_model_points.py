@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.singularities import model_points
-from agattn.geometry.singularities.model_points import is_cone, model_kinds, model_singularities
-from agattn.geometry.singularities.network_points import PointFacts
+from agattn.geometry.singular_points import model_points
+from agattn.geometry.singular_points.model_points import is_cone, model_kinds, model_singularities
+from agattn.geometry.singular_points.network_points import PointFacts
 from agattn.geometry.variety.coefficient_map import coefficient_map
 
 CUBES = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=3)

@@ -10,10 +10,10 @@ from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.singularities.families import Weights
-from agattn.geometry.singularities.kinds import kinds
-from agattn.geometry.singularities.network_points import by_theorem, facts, singularities
-from agattn.geometry.singularities.tangents import Tangents
+from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.network_points import by_theorem, facts, singularities
+from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.sheet.data import Word
 from agattn.verification.strata_table import strata_table

@@ -39,8 +39,8 @@ from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import DeepNetwork
-from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_jacobian
-from agattn.geometry.singularities.kinds import is_covered, kinds, rank_one_factors
+from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew, virtual_jacobian
+from agattn.geometry.singular_points.kinds import kinds, rank_one_factors
 
 #: Preimages of one function at which tangent vectors are taken, at most.
 MOST_PREIMAGES = 8

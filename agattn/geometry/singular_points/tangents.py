@@ -29,7 +29,7 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.singularities.families import Vector, Weights
+from agattn.geometry.identifiability.families import Vector, Weights
 
 #: Points of the fiber are moved so often at most along directions that change no function.
 _MOVES = 12

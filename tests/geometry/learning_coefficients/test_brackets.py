@@ -19,11 +19,11 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import Acted, DeepNetwork, SingleLayer, Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.singularities.brackets import Bracket, _of_monomials, bracket
-from agattn.geometry.singularities.families import Weights, widest_family
-from agattn.geometry.singularities.learning_coefficients import Factorization, points, product_at_zero
-from agattn.geometry.singularities.newton import germ, polyhedron, reading
-from agattn.geometry.singularities.normal_form import normal_form
+from agattn.geometry.identifiability.families import Weights, widest_family
+from agattn.geometry.learning_coefficients.brackets import Bracket, _of_monomials, bracket
+from agattn.geometry.learning_coefficients.learning_coefficients import Factorization, points, product_at_zero
+from agattn.geometry.learning_coefficients.newton import germ, polyhedron, reading
+from agattn.geometry.learning_coefficients.normal_form import normal_form
 
 ONE = [[1, 0], [0, 1]]
 
@@ -266,7 +266,7 @@ def test_symmetries_change_nothing() -> None:
 
 
 def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agattn.geometry.singularities import families
+    from agattn.geometry.identifiability import families
 
     network = DeepNetwork((2, 2, 2), (2, 2), t=3)
     weights = depth_two(Q_1=[[1, 2], [2, 4]])
@@ -292,7 +292,7 @@ def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytes
 
 def test_the_fiber_has_evidence_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """λ is proved by monomials; that φ is constant on a family is known modulo primes."""
-    from agattn.geometry.singularities import families
+    from agattn.geometry.identifiability import families
 
     zero = {"K_1": [[0, 0]], "Q_1": [[0, 0]], "V_1": [[0, 0]]}
     network = SingleLayer(2, 1, 1).as_network()

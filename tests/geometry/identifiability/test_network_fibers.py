@@ -16,8 +16,8 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import DeepNetwork
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.identifiability.network_fibers import NetworkFiber, network_fiber
 from agattn.geometry.identifiability.virtual_weights import virtual_weights
-from agattn.geometry.singularities.network_fibers import NetworkFiber, network_fiber
 
 V, W = [1, 3], [2, 1]
 ONE, J = np.eye(2, dtype=int), np.array([[0, 1], [-1, 0]])

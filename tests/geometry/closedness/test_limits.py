@@ -13,17 +13,10 @@ from agattn import DeepNetwork
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError
+from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limits, zero_kinds
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.singularities.limits import (
-    LimitMap,
-    first_of_pair,
-    is_closed,
-    limits,
-    vanishes,
-    virtual_ranks,
-    zero_kinds,
-)
+from agattn.geometry.identifiability.virtual_weights import vanishes, virtual_ranks
 
 J = np.array([[0, 1], [-1, 0]], dtype=object)
 

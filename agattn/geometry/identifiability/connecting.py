@@ -9,7 +9,7 @@ the other weights exactly, it is proved that both have one function. Nothing is 
 symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
 
 >>> import agattn as ag
->>> from agattn.geometry.singularities.families import Weights
+>>> from agattn.geometry.identifiability.families import Weights
 >>> model = ag.Network([ag.Perceptron([2, 1], degree=3)], dim=2)
 >>> one = Weights(model, {"W_1_1": [[1, 2], [3, 1]], "W_1_2": [[2, 5]]})
 >>> other = Weights(model, {"W_1_1": [[3, 1], [-1, -2]], "W_1_2": [[5, -2]]})
@@ -29,8 +29,8 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture, Symmetry
+from agattn.geometry.identifiability.families import Weights
 from agattn.geometry.identifiability.gauge import change_of_basis, inverse
-from agattn.geometry.singularities.families import Weights
 from agattn.sheet.result import Key, Positive, Result
 
 Arrays = dict[str, Array]

@@ -42,22 +42,19 @@ from agattn.architectures.protocol import Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.virtual_weights import is_skew, virtual_weights
-from agattn.geometry.singularities.families import Weights
-from agattn.geometry.singularities.kinds import is_covered, virtual
+from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.virtual_weights import (
+    is_covered,
+    is_skew,
+    vanishes,
+    virtual,
+    virtual_ranks,
+    virtual_weights,
+)
 from agattn.sheet.result import Count, Key, Named, Result, key
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
-
-
-def virtual_ranks(network: DeepNetwork) -> list[int]:
-    """The largest ranks that M_1, ..., M_l can have: α_i = min(a_i, d_0, ..., d_{i−1}).
-
-    >>> virtual_ranks(DeepNetwork((4, 2, 5, 1), (3, 3, 1), t=2))
-    [3, 2, 1]
-    """
-    return [min(a, *network.dims[:i]) for i, a in enumerate(network.ranks, 1)]
 
 
 def first_of_pair(network: DeepNetwork) -> int | None:
@@ -85,23 +82,6 @@ def is_closed(network: DeepNetwork) -> bool | None:
     [False, False, True, True]
     """
     return first_of_pair(network) is None if is_covered(network) else None
-
-
-def vanishes(M: list[Array], L: Array, t: int) -> bool:
-    """Whether φ = 0 at integer virtual weights, by the theorem of docs/deep-limits.md.
-
-    For t ≥ 2 if and only if L = 0, some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for some i < j; for
-    t = 1 if and only if L = 0 or some M_i is skew-symmetric.
-
-    >>> one, skew = np.array([[1, 2], [2, 4]]), np.array([[0, 1], [-1, 0]])
-    >>> L = np.array([[1, 0]])
-    >>> vanishes([one, skew], L, t=2), vanishes([skew, one], L, t=2), vanishes([skew, one], L, t=1)
-    (True, False, True)
-    """
-    skew = [is_skew(m) for m in M]
-    if t == 1 or not L.any() or not all(m.any() for m in M):
-        return not L.any() or any(skew)
-    return any(rational_rank(m) == 1 and any(skew[i:]) for i, m in enumerate(M, 1))
 
 
 # Limits -----------------------------------------------------------------------------------------------------

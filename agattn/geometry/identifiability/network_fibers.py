@@ -1,9 +1,9 @@
 r"""The fiber through given weights of a model: everything known that computes the same function.
 
 Of any polynomial model there are the orbit of its linear symmetries, and linear spaces of weights with one
-function, which a search finds (:mod:`~agattn.geometry.singularities.families`). More is known of networks of
-attention with one head a layer. Let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} be the virtual weights; L
-is L_l.
+function, which a search finds (:mod:`~agattn.geometry.identifiability.families`). More is known
+of networks of attention with one head a layer. Let L_i = V_i ... V_1 and M_i = L_{i−1}ᵀA_iL_{i−1} be the
+virtual weights; L is L_l.
 
 - *Symmetries*: GL(a_i) in a head, (sA_i, V_i/s), GL(d_i) between layers (HMK, Lemma 3.1, equation 9).
 - *Unseen*: what changes K_i, Q_i or V_i and neither M_i nor L_i, such as what they do off im L_{i−1}.
@@ -15,7 +15,7 @@ is L_l.
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
-by :mod:`~agattn.geometry.singularities.families`, and near the given weights the dimension is at most the
+by :mod:`~agattn.geometry.identifiability.families`, and near the given weights the dimension is at most the
 number of weights minus the rank of the differential. It is equal to it where the differential has the largest
 rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there
 and known near the weights. The fiber of one layer, all of which is known, is in
@@ -57,21 +57,27 @@ from agattn.architectures import Architecture, DeepNetwork, as_attention
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import rank_one
-from agattn.geometry.identifiability.gauge import canonical_factors, inverse
-from agattn.geometry.identifiability.preimages import factor_quadratic_form
-from agattn.geometry.identifiability.virtual_weights import is_skew, partial_products, virtual_weights
-from agattn.geometry.singularities.brackets import MOST_PARAMETERS, rank_and_bound
-from agattn.geometry.singularities.connecting import Step, act, connecting
-from agattn.geometry.singularities.families import (
+from agattn.geometry.identifiability.connecting import Step, act, connecting
+from agattn.geometry.identifiability.families import (
+    MOST_PARAMETERS,
     Vector,
     Weights,
+    rank_and_bound,
     same_function,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.singularities.kinds import is_covered
-from agattn.geometry.singularities.limits import vanishes, virtual_ranks
+from agattn.geometry.identifiability.fibers import rank_one
+from agattn.geometry.identifiability.gauge import canonical_factors, inverse
+from agattn.geometry.identifiability.preimages import factor_quadratic_form
+from agattn.geometry.identifiability.virtual_weights import (
+    is_covered,
+    is_skew,
+    partial_products,
+    vanishes,
+    virtual_ranks,
+    virtual_weights,
+)
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -100,8 +106,8 @@ def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Any]:
 class Comparison(Result):
     """Whether two weights have one function, and how that is known.
 
-    Equality is found by :func:`~agattn.geometry.singularities.families.same_function`; symmetries that prove
-    it, by :mod:`~agattn.geometry.singularities.connecting`.
+    Equality is found by :func:`~agattn.geometry.identifiability.families.same_function`; symmetries that
+    prove it, by :mod:`~agattn.geometry.identifiability.connecting`.
     """
 
     equal: Key[bool, "Whether both compute the same function."]

@@ -5,10 +5,11 @@ At weights w₀ with n parameters let the fiber be the set of weights with the s
 .. math:: \tfrac12 \operatorname{rk} d\varphi(w_0) ≤ λ ≤ \tfrac12 (n − \dim_{w_0} \text{fiber}),
 
 and where the two are equal, the fiber is smooth there and m = 1. The rank is bounded from below modulo a
-prime, the dimension of the fiber by :mod:`~agattn.geometry.singularities.families`. Where they do not meet
+prime, the dimension of the fiber by :mod:`~agattn.geometry.identifiability.families`. Where they do not meet
 and the architecture is small, the ideal of φ(w) − φ(w₀) is written down on a slice through the orbit of the
-symmetries, and :mod:`~agattn.geometry.singularities.newton` splits off free coordinates and bounds the rest.
-Of a product of two matrices λ is known at all weights. The page on learning coefficients has the proofs.
+symmetries, and :mod:`~agattn.geometry.learning_coefficients.newton` splits off free coordinates and
+bounds the rest. Of a product of two matrices λ is known at all weights. The page on learning coefficients
+has the proofs.
 
 >>> from agattn import DeepNetwork
 >>> one = [[1, 0], [0, 1]]
@@ -42,24 +43,21 @@ from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import Place
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import upper_bound
-from agattn.geometry.dimension.formulas import Bound, network_bound
-from agattn.geometry.dimension.symmetries import symmetry_bound
-from agattn.geometry.singularities.families import (
+from agattn.geometry.identifiability.families import (
+    MOST_PARAMETERS,
     Weights,
     general_inputs,
+    rank_and_bound,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.singularities.learning_coefficients import Factorization, product_at_zero
-from agattn.geometry.singularities.newton import Reading, reading
+from agattn.geometry.learning_coefficients.learning_coefficients import Factorization, product_at_zero
+from agattn.geometry.learning_coefficients.newton import Reading, reading
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
 MOST_MONOMIALS = 400_000
-#: No bracket is attempted with more parameters.
-MOST_PARAMETERS = 3_000
 #: Random orders in which families are looked for.
 _ORDERS = 40
 
@@ -239,24 +237,6 @@ def _two_matrices(at: Weights) -> Factorization | None:
     C = W_2 * W_1
     ranks = W_2.rank(), W_1.rank(), C.rank()
     return Factorization(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
-
-
-def rank_and_bound(at: Weights, seed: int = 0) -> tuple[int, Bound]:
-    """A proved lower bound on the rank of dφ at weights, almost surely equal, and an upper one everywhere."""
-    bound = largest_rank(at.architecture, seed, len(at.vector))
-    rank = at.differential_rank(bound.value, seed)
-    return rank, bound if rank == bound.value else largest_rank(at.architecture, seed, rank)
-
-
-def largest_rank(architecture: Architecture, seed: int = 0, found: int = 0) -> Bound:
-    """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
-
-    ``found`` is a rank that occurs: a bound that it meets is good enough.
-    """
-    network = architecture.as_network()
-    if network is None:
-        return upper_bound(architecture, found, seed)
-    return min(symmetry_bound(architecture, seed), network_bound(network), key=lambda bound: bound.value)
 
 
 def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:

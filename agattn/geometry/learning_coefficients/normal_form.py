@@ -11,8 +11,8 @@ f(z) be the coefficients of φ(w) − φ(w₀), and let g be
 If f = M(z)·g with polynomials M(z), and the constants M(0) have as many independent rows as there are g, then
 by Nakayama's lemma f and g generate the same ideal of germs at z = 0: (f) ⊂ (g), and (g) ⊂ (f) + 𝔪(g). So λ
 and m are those of g: half a unit for each coordinate, a quarter for each α, and the product's own. So this is
-a proof apart from the formulas of :mod:`~agattn.geometry.singularities.learning_coefficients`, one point at a
-time.
+a proof, one point at a time, apart from the formulas of
+:mod:`~agattn.geometry.learning_coefficients.learning_coefficients`.
 
 >>> from agattn import SingleLayer
 >>> from agattn.geometry.strata.strata import Stratum
@@ -41,7 +41,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.singularities.learning_coefficients import product_at_zero
+from agattn.geometry.learning_coefficients.learning_coefficients import product_at_zero
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients, differential
 

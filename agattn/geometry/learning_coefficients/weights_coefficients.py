@@ -1,6 +1,6 @@
 r"""Learning coefficients at the weights of one layer, and at those of the heads of a checkpoint.
 
->>> from agattn.geometry.singularities.learning_coefficients import parameters
+>>> from agattn.geometry.learning_coefficients.learning_coefficients import parameters
 >>> found = at_weights(parameters(K=[[1.0, 0], [0, 1e-3]], Q=[[1.0, 0], [0, 1]], V=[[1.0, 1e-2]]), curve=True)
 >>> print(found, found.deficit)
 λ = 5/2, m = 1 (numerical) 5/2
@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
-from agattn.geometry.singularities.learning_coefficients import (
+from agattn.geometry.learning_coefficients.learning_coefficients import (
     Parameters,
     Point,
     spectra,
@@ -106,7 +106,8 @@ def at_weights(
     """λ and m at given weights, and how far λ is below half the number of parameters.
 
     Args:
-        given: the parameters; see :func:`~agattn.geometry.singularities.learning_coefficients.parameters`.
+        given: the parameters; see
+            :func:`~agattn.geometry.learning_coefficients.learning_coefficients.parameters`.
         t: 1 for one token; otherwise every t ≥ 2 is the same.
         softmax: for a softmax head, t ≥ 2.
         tolerance: of the decisions for floats, above 0 and below 1.

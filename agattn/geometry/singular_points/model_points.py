@@ -7,7 +7,7 @@ nothing before and behind it. These are the natural degenerations of layers: zer
 filters, bottlenecks.
 
 For each the rank of the differential is found exactly, the fiber is bounded from both sides, and tangent
-vectors of the closure M̄ at f are collected (:mod:`~agattn.geometry.singularities.tangents`) at the weights
+vectors of the closure M̄ at f are collected (:mod:`~agattn.geometry.singular_points.tangents`) at the weights
 and at others with the same function. Those are looked for along directions where f is constant, at general
 places and where a parameter becomes 0: two equal neurons are merged into one, and the other is free. Also
 the signs of matrices, rows and columns are tried.
@@ -21,7 +21,7 @@ the signs of matrices, rows and columns are tried.
 - *undecided*: none of these.
 
 The page on models has the proofs. Whether M is closed is known where
-:mod:`~agattn.geometry.singularities.closed_images` proves it.
+:mod:`~agattn.geometry.closedness.closed_images` proves it.
 
 >>> from agattn.architectures import Network, Perceptron
 >>> found = model_singularities(Network([Perceptron([2, 1], degree=3)], dim=3))
@@ -48,20 +48,20 @@ from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.closedness.closed_images import Blocks, closed_image
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.singularities.closed_images import Blocks, closed_image
-from agattn.geometry.singularities.families import (
+from agattn.geometry.identifiability.families import (
     Vector,
     Weights,
     same_function,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.singularities.kinds import Kind
-from agattn.geometry.singularities.network_points import (
+from agattn.geometry.singular_points.kinds import Kind
+from agattn.geometry.singular_points.network_points import (
     AFFINE,
     MOST_KINDS,
     MOST_PARAMETERS,
@@ -73,7 +73,7 @@ from agattn.geometry.singularities.network_points import (
     critical_evidence,
     within,
 )
-from agattn.geometry.singularities.tangents import Tangents
+from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 
 #: Numbers are drawn between minus this and this, without 0.
@@ -244,7 +244,7 @@ def model_singularities(
 
     Args:
         architecture: any that is polynomial. More is known of networks of attention:
-            :func:`~agattn.geometry.singularities.network_points.singularities`.
+            :func:`~agattn.geometry.singular_points.network_points.singularities`.
         pairs: take all pairs of what may be special about different arrays, too.
         seed: of all random choices. It never changes what is proved, only what is found.
         force: start although it is large.

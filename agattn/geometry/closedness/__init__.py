@@ -1,0 +1,1 @@
+"""Whether a neuromanifold is closed, and which limits of diverging weights no weights reach."""

@@ -1,0 +1,1 @@
+"""Learning coefficients: λ and m exactly where known, else between two bounds."""

@@ -1,1 +1,0 @@
-"""What singular learning theory sees: learning coefficients."""
