@@ -140,7 +140,8 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
 
     Raises:
         InputError: if the weights do not fit, or the architecture is no polynomial in them.
-        TooLargeError: if it has more than :data:`MOST_PARAMETERS` parameters.
+        TooLargeError: if it has more parameters than
+            :data:`~agattn.geometry.identifiability.families.MOST_PARAMETERS`.
 
     >>> from agattn import SingleLayer
     >>> weights = {"K": [[1, 0], [0, 0]], "Q": [[1, 0], [0, 0]], "V": [[0, 1]]}
