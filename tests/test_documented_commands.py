@@ -123,7 +123,13 @@ COMMAND_LINES = list(shown())
 
 def test_there_are_command_lines():
     pages = {parameter.id.split(":")[0] for parameter in COMMAND_LINES}
-    assert {"README.md", "tasks.md", "tutorial.md", "strata.md", "howto/certificate.md"} <= pages
+    assert {
+        "README.md",
+        "reference/tasks.md",
+        "start/tutorial.md",
+        "layer/strata.md",
+        "guides/certificate.md",
+    } <= pages
     commands = {parameter.values[0][0] for parameter in COMMAND_LINES} - {"--version"}
     assert {"verify", "emit", "run", "strata", "doctor", "schema"} <= commands <= set(COMMANDS)
     assert sum(bool(parameter.values[1]) for parameter in COMMAND_LINES) >= 2
@@ -251,7 +257,15 @@ def test_it_works_as_shown(words, output, tmp_path, monkeypatch):
 
 
 # From top to bottom, as a reader would type it: what a line writes, the next may read.
-SESSIONS = [DOCS / "tutorial.md", *sorted((DOCS / "howto").glob("*.md")), DOCS / "tasks.md"]
+SESSIONS = [
+    DOCS / "start" / "tutorial.md",
+    *(
+        DOCS / "guides" / f"{name}.md"
+        for name in ("certificate", "cluster", "program", "script", "small-machine")
+    ),
+    *(DOCS / "extend" / f"{name}.md" for name in ("claim", "engine", "layer", "task")),
+    DOCS / "reference" / "tasks.md",
+]
 # Installing is what `.ci/run` does, with the README's words.
 INSTALLS = re.compile(r"python3 -m venv|\. \.venv")
 
@@ -295,7 +309,7 @@ def test_the_page_from_top_to_bottom(page, tmp_path):
 
 def test_the_tutorial_installs_as_the_readme_does():
     (line,) = re.findall(
-        r"^python3 -m venv.*", (DOCS / "tutorial.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^python3 -m venv.*", (DOCS / "start" / "tutorial.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert line in (ROOT / "README.md").read_text(encoding="utf-8")
 

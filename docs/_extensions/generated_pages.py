@@ -36,7 +36,7 @@ def schema_page() -> str:
     architectures = [
         "## Architectures", "", "The key `architecture` of a layer:", "", *table(layer, verify), "",
         "Of a network:", "", *table(network, verify), "",
-        "Of a [model](models.md):", "", *table(model, verify), "",
+        "Of a [model](../guides/models.md):", "", *table(model, verify), "",
         "And of a polynomial map:", "", *table(polynomial, verify), "",
     ]  # fmt: skip
     return "\n".join([*architectures, *map(section, sorted(NAMES))])

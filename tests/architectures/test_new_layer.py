@@ -13,7 +13,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.dimension.capacity import capacity_bound
 from agattn.geometry.dimension.dimension import dimension
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "layer.md"
+PAGE = Path(__file__).parents[2] / "docs" / "extend" / "layer.md"
 
 
 @dataclass(frozen=True)

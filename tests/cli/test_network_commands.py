@@ -97,7 +97,7 @@ def test_a_part_of_the_atlas_in_the_docs_is_what_the_program_writes():
     from agattn.experiments.studies.atlas import family, survey
     from agattn.reports.pages import atlas_page
 
-    page = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
     for part in (family(1, 5, 2), family(1, 5, 2, heads=2), family(2, 5, 2, skip=True), family(1, 5, 1)):
         *_, section = atlas_page([survey(part)], "agattn atlas", None, 0).partition("\n### ")
         assert len(section) > 100 and section.strip() in page
@@ -109,9 +109,9 @@ def test_a_part_of_the_atlas_of_points_in_the_docs_is_what_the_program_writes():
     from agattn.geometry.singular_points.network_points import singularities
     from agattn.reports.pages import points_page
 
-    page = (ROOT / "docs" / "deep-atlas.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")
     networks = re.findall(r"kinds of points of (\d+) small networks", page)
-    told = (ROOT / "docs" / "deep-singularities.md").read_text(encoding="utf-8")
+    told = (ROOT / "docs" / "networks" / "deep-singularities.md").read_text(encoding="utf-8")
     assert len(networks) == 1 and re.findall(r"kinds of points of (\d+) small networks", told) == networks
     *_, section = points_page([points_group("Skip connections")], "").partition("\n### ")
     assert len(section) > 100 and section.strip() in page

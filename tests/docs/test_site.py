@@ -92,7 +92,12 @@ def is_local(address):
 
 def test_there_are_pages(pages, site):
     names = {str(path.relative_to(site)) for path in pages}
-    assert {"tutorial.html", "mathematics.html", "json.html", "howto/claim.html", "gallery.html"} <= names
+    assert {
+        "start/tutorial.html",
+        "layer/mathematics.html",
+        "reference/json.html",
+        "extend/claim.html",
+    } <= names
     assert {"gallery/umbrella.html", "gallery/layer/report.html", "gallery/network/report.html"} <= names
     assert sum(len(page.links) for page in pages.values()) > 5000
 
@@ -166,7 +171,7 @@ def test_every_public_module_is_in_the_reference():
     """The command line is on its own page."""
     listed = [
         name
-        for page in [DOCS / "library.md", *(DOCS / "api").glob("*.md")]
+        for page in [DOCS / "reference" / "library.md", *(DOCS / "reference" / "api").glob("*.md")]
         for name in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
     ]
     modules = {
@@ -174,19 +179,43 @@ def test_every_public_module_is_in_the_reference():
         for module in pkgutil.walk_packages(agattn.__path__, "agattn.")
         if not module.ispkg and not re.search(r"\._|\.cli\.", module.name)
     }
-    assert sorted(listed) == sorted(modules), "docs/api/ lists the modules of the package, each once"
+    assert sorted(listed) == sorted(modules), (
+        "docs/reference/api/ lists the modules of the package, each once"
+    )
 
 
-def test_every_page_of_the_reference_is_in_the_contents():
-    contents = (DOCS / "index.md").read_text(encoding="utf-8")
-    for page in DOCS.rglob("*.md"):
-        name = str(page.relative_to(DOCS).with_suffix(""))
-        if not name.startswith(("_", "index")):
-            assert re.search(rf"^{re.escape(name)}$", contents, re.MULTILINE), name
+def contents(page):
+    """The pages in the table of contents of a page, as files."""
+    [listed] = re.findall(
+        r"^```\{toctree\}\n(?::.*\n)*\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S
+    )
+    return [page.parent / f"{name}.md" for name in listed.split()]
+
+
+def test_every_page_is_in_the_contents_and_no_level_has_more_than_nine():
+    folders = contents(DOCS / "index.md")
+    pages = {page for folder in folders for page in contents(folder)}
+    assert all(len(level) <= 9 for level in (folders, *map(contents, folders)))
+    modules = set((DOCS / "reference" / "api").glob("*.md"))
+    there = {page for page in DOCS.rglob("*.md") if not page.relative_to(DOCS).parts[0].startswith("_")}
+    assert pages | {*folders} | modules | {DOCS / "index.md"} == there
+    text = (DOCS / "reference" / "modules.md").read_text(encoding="utf-8")
+    assert {DOCS / "reference" / name for name in re.findall(r"\((api/\S+)\)", text)} == modules
+
+
+def test_a_page_that_was_moved_leads_to_its_new_place(pages, site, monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_extensions")
+    moved = importlib.import_module("redirects").MOVED
+    assert len(moved) > 50
+    for old, new in moved.items():
+        page = pages[site / f"{old}.html"]
+        [link] = page.links
+        assert (page.path.parent / link).resolve() == (site / f"{new}.html").resolve()
+        assert f'content="0; url={link}"' in page.path.read_text(encoding="utf-8")
 
 
 def test_every_exception_is_on_the_page_of_errors():
-    page = (DOCS / "errors.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| \{py:exc\}`~agattn\.errors\.(\w+)` \|.*\| (\d) \|$", page, re.MULTILINE))
     classes = {
         name: cls
@@ -218,14 +247,14 @@ def test_every_key_of_a_schema_is_described(name):
 
 
 def test_every_command_is_on_the_page_of_commands(pages, site):
-    page = pages[site / "cli.html"]
+    page = pages[site / "reference" / "cli.html"]
     for name in COMMANDS:
         assert f"agattn-{name}" in page.anchors and f"agattn {name} [OPTIONS]" in page.text
     assert "agattn command" not in page.text
 
 
 def test_every_key_is_on_the_page_of_schemas(pages, site):
-    text = pages[site / "json.html"].text
+    text = pages[site / "reference" / "json.html"].text
     for name in NAMES:
         assert f"agattn {name}" in text
         assert [key for key, _ in keys(schema(name)) if key not in text] == []
@@ -234,7 +263,7 @@ def test_every_key_is_on_the_page_of_schemas(pages, site):
 def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "_extensions")
     made = importlib.import_module("gallery").COMMANDS
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    page = (DOCS / "start" / "gallery.md").read_text(encoding="utf-8")
     assert tuple(re.findall(r"^\$ (.*)$", page, re.MULTILINE)) == made
     pictures = re.findall(r"_gallery/gallery/(\S+)", page)
     for name in pictures:
@@ -245,7 +274,16 @@ def test_the_gallery_shows_the_commands_that_made_it(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name", ["index", "tutorial", "mathematics", "gallery", "json", "howto/claim", "audit"]
+    "name",
+    [
+        "index",
+        "start/tutorial",
+        "layer/mathematics",
+        "start/gallery",
+        "reference/json",
+        "extend/claim",
+        "experiments/audit",
+    ],
 )
 def test_a_reader_without_a_network(chromium, site, name, scheme):
     page = chromium.new_page()
@@ -263,18 +301,18 @@ def test_a_reader_without_a_network(chromium, site, name, scheme):
             "[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)"
         )
         assert all(sizes)
-        assert len(sizes) > (15 if name in ("tutorial", "mathematics", "gallery") else -1)
+        assert len(sizes) > (15 if name in ("start/tutorial", "layer/mathematics", "start/gallery") else -1)
         assert page.evaluate("document.querySelectorAll('math merror').length") == 0
         pictures = page.evaluate("[...document.querySelectorAll('.content img')].map(i => i.naturalWidth)")
-        assert all(pictures) and (name != "gallery" or len(pictures) >= 7)
-    if name == "audit":  # on the phone, where the table scrolls, its first column stays in sight
+        assert all(pictures) and (name != "start/gallery" or len(pictures) >= 7)
+    if name == "experiments/audit":  # on the phone, where the table scrolls, its first column stays in sight
         left = page.evaluate(
             "(() => { const box = document.querySelector('#all-cells .table-wrapper'); box.scrollLeft = 200;"
             " const cell = box.querySelector('tbody td'); return [box.scrollLeft,"
             " cell.getBoundingClientRect().left - box.getBoundingClientRect().left]; })()"
         )
         assert left[0] > 50 and abs(left[1]) < 8
-    if name == "gallery":
+    if name == "start/gallery":
         frame = page.frame_locator("iframe")
         page.locator("iframe").scroll_into_view_if_needed()
         frame.locator("canvas").first.wait_for(state="attached")

@@ -9,7 +9,7 @@ from agattn import SingleLayer
 from agattn.experiments.studies.audit import audit, describe, words
 from agattn.reports.pages import audit_page
 
-PAGE = Path(__file__).parents[3] / "docs" / "audit.md"
+PAGE = Path(__file__).parents[3] / "docs" / "experiments" / "audit.md"
 GRID = [SingleLayer(d, o, a) for d in (1, 2, 3, 4) for o in (1, 2, 3) for a in range(1, d + 1)]
 
 

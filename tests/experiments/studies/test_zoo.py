@@ -19,7 +19,7 @@ def rows(text):
     return list(iter(lines.__next__, ""))
 
 
-PAGE = rows((ROOT / "docs" / "zoo.md").read_text(encoding="utf-8"))
+PAGE = rows((ROOT / "docs" / "experiments" / "zoo.md").read_text(encoding="utf-8"))
 
 
 def test_every_model_has_its_row():
