@@ -25,6 +25,7 @@ extensions = [
     "gallery",
     "mathml_renderer",
     "generated_pages",
+    "proofs",
     "redirects",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
