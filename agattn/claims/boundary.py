@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
+from agattn.claims.proof import Proof
 from agattn.errors import UndecidedError
 from agattn.geometry.strata.boundary import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, strata
@@ -85,7 +86,7 @@ def _judge_boundary_is_critical(layer: SingleLayer, findings: Findings) -> Outco
     )
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     *(
         Claim(
             name,
@@ -96,7 +97,7 @@ CLAIMS = (
             (BASE_LOCUS,),
             lambda layer: ("A = 0", "V = 0"),
             _judge_closed,
-            certificate=(),
+            certificate=Proof(),
         )
         for name, source in (
             ("theorem-3.4.closed", "HMK, Theorem 3.4"),
@@ -112,7 +113,7 @@ CLAIMS = (
         (CRITICAL, FIBERS),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_boundary,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "lemma-A.3",
@@ -123,7 +124,7 @@ CLAIMS = (
         (CRITICAL,),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_critical,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "corollary-A.6",
@@ -134,6 +135,6 @@ CLAIMS = (
         (CRITICAL, FIBERS),
         lambda layer: "boundary = critical",
         _judge_boundary_is_critical,
-        certificate=(),
+        certificate=Proof(),
     ),
 )

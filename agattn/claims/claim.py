@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
+from agattn.claims.proof import Proof
 from agattn.errors import InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
 from agattn.systems.task import Task
@@ -98,8 +99,7 @@ class Claim(Generic[A]):
         predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. What an
             outcome has as ``predicted`` comes first.
         judge: compares findings with the claim.
-        certificate: what a certificate of it holds beside the verdict, of ``"degree"`` and ``"spaces"``
-            (tangent spaces of all strata); ``None`` if the checker knows no proof of it.
+        certificate: what a certificate holds that proves the claim, or the reason why there is none.
         beyond: whether what the tasks find is a fact about the architecture where the hypotheses fail, too,
             such as its dimension, and is shown there; not so if it is about random weights.
     """
@@ -112,7 +112,7 @@ class Claim(Generic[A]):
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
     judge: Callable[[A, Findings], Outcome]
-    certificate: tuple[str, ...] | None = None
+    certificate: Proof[A] | str
     beyond: bool = True
 
     @property
@@ -213,9 +213,9 @@ def select(
     others = elsewhere or {}
     chosen: dict[str, Claim[Any]] = {}
     for identifier in ids:
-        found = _meant(identifier, claims)
+        found = meant(identifier, claims)
         if not found:
-            for other in _meant(identifier, others)[:1]:
+            for other in meant(identifier, others)[:1]:
                 raise InputError(f"{other} is {others[other]}")
             hint = nearest(identifier, [*claims, *others], f"; there are {', '.join(claims)}")
             raise InputError(f"there is no claim {identifier!r}{hint}")
@@ -223,11 +223,11 @@ def select(
     return list(chosen.values()) if ids else list(claims.values())
 
 
-def _meant(text: str, ids: Iterable[str]) -> list[str]:
+def meant(text: str, ids: Iterable[str]) -> list[str]:
     """The ids that a text means: the one it is, else those it begins, else those with this number.
 
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
-    >>> _meant("Theorem 3.4", ids), _meant("a.4", ids), _meant("theorem", ids)
+    >>> meant("Theorem 3.4", ids), meant("a.4", ids), meant("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
     """
     wanted = text.casefold().replace(" ", "-")

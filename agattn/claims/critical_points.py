@@ -94,7 +94,7 @@ def _judge(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(found == expected, found, witness, shown, details={"theorems": theorems})
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "agattn.learning-degree",
         "The squared loss of general data with enough samples has as many critical points on the smooth "
@@ -108,6 +108,7 @@ CLAIMS = (
         (NUMBERS,),
         lambda layer: None if _infeasible(layer) else predicted_ed_degrees(layer),
         _judge,
+        certificate="the checker counts no critical points",
         beyond=False,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import Claim, Findings, Outcome
 from agattn.claims.hypotheses import NOT_A_PRODUCT, TWO_TOKENS
+from agattn.claims.proof import Proof
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.degree import expected_degree, source_degree
@@ -88,7 +89,7 @@ def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
     return source_degree(layer) // generic_length if generic_length else None
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "corollary-3.3",
         "The dimension of the neuromanifold is α(2d − α) + dd' − 1, α = min(a, d)",
@@ -98,7 +99,7 @@ CLAIMS = (
         (IDEAL, TANGENTS, GENERIC_RANK),
         predicted_dimension,
         _judge_dimension,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.degree",
@@ -110,6 +111,6 @@ CLAIMS = (
         (IDEAL, FIBERS, BASE_LOCUS),
         expected_degree,
         _judge_degree,
-        certificate=("degree",),
+        certificate=Proof(record=lambda verdict: {"degree": verdict.computed}),
     ),
 )

@@ -8,6 +8,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import SECTION_3_2
+from agattn.claims.proof import Proof
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -104,7 +105,7 @@ def _judge_hilbert_function(layer: SingleLayer, findings: Findings) -> Outcome:
     return Outcome(values == _predict_hilbert_function(layer), values, witness, shown)
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim[SingleLayer], ...] = (
     Claim(
         "proposition-A.5",
         "M is linearly isomorphic to the image of the outer product of d' linear forms with d linear forms "
@@ -115,7 +116,7 @@ CLAIMS = (
         (PRODUCTS,),
         lambda layer: "products of linear forms",
         _judge_products,
-        certificate=(),
+        certificate=Proof(),
     ),
     Claim(
         "agattn.hilbert-function",
@@ -128,5 +129,6 @@ CLAIMS = (
         (HILBERT_VALUES,),
         _predict_hilbert_function,
         _judge_hilbert_function,
+        certificate="a Hilbert function takes ranks of all functions of a degree, too many for a file",
     ),
 )

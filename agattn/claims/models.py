@@ -100,7 +100,10 @@ def _found_by_judging(model: Architecture) -> None:
     """The bounds, which take the most time, are computed once, by the task."""
 
 
-CLAIMS = (
+#: Why no claim about a model has a certificate.
+NO_MODELS = "the checker knows single layers and networks of attention, and no other model"
+
+CLAIMS: tuple[Claim[Architecture], ...] = (
     Claim[Architecture](
         "agattn.model-dimension",
         "The dimension of a model is the least of its known upper bounds: the parameters minus the orbits of "
@@ -112,6 +115,7 @@ CLAIMS = (
         (EXTENT,),
         _found_by_judging,
         _judge_dimension,
+        certificate=NO_MODELS,
     ),
     Claim[Architecture](
         "agattn.model-symmetries",
@@ -123,5 +127,6 @@ CLAIMS = (
         (EXTENT,),
         _found_by_judging,
         _judge_symmetries,
+        certificate=NO_MODELS,
     ),
 )

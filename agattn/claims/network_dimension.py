@@ -174,6 +174,9 @@ COUNTED = (
     "which the bound is the outcome"
 )
 
+#: Why no dimension of a network has a certificate.
+NO_RANKS = "the checker computes no rank of a differential in the weights of a network"
+
 COROLLARY_3_8 = Claim(
     "corollary-3.8",
     "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
@@ -184,6 +187,7 @@ COROLLARY_3_8 = Claim(
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8),
+    certificate=NO_RANKS,
 )
 CONJECTURE_3_10 = Claim(
     "conjecture-3.10",
@@ -195,9 +199,10 @@ CONJECTURE_3_10 = Claim(
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
+    certificate=NO_RANKS,
 )
 
-CLAIMS = (
+CLAIMS: tuple[Claim[DeepNetwork], ...] = (
     COROLLARY_3_8,
     CONJECTURE_3_10,
     Claim(
@@ -213,6 +218,7 @@ CLAIMS = (
         (DIMENSION,),
         _predict_general,
         _judge(_predict_general),
+        certificate=NO_RANKS,
     ),
     Claim(
         "agattn.multi-head-dimension",
@@ -225,6 +231,7 @@ CLAIMS = (
         (DIMENSION,),
         _predict_at_most,
         _judge(_predict_at_most, COUNTED),
+        certificate=NO_RANKS,
     ),
     Claim(
         "agattn.skip-dimension",
@@ -235,5 +242,6 @@ CLAIMS = (
         (DIMENSION,),
         _predict_general,
         _judge(_predict_general),
+        certificate=NO_RANKS,
     ),
 )

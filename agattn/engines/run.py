@@ -11,7 +11,6 @@ from typing import Literal
 from msgspec import Meta
 
 from agattn.architectures import Architecture
-from agattn.engines.emit import emit
 from agattn.engines.engine import Name
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
@@ -165,7 +164,8 @@ def run(
         EngineCrashedError: if it ended with an error.
         TranscriptError: if what it printed is not a whole answer to this problem.
     """
-    from agattn.systems.consistency import check_answer  # commands that run no engine do without its imports
+    from agattn.engines.emit import emit  # commands that run no engine do without these imports
+    from agattn.systems.consistency import check_answer
 
     engine = installation.engine
     script = emit(problem, engine, machine=True) if script is None else script

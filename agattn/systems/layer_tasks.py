@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from math import comb
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import EngineError, InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
-from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.ideal.ideal import Ideal
-from agattn.geometry.learning_coefficients.learning_coefficients import least_point
-from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
-from agattn.geometry.sections.slices import Slice, standard_slice
 from agattn.geometry.strata.critical import stratum_criticality
 from agattn.geometry.strata.strata import ZERO, Stratum, image_dimension, strata, stratum_fiber
 from agattn.geometry.strata.tangent import tangent_bounds
@@ -26,6 +21,11 @@ from agattn.systems.points import strata_points, zero_points
 from agattn.systems.problem import Answer, Result
 from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 from agattn.systems.task import ENGINE, Task
+
+if TYPE_CHECKING:
+    from agattn.geometry.ideal.ideal import Ideal
+    from agattn.geometry.learning_coefficients.normal_form import NormalForm
+    from agattn.geometry.sections.slices import Slice
 
 # Beyond this a script is refused unless forced: elimination in more coordinates has no hope of finishing.
 MAX_ELIMINATION_COORDINATES = 60
@@ -73,6 +73,8 @@ _ORBITS = Source("one pair (A, V) of each orbit", "native")
 
 
 def _read_ideal(answer: Answer) -> Ideal:
+    from agattn.geometry.ideal.ideal import Ideal
+
     layer, points = answer.problem.layer, {}
     for point in strata_points(layer) if layer.has_orbits else ():
         pairs = zip(coordinates(layer), coefficients(layer, point.A, point.V), strict=True)
@@ -363,10 +365,14 @@ TANGENTS = Task(
 
 # The rank of the differential at a random point ------------------------------------------------------------
 
-GENERIC_RANK = Task(
-    "generic-rank", "the generic rank", SingleLayer,
-    lambda layer, seed: dimension(layer.as_network(), seed, force=True).lower_bound,
-)  # fmt: skip
+
+def _generic_rank(layer: SingleLayer, seed: int) -> int:
+    from agattn.geometry.dimension.dimension import dimension
+
+    return dimension(layer.as_network(), seed, force=True).lower_bound
+
+
+GENERIC_RANK = Task("generic-rank", "the generic rank", SingleLayer, _generic_rank)
 
 
 # The Zariski closure of the points with rk A ≤ 1 and rk V ≤ 1 ----------------------------------------------
@@ -453,6 +459,8 @@ MEMBERSHIP = Task(
 
 
 def _slice(layer: SingleLayer, given: Given) -> Given:
+    from agattn.geometry.sections.slices import standard_slice
+
     chosen = given.get("slice") or standard_slice(layer)
     if (size := len(chosen.origin)) != layer.ambient_dimension:
         raise InputError(f"the slice is in {size} coordinates; {layer} has {layer.ambient_dimension}")
@@ -460,7 +468,7 @@ def _slice(layer: SingleLayer, given: Given) -> Given:
 
 
 def _slice_ring(layer: SingleLayer, data: Given) -> PolynomialRing:
-    return cast(Slice, data["slice"]).ring()
+    return cast("Slice", data["slice"]).ring()
 
 
 SLICE = Task(
@@ -501,6 +509,9 @@ class _Form(NamedTuple):
 
 def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
     """The normal form at the weights of least λ of each stratum but 0."""
+    from agattn.geometry.learning_coefficients.learning_coefficients import least_point
+    from agattn.geometry.learning_coefficients.normal_form import normal_form
+
     least = {stratum: least_point(layer, stratum) for stratum in strata(layer)[1:]}
     return {s: normal_form(layer, s, point.rank_k or 0, point.rank_q or 0) for s, point in least.items()}
 

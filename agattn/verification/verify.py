@@ -41,7 +41,6 @@ from agattn.evidence import SECONDS, Evidence, Status, Verdict, Verdicts
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Named, Result
 from agattn.sheet.terminal import text
-from agattn.systems.catalogue import MODULAR_PRIME, build
 from agattn.systems.sizes import check_size
 from agattn.systems.task import Task
 
@@ -416,6 +415,8 @@ class _Work:
 
     def _ask(self, task: Task[Any], installation: Installation) -> Finding | str:
         """Ask one engine, over ℚ and then, if that does not finish and no field was asked for, over 𝔽_p."""
+        from agattn.systems.catalogue import MODULAR_PRIME, build  # these import every task
+
         asked = self.settings.characteristic
         reasons = []
         for characteristic in [0, MODULAR_PRIME] if asked is None else [asked]:

@@ -10,11 +10,10 @@ from command_line import call, document
 import agattn as ag
 from agattn import checker
 from agattn.checker import UNKNOWN, UnreadableError, check, described
-from agattn.claims import _tables
 from agattn.claims import dimension as claims_about_dimension
+from agattn.claims.proof import NO_PROOF
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Status, Verdict
-from agattn.verification import certificate
 from agattn.verification.certificate import _claim, certify, make_certificate
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
@@ -26,13 +25,9 @@ ARGUMENTS = ("--dims", "3,3,2", "--ranks", "3,3", "-t", "3", "--engine", "native
 @pytest.fixture
 def new_claim(monkeypatch):
     """A claim about layers that no checker knows."""
-    new = replace(claims_about_dimension.CLAIMS[0], id="agattn.proved-by-me", certificate=None)
+    new = replace(claims_about_dimension.CLAIMS[0], id="agattn.proved-by-me", certificate=NO_PROOF)
     monkeypatch.setattr(claims_about_dimension, "CLAIMS", (*claims_about_dimension.CLAIMS, new))
-    _tables.cache_clear()
-    monkeypatch.setattr(certificate, "CLAIMS", _tables()["CLAIMS"])  # which was imported before
-    yield new.id
-    monkeypatch.undo()
-    _tables.cache_clear()
+    return new.id
 
 
 def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
