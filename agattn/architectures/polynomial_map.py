@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -101,6 +101,50 @@ class PolynomialMap(Result):
         self.output_shape, (self.degree, least, most) = self._try()
         #: The degrees in X that may occur.
         self.input_degrees = range(least, most + 1)
+
+    @classmethod
+    def of_expressions(
+        cls, expressions: Any, parameters: Sequence[Any], inputs: Sequence[Any] | None = None,
+        name: str = "expressions",
+    ) -> PolynomialMap:  # fmt: skip
+        """The map that has expressions of sympy as the entries of its output.
+
+        Args:
+            expressions: a list of expressions, or a matrix of them as nested lists or of sympy.
+            parameters: the symbols that are parameters, in their order.
+            inputs: the symbols that are the entries of X, a vector; ``None`` for a map of the parameters.
+            name: what the map is called in print.
+
+        Raises:
+            InputError: as the class, and if an expression is not polynomial or has another symbol.
+
+        See Also:
+            :func:`agattn.algebra.expressions.evaluate`, which reads an expression by its structure.
+
+        >>> import sympy
+        >>> s, t = sympy.symbols("s t")
+        >>> PolynomialMap.of_expressions([s**3, s**2 * t, s * t**2, t**3], [s, t])
+        expressions(s: 1, t: 1)
+        """
+        from agattn.algebra.expressions import evaluate
+
+        rows = expressions.tolist() if hasattr(expressions, "tolist") else expressions
+        if isinstance(rows, str) or not isinstance(rows, (list, tuple)):
+            raise InputError(f"the expressions are {shown(rows)}; give a list of expressions of sympy")
+        matrix = [list(row) if isinstance(row, (list, tuple)) else [row] for row in rows]
+        for one in (*parameters, *(inputs or ())):
+            if not getattr(one, "is_Symbol", False):
+                raise InputError(f"{shown(one)} is no symbol of sympy; make one by sympy.Symbol")
+        names = {str(symbol): symbol for symbol in parameters}
+        if len({*names.values(), *(inputs or ())}) < len(parameters) + len(inputs or ()):
+            raise InputError("a symbol is given twice, among the parameters and inputs; give each once")
+
+        def function(**arrays: Any) -> Any:
+            values = {symbol: arrays[name] for name, symbol in names.items()}
+            values |= {symbol: arrays["X"][i] for i, symbol in enumerate(inputs or ())}
+            return [[evaluate(one, values) for one in row] for row in matrix]
+
+        return cls(function, dict.fromkeys(names, ()), len(inputs) if inputs else None, name)
 
     def _check_names(self) -> None:
         """Refuse a function that takes other names than it is given."""

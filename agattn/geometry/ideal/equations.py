@@ -184,6 +184,10 @@ class Equation:
     def __str__(self) -> str:
         return str(self.polynomial())
 
+    def _sympy_(self) -> Any:
+        """The expression that ``sympy.sympify`` makes of the equation."""
+        return self.polynomial()._sympy_()
+
 
 #: Equations with more terms are not shown in tables.
 _MOST_TERMS = 12
