@@ -48,7 +48,7 @@ def test_the_table_of_contents_is_what_is_typed_and_what_is_found():
 
 
 def test_importing_loads_nothing_heavy():
-    code = "import sys, agattn; dir(agattn); print(sorted({'numpy', 'flint', 'sympy', 'rich', 'jinja2'} & set(sys.modules)))"  # noqa: E501
+    code = "import sys, agattn; dir(agattn); print(sorted({'numpy', 'flint', 'sympy', 'networkx', 'rich', 'jinja2'} & set(sys.modules)))"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
