@@ -35,7 +35,7 @@ from agattn.architectures import (
 )
 from agattn.architectures.protocol import LARGEST_SIZE
 from agattn.calls import fitted, is_list, refuse_unless, shown
-from agattn.engines.engine import ENGINES, engine_name
+from agattn.engines.catalogue import ENGINES, engine_name
 from agattn.errors import EngineError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence
 
@@ -263,7 +263,7 @@ def _one_of(name: str, choices: Iterable[str], what: str) -> str:
 
 
 def _installed(name: str) -> Installation:
-    from agattn.engines.engine import engine_named
+    from agattn.engines.catalogue import engine_named
     from agattn.engines.locate import locate
 
     return locate(engine_named(_one_of(name, ENGINES, "engine")))
@@ -1121,8 +1121,8 @@ def script(architecture: Architecture, task: str, engine: str = "macaulay2", **o
         ...
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
+    from agattn.engines.catalogue import engine_named
     from agattn.engines.emit import emit
-    from agattn.engines.engine import engine_named
 
     problem = _problem("script", architecture, task, options)
     written = Script(emit(problem, engine_named(_one_of(engine, ENGINES, "engine"))))

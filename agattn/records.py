@@ -35,6 +35,11 @@ Place = Annotated[list[float], THREE]
 Seed = Key[Count, "The seed of all random choices."]
 Known = Key[Evidence, "How the result is known."]
 Drawn = Key[str | None, "Where the figure was drawn."]
+#: The names of the engines, in the order in which they are asked; :mod:`agattn.engines` says what each is.
+ENGINES = ("macaulay2", "singular", "msolve")
+#: An engine in a document, and who computed a table, natively or as an engine.
+EngineName: Any = Literal[ENGINES]
+Method: Any = Literal["native", *ENGINES]
 
 
 class Record(Struct, forbid_unknown_fields=True):
@@ -334,7 +339,7 @@ class Study(Record):
         """The claims were checked."""
 
         claims: Key[Literal["all"] | Strings, "All, or the ids of those that were checked."]
-        engine: Key[str, "auto, macaulay2, singular, msolve, native or all."]
+        engine: Key[str, f"auto, {', '.join(ENGINES)}, native or all."]
         seed: Seed
         timeout: Key[Number | UnsetType, "Seconds for each run of an engine, where one may be used."] = UNSET
         memory: Key[Positive | UnsetType, "MiB for each run of an engine, where one may be used."] = UNSET

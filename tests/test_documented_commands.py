@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 from agattn._version import __version__
 from agattn.cli.commands import COMMANDS
 from agattn.cli.main import cli
-from agattn.engines.engine import ENGINES
+from agattn.engines.catalogue import ENGINES
 from agattn.experiments.studies.grid import example
 
 DOCS = ROOT / "docs"

@@ -18,7 +18,7 @@ from installed import require
 import agattn as ag
 from agattn import library
 from agattn.architectures.model_file import read_toml
-from agattn.engines.engine import ENGINES
+from agattn.engines.catalogue import ENGINES
 from agattn.errors import EngineTimeoutError
 from agattn.experiments.training.experiment import read_experiments
 from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet

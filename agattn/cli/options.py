@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
-from agattn.engines.engine import ENGINES, Engine, engine_name, engine_named
+from agattn.engines.catalogue import ENGINES, engine_name, engine_named
+from agattn.engines.engine import Engine
 from agattn.errors import InputError, check_file
 
 Command = Callable[..., Any]
@@ -209,7 +210,7 @@ def engine(
 def engine_for(script: Path | None, given: str | None) -> Engine:
     """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
     ending = "" if script is None else script.suffix.lower()
-    by_ending = next((engine for engine in ENGINES.values() if ending == f".{engine.suffix}"), None)
+    by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and given not in (None, by_ending.name):
         raise InputError(f"{script} is a script for {by_ending.title}, and --engine is {given}; leave it out")
     return by_ending or engine_named(given or "macaulay2")
@@ -356,7 +357,7 @@ SCRIPT = ("engine_name", "timeout", "memory")
 
 def is_script(name: str) -> bool:
     """Whether a word names a script to be run, rather than a task: by its ending, or ``-`` for stdin."""
-    return name == "-" or Path(name).suffix.lower() in {f".{engine.suffix}" for engine in ENGINES.values()}
+    return name == "-" or Path(name).suffix.lower() in {engine.ending for engine in ENGINES.values()}
 
 
 def problem(command: Command, run_script: Command | None = None) -> Command:

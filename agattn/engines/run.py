@@ -11,12 +11,11 @@ from typing import Literal
 from msgspec import Meta
 
 from agattn.architectures import Architecture
-from agattn.engines.engine import Name
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
 from agattn.evidence import SECONDS, Evidence
-from agattn.records import Sha256
+from agattn.records import EngineName, Sha256
 from agattn.sheet.data import Cell, Lines, Sheet, Table
 from agattn.sheet.result import Key, Result, Written, key
 from agattn.systems.problem import Answer, Problem
@@ -58,7 +57,7 @@ _MOST_LINES = 20
 class Program(Result, extensible=True):
     """An engine with its version."""
 
-    name: Key[str, "Its name.", Written(Name, str)]
+    name: Key[str, "Its name.", Written(EngineName, str)]
     version: Key[str, "Its version."]
 
     def summary(self) -> str:

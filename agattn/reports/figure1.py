@@ -24,7 +24,7 @@ import numpy as np
 
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.engines.engine import ENGINES, engine_name, engine_named
+from agattn.engines.catalogue import able, engine_name, engine_named
 from agattn.engines.locate import INSTALL, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
@@ -38,7 +38,7 @@ from agattn.reports.draw_figure1 import Scene, SurfaceFigure, draw
 from agattn.reports.surface import Array, evaluator, grid_triangles, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 
-_ENGINES = tuple(engine.name for engine in ENGINES.values() if engine.has_script("slice"))
+_ENGINES = tuple(engine.name for engine in able("slice"))
 CHOICES = ("auto", *_ENGINES, "native")
 
 #: With more coordinates, or for a < d, elimination takes from a minute to days. Where the section is known

@@ -17,9 +17,10 @@ from functools import cached_property
 from typing import Any
 
 from agattn.architectures import SingleLayer
+from agattn.engines.catalogue import able, engine_named
 from agattn.engines.critical_points import count_critical_points
-from agattn.engines.engine import engine_named
 from agattn.engines.locate import Installation, locate
+from agattn.engines.programs.singular import SINGULAR
 from agattn.engines.run import DEFAULT_LIMITS, Limits
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.geometry.critical_points.counts import (
@@ -34,8 +35,8 @@ from agattn.geometry.critical_points.loss import Loss, enough_samples, loss, los
 from agattn.geometry.strata.strata import Stratum
 from agattn.verification.real_critical_points import as_counts, real_critical_points
 
-#: Engines that count, the first that is installed is asked.
-ORDER = ("singular", "macaulay2", "msolve")
+#: The engines that count; the first that is installed is asked. Singular is the fastest.
+ORDER = tuple(engine.name for engine in sorted(able("critical-points"), key=lambda e: e is not SINGULAR))
 ENGINES = ("auto", "native", *ORDER)
 
 

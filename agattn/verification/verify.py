@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from agattn.architectures import Architecture
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
-from agattn.engines.engine import ENGINES, engine_named
+from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import (

@@ -14,8 +14,8 @@ from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.cli.commands import COMMANDS
 from agattn.documents import NAMES, check, schema
+from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES
 from agattn.errors import InputError
 from agattn.systems.catalogue import build
 

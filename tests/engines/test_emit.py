@@ -5,8 +5,8 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.engines import msolve_lists
+from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError
 from agattn.evidence import Evidence

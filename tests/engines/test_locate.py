@@ -6,7 +6,7 @@ import sys
 import pytest
 from command_line import ROOT
 
-from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
+from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.locate import INSTALL, candidates, locate
 from agattn.errors import EngineNotFoundError, EngineVariableError
 

@@ -14,8 +14,8 @@ from unittest import mock
 import agattn
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.engines import critical_points, elimination
+from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.elimination import check_generators
-from agattn.engines.engine import ENGINES
 from agattn.engines.msolve_lists import cksum
 from agattn.engines.run import Limits, Run, run
 from agattn.errors import AgattnError
@@ -153,7 +153,7 @@ def answers(chosen, number, installation, say):
     for task, architecture, given in QUESTIONS:
         with contextlib.suppress(AgattnError):
             problem = build(task, architecture, **given)
-            installation.engine.check_can(problem)
+            check_can(installation.engine, problem)
             live.append((run(problem, installation, Limits(120)), OPEN.get((task, architecture), "")))
             say(f"recorded {installation.engine.name} {architecture} {task}")
     for n in range(number if live else 0):
@@ -219,7 +219,7 @@ def generators(chosen, number, installation, say):
     """Lies to ``agattn ideal --complete``, about some of its questions: whether equations are all."""
     name = installation.engine.name
     row, replay = Row(f"`agattn ideal --complete`, `{name}`", LIES), Replay()
-    if name not in elimination.DECIDE_PRIMALITY:
+    if not installation.engine.has_script("complete-ideal"):
         return row
     with mock.patch.object(elimination, "run", replay):
         ideals = [compute_ideal(layer, degree) for layer, last in GENERATED.items() for degree in last]

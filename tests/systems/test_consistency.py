@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from command_line import call
 from questions import LAYER, OPEN, OTHER, QUESTIONS, TWO
-from transcripts import sealed
+from transcripts import asking, sealed
 
 from agattn import SingleLayer
 from agattn.engines import elimination
@@ -87,12 +87,11 @@ def test_right_answers_of_both_engines_pass(engine_installation):
 )
 def test_whether_equations_are_all_is_checked_too(singular, monkeypatch, question, other):
     ideal = compute_ideal(SingleLayer(2, 2), 3)
-    asked = elimination._QUESTIONS["singular"]
-    assert question in asked.values()
-    wrong = {key: other if text == question else text for key, text in asked.items()}
-    monkeypatch.setitem(elimination._QUESTIONS, "singular", wrong)
+    wrong = asking(question, other)
+    monkeypatch.setattr(elimination, "run", wrong)
     with pytest.raises(TranscriptError, match="must be"):
         elimination.check_generators(ideal, singular)
+    assert wrong.changed
 
 
 def test_a_contradiction_is_status_4(fakes, singular):

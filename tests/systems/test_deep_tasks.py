@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
+from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.closedness.limits import limits

@@ -3,8 +3,8 @@
 import pytest
 
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
-from agattn.engines.engine import MACAULAY2, SINGULAR
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError, TooLargeError
 from agattn.geometry.identifiability.virtual_weights import random_virtual_weights

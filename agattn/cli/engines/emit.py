@@ -10,6 +10,7 @@ import click
 
 from agattn.cli import options
 from agattn.cli.output import STDOUT, as_text, check_destination, print_json, write_file
+from agattn.engines.catalogue import ENGINES, of_all
 from agattn.errors import EngineNotFoundError, InputError
 
 if TYPE_CHECKING:
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from agattn.systems.problem import Problem
 
 
+ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e in ENGINES.values())
+
+
 @click.command(epilog="Example: agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2")
 @options.problem
 @options.engine("The engine.  [default: by the ending of -O, else macaulay2]", default=None)
 @options.file_option(
-    "-O", "--output", "Write to FILE: .m2, .sing, .sh for msolve, or .json as with --json.  [default: stdout]"
-)
+    "-O", "--output", f"Write to FILE: {ENDINGS}, or .json as with --json.  [default: stdout]"
+)  # fmt: skip
 @click.option("--machine", is_flag=True, help="Add the part that agattn run adds, and reads.")
 @options.json_flag
 def command(
@@ -38,7 +42,7 @@ def command(
         check_destination(output)
         if (ending := output.suffix.lower()) in (".py", ".tex"):
             raise InputError(
-                f"a script is no {ending} file; end {output} in .m2, .sing or .sh, or see agattn ideal"
+                f"a script is no {ending} file; end {output} in {of_all('ending', 'or')}, or see agattn ideal"
             )
     from agattn.engines.emit import Emitted, emit
 

@@ -207,14 +207,16 @@ def _format_of(path: Path) -> str:
 
 def _engine(name: str | None, timeout: float, memory: int) -> tuple[Installation, Limits]:
     """The engine of this name, or the first that is installed and knows prime ideals, and its limits."""
-    from agattn.engines.elimination import DECIDE_PRIMALITY
-    from agattn.engines.engine import engine_named
+    from agattn.engines.catalogue import able, engine_named
     from agattn.engines.locate import candidates, locate
     from agattn.engines.run import Limits
 
     if name is None:
-        name = next((name for name in DECIDE_PRIMALITY if candidates(engine_named(name))), "macaulay2")
-    return locate(engine_named(name)), Limits(timeout, memory)
+        engines = able("complete-ideal")
+        engine = next(filter(candidates, engines), engines[0])
+    else:
+        engine = engine_named(name)
+    return locate(engine), Limits(timeout, memory)
 
 
 #: Coordinates of a model that are explained on the screen.

@@ -47,6 +47,7 @@ from agattn.geometry.ideal.graded import GradedIdeal
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
+from agattn.records import Method
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table, tensor_product
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -245,11 +246,7 @@ class Ideal(IdealByDegree, name="ideal"):
     dimension: Key[Positive, "The dimension of the neuromanifold."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null for t = 1, without a formula."]
     degrees: Key[tuple[DegreePiece, ...], "One entry for each degree of the ideal."]
-    method: Key[
-        str,
-        "Who computed the table.",
-        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
-    ] = "native"
+    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
     whole: tuple[Equation, ...] | None = None
     tangent_dimension: Mapping[Any, int] = field(default_factory=dict)
     characteristic: int = 0

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
 
 from agattn.algebra.polynomial import Polynomial, Variable
 from agattn.architectures import Architecture, positive_integer
@@ -29,6 +28,7 @@ from agattn.geometry.ideal.ideal import EXACT, DegreePiece, IdealByDegree, count
 from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
+from agattn.records import Method
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -135,11 +135,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
     multidegrees: dict[Coordinate, tuple[int, ...] | None]
     affine: Key[bool, "Whether the image is no cone: degree n then stands for degree at most n."]
     degree: Key[Positive | None, "The degree of its Zariski closure; null where no engine was asked."] = None
-    method: Key[
-        str,
-        "Who computed the table.",
-        Written(Literal["native", "macaulay2", "singular", "msolve"], str),
-    ] = "native"
+    method: Key[str, "Who computed the table.", Written(Method, str)] = "native"
     whole: Key[
         tuple[Equation, ...] | None,
         "Minimal generators of the whole ideal, from an engine; null natively.",
