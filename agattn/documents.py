@@ -50,7 +50,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.learning_coefficients.brackets:CoefficientBounds",
         "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
     ),
-    "singularities": ("agattn.geometry.singular_points.network_points:Singularities",),
+    "singularities": ("agattn.geometry.singular_points.point_facts:Singularities",),
 }
 
 #: The names of all schemas.

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from agattn.architectures import (
     Architecture,
-    DeepNetwork,
     SingleLayer,
     as_attention,
     as_layer,
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
         LearningCoefficients,
     )
     from agattn.geometry.reconstruction.membership import Identification
-    from agattn.geometry.singular_points.network_points import Singularities
+    from agattn.geometry.singular_points.point_facts import Singularities
     from agattn.geometry.strata.tangent import TangentBounds
     from agattn.heads.head_geometry import HeadTable
     from agattn.systems.problem import Problem
@@ -635,12 +634,9 @@ def singularities(
     >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
     rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    from agattn.geometry.singular_points import model_points, network_points
+    from agattn.geometry.singular_points import singularities as room
 
-    known = as_attention(_architecture(network, "singularities"))
-    if isinstance(known, (SingleLayer, DeepNetwork)):
-        return network_points.singularities(known, pairs, seed, force, progress)
-    return model_points.model_singularities(known, pairs, seed, force, progress)
+    return room.singularities(_architecture(network, "singularities"), pairs, seed, force, progress)
 
 
 def ideal(

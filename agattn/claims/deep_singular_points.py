@@ -27,7 +27,7 @@ from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, DEEP, PLAIN, TWO_TOKENS
 from agattn.claims.proof import Proof, entries
 from agattn.geometry.identifiability.virtual_weights import virtual_jacobian
-from agattn.geometry.singular_points.virtual_points import PointRanks, facts, is_wide, special_points
+from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.systems.task import Task
 
 WIDE = Hypothesis[DeepNetwork](
@@ -49,7 +49,7 @@ def _too_large(network: DeepNetwork) -> str:
 POINTS = Task(
     "deep-points", "ranks at special points", DeepNetwork,
     lambda network, seed: tuple(
-        facts(point, network.t, seed) for point in special_points(network, seed=seed)
+        ranks_at(point, network.t, seed) for point in special_points(network, seed=seed)
     ),
     infeasible=_too_large,
 )  # fmt: skip

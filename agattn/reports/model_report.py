@@ -28,8 +28,9 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.learning_coefficients.brackets import bracket
-from agattn.geometry.singular_points.model_points import model_kinds, model_singularities
-from agattn.geometry.singular_points.network_points import Singularities
+from agattn.geometry.singular_points.kinds import kinds
+from agattn.geometry.singular_points.point_facts import Singularities
+from agattn.geometry.singular_points.singularities import singularities
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.reports.architecture_report import EVIDENCE, title, versions
 from agattn.reports.document import Document, sections
@@ -107,9 +108,9 @@ def model_report(
         ) or None
     symmetries = found_or_left_out("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
     points = found_or_left_out(
-        "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
+        "the kinds of points", lambda: singularities(model, seed=seed, force=force, progress=progress)
     )
-    general = model_kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
+    general = kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
     fiber = found_or_left_out("the fiber", lambda: network_fiber(model, general, seed))
     coefficient = found_or_left_out("the learning coefficient", lambda: bracket(model, general, seed))
     if points is not None:

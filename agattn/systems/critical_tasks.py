@@ -19,7 +19,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
-from agattn.geometry.critical_points.charts import Chart, chart_of, singular_strata
+from agattn.geometry.critical_points.charts import WeightChart, chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -50,7 +50,7 @@ class Part:
     preimages: int
 
     @classmethod
-    def of(cls, chart: Chart, strictly: bool) -> Part:
+    def of(cls, chart: WeightChart, strictly: bool) -> Part:
         """The chart of a stratum, where ``strictly`` without the points of lower strata."""
         avoided, lower = (chart.avoided_strictly, ()) if strictly else (chart.avoided, chart.lower)
         return cls(

@@ -22,7 +22,8 @@ from agattn.experiments.studies.jobs import Job
 from agattn.experiments.studies.lines import Entry
 from agattn.experiments.studies.study import answers
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
-from agattn.geometry.singular_points.network_points import PointFacts, Singularities, singularities
+from agattn.geometry.singular_points.point_facts import PointFacts, Singularities
+from agattn.geometry.singular_points.singularities import singularities
 
 
 class Family(NamedTuple):

@@ -65,6 +65,10 @@ class Tangents:
             self._images[at.vector] = np.asarray(J, dtype=np.float64).T.copy()
         return self._images[at.vector]
 
+    def forget(self) -> None:
+        """Forget the images of the differential that were found, which fill the memory."""
+        self._images.clear()
+
     def rank_at(self, at: Weights) -> int:
         """The rank of the differential: proved from below."""
         return nonzero_minor(self.image(at), self.p).rank
@@ -91,10 +95,14 @@ class Tangents:
         """
         values = self.values(np.array([at.residues(self.p)[0] for at in preimages]))
         assert (values == values[0]).all(), "weights that should have one function have two"
-        return nonzero_minor(self._images_at(preimages), self.p).rank
+        return self.span_of_images(preimages)
 
-    def _images_at(self, preimages: Sequence[Weights]) -> Residues:
-        return np.concatenate([self.image(at) for at in preimages])
+    def span_of_images(self, points: Sequence[Weights]) -> int:
+        """The dimension of the span of the images of the differential at any weights."""
+        return nonzero_minor(self._images_at(points), self.p).rank
+
+    def _images_at(self, points: Sequence[Weights]) -> Residues:
+        return np.concatenate([self.image(at) for at in points])
 
     def preimages(
         self,
