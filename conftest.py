@@ -13,6 +13,7 @@ _NUMBER = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser):
+    """Add the option ``--all``."""
     parser.addoption("--all", action="store_true", help="run the tests that are marked slow, too")
 
 
@@ -41,6 +42,7 @@ def pytest_testnodedown(node, error):
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    """Say how many tests were left out."""
     number = config.stash.get(_NUMBER, 0)
     if number:
         terminalreporter.write_line(f"{number} {LEFT_OUT}; run them, too: python -m pytest --all")

@@ -3,8 +3,8 @@
     python benchmarks/commands.py --against OTHER/.venv/bin/python
 
 This version is the clone; the other is what is installed in the environment of the Python that is named. Each
-line is run as a fresh process, in a folder with the examples, by the two versions in turn, so that both see the
-same machine. What is printed is processor time in seconds, with that of the engines, which a busy machine
+line is run as a fresh process, in a folder with the examples, by the two versions in turn, so that both see
+the same machine. What is printed is processor time in seconds, with that of the engines, which a busy machine
 changes little: the median of the runs, and how long the fastest run took on the clock. A ratio below 1 means
 that this version needs less. A line with ``--help`` is what a command needs to start.
 """

@@ -113,6 +113,7 @@ def imports(module: str) -> set[str]:
     return {name for name in found if name in known and name not in (module, "agattn")}
 
 
+@lru_cache
 def graph() -> nx.DiGraph:
     """The files as nodes, and an arrow from each to the files that it needs.
 
