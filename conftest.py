@@ -22,8 +22,18 @@ def _is_left_out(item, named):
     return item.get_closest_marker("slow") is not None and not item.nodeid.startswith(named)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One worker more than there are cores: engines, browsers and limits on time are waited for."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config, items):
-    """Leave slow tests out; where tests are given by name, by ``FILE::TEST``, these run."""
+    """Begin with what takes longest, and leave slow tests out.
+
+    Where tests are given by name, by ``FILE::TEST``, these run in any case.
+    """
+    items.sort(key=lambda item: "site" not in getattr(item, "fixturenames", ()))  # two minutes for the first
     if config.getoption("--all"):
         return
     named = tuple(word for word in config.args if "::" in word)
