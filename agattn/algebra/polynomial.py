@@ -267,7 +267,7 @@ class Polynomial:
         return self._format(Variable.latex, "^{{{}}}", " ")
 
     def _sympy_(self) -> Any:
-        """The expression that ``sympy.sympify`` makes of it: expanded, with symbols named as the variables.
+        """The expanded expression, in symbols named as the variables, for ``sympy.sympify``.
 
         >>> import sympy
         >>> x, y = PolynomialRing(["x", "y"]).gens

@@ -80,7 +80,7 @@ class Point(Result):
 
 @dataclass(frozen=True, eq=False)
 class RandomRows:
-    """A matrix that has as many random rows as are asked for, such as a Jacobian at random inputs.
+    """A matrix with any number of random rows, such as a Jacobian at random inputs.
 
     Its rank is meant at a generic point. At a random one it can only be smaller, so what is proved there is a
     lower bound.

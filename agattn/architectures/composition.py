@@ -45,7 +45,7 @@ class Place(Step):
         return {letter: f"{letter}_{self.label}" for letter in self.layer.shapes(self.shape)}
 
     def renamed(self, on: Iterable[Acted]) -> tuple[Acted, ...]:
-        """What a group acts on, as the network calls it."""
+        """The parameter that a group acts on, under the name that it has in the network."""
         return tuple(replace(acted, parameter=self.names[acted.parameter]) for acted in on)
 
     @property
@@ -136,12 +136,12 @@ class Network(Result):
 
     @property
     def steps(self) -> tuple[Place | str, ...]:
-        """What is computed one after the other, with marks where an input is kept and where it is added."""
+        """The steps in their order, with marks where an input is kept and where it is added."""
         return self._compiled[0]
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is computed, without the sums of skip connections."""
+        """The steps, without the sums of skip connections."""
         return tuple(place for place in self.steps if isinstance(place, Place))
 
     @property
@@ -219,7 +219,7 @@ class Network(Result):
 
     @property
     def rotations(self) -> tuple[tuple[Acted, ...], ...]:
-        """The parts, of two rows each, that a group SO(2) turns and leaves the function: of all layers."""
+        """The parts, of two rows each, that groups SO(2) turn without a change of the function."""
         return tuple(place.renamed(on) for place in self.places for on in place.layer.rotations(place.shape))
 
     @cached_property
@@ -280,7 +280,7 @@ class Network(Result):
     def as_network(self) -> DeepNetwork | None:
         """The same network by its widths and ranks, if its layers are attention of one kind.
 
-        There is none with masks or rotary positions, which are without effect for one token.
+        ``None`` with masks or rotary positions, except for one token, where both are without effect.
         """
         layers = [one for one in self.layers if isinstance(one, Attention)]
         kinds = {(one.skip, one.normalization, one.value_rank) for one in layers}
@@ -304,7 +304,7 @@ _MOST_DEGREES = 1_000
 
 
 def _sums(degrees: set[int], count: int) -> set[int]:
-    """The sums of so many of these numbers; if there are very many all between the least and the largest."""
+    """The sums of n of these numbers; all numbers from the least to the largest if there are very many."""
     low, high = count * min(degrees), count * max(degrees)
     if len(degrees) == 1 or high - low > _MOST_DEGREES:
         return {low, *range(low, high + 1)} if len(degrees) > 1 else {low}
@@ -316,7 +316,7 @@ def _sums(degrees: set[int], count: int) -> set[int]:
 
 @dataclass(frozen=True)
 class Wire:
-    """What lies between the rows of one place and the columns of another: a power, or nothing."""
+    """The rows of one place, the columns of a later place, and the power between them."""
 
     before: Place
     after: Place

@@ -1,7 +1,7 @@
 """The layers that a :class:`~agattn.architectures.composition.Network` is made of, as values.
 
-A layer takes a matrix whose columns are the tokens to another. Each is written with the keys that it has in a
-model file, and becomes steps: the maps that are computed one after the other, between which groups may act.
+A layer maps a matrix, whose columns are the tokens, to another matrix. The fields of a layer are its keys in
+a model file. A layer becomes steps: maps that are computed one after the other, between which groups may act.
 
 >>> [step.layer.type for step in Perceptron([5, 1], degree=4).steps("1") if isinstance(step, Step)]
 ['linear', 'power', 'linear']
@@ -36,7 +36,7 @@ Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Step:
-    """A map that a network computes: a layer, and what its parameters are called after."""
+    """A map that a network computes: a layer, and the label after the letters of its parameters."""
 
     layer: Layer
     label: str
@@ -49,10 +49,10 @@ Steps = Iterator[Step | str]
 
 @dataclass(frozen=True)
 class Layer:
-    """What all layers have in common; one whose map is that of its steps has no more than those.
+    """The members of all layers; a layer that is a composition of steps defines only the steps.
 
-    An axis in ``rows`` or ``columns`` is that of a parameter which a change g of the output, or of the input,
-    by an invertible matrix turns: by g, or by g⁻ᵀ.
+    ``rows`` and ``columns`` are axes of parameters. A change of the output by an invertible matrix g acts on
+    ``rows``, and a change of the input acts on ``columns``: by g, or by g⁻ᵀ.
     """
 
     #: What a model file calls it.
@@ -83,7 +83,7 @@ class Layer:
         return ()
 
     def rotations(self, shape: Shape) -> tuple[tuple[Acted, ...], ...]:
-        """Further groups SO(2) that leave the function: the parts, of two rows each, that one turns."""
+        """Further groups SO(2) that do not change the function: the parts, of two rows, that each turns."""
         return ()
 
     def alike(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Layer:
         return "order"
 
     def residual(self) -> tuple[Layer, ...]:
-        """The layers to whose output the layer adds its input, and does no more; none if it does not."""
+        """The layers f where this layer is X ↦ X + f(X); none for every other layer."""
         return ()
 
     def passes(self) -> int:
@@ -125,7 +125,7 @@ class Layer:
         return {"type": self.type} | {key: _plain(value) for key, value in listed.items()}
 
     def __str__(self) -> str:
-        """The type and what is not as usual, such as ``attention 2 (rank 2, causal)``."""
+        """The type and the fields that differ from defaults, such as ``attention 2 (rank 2, causal)``."""
         first, *others = fields(self) or (None,)
         said = []
         for one in others:
@@ -152,7 +152,7 @@ def _short(value: Any) -> str:
 
 
 def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
-    """Put in the place of each field of a layer what its reader makes of it."""
+    """Replace each field of a layer by the value that its reader makes of the field."""
     for name, read in readers.items():
         object.__setattr__(layer, name, read(name, getattr(layer, name)))
 
@@ -350,13 +350,13 @@ class Attention(Layer):
 
 
 def _kept(skip: bool, *steps: Step | str) -> Steps:
-    """Steps, around which the input is kept and added if that is asked."""
+    """Steps; with a skip connection the input is kept before them and added after them."""
     yield from (KEEP, *steps, ADD) if skip else steps
 
 
 @cache
 def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
-    """The cosines and sines of the angles by which rotary positions turn so many pairs, from token to token.
+    """The cosines and sines of the angles by which rotary positions turn each pair, from token to token.
 
     The k-th prime that is x² + y² gives ((x² − y²)/p, 2xy/p), rational and of infinite order. As these primes
     are different, no product of powers of the rotations is the identity: their powers are dense, in Zariski's
@@ -647,7 +647,7 @@ class Skip(Layer):
     """Layers one after the other, whose input is added to their output: a residual block.
 
     Attributes:
-        layer: the layers, or only one.
+        layer: the layers, or a single layer.
     """
 
     layer: tuple[Layer, ...] = field(default=())
@@ -678,7 +678,7 @@ def listed(layers: Any) -> tuple[Layer, ...]:
     """One layer or several as a tuple.
 
     Raises:
-        InputError: if there is none, or something is no layer.
+        InputError: if the list is empty, or an element is no layer.
     """
     given = (layers,) if isinstance(layers, Layer) else layers
     if not is_list(given) and not isinstance(given, Iterator):

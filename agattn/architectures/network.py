@@ -133,7 +133,7 @@ class DeepNetwork(Result):
 
     @property
     def heads_by_layer(self) -> tuple[int, ...]:
-        """The number of heads of each layer; what ``heads`` has become."""
+        """The number of heads of each layer: ``heads`` as a tuple."""
         return (self.heads,) * self.layers if isinstance(self.heads, int) else self.heads
 
     @property
@@ -246,7 +246,7 @@ class DeepNetwork(Result):
         return str(self)
 
     def summary(self) -> str:
-        """The sizes, and what is not as usual, in a line."""
+        """The sizes, and the options that differ from their defaults, in a line."""
         parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
         heads = self.heads_by_layer
         if set(heads) != {1}:

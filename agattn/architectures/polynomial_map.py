@@ -52,7 +52,7 @@ class PolynomialMap(Result):
         parameters: the shape of each parameter, by its name in the function: a tuple, or one number.
         inputs: the shape of X, a tuple of one or two numbers, or a number; ``None`` for a map of the
             parameters alone, such as the parametrization of a variety.
-        name: how it is called in print; the function's name by default.
+        name: the name in print; the function's name by default.
 
     Raises:
         InputError: if the function is not polynomial, raises, returns something else, leaves a parameter or X
@@ -278,10 +278,10 @@ class PolynomialMap(Result):
         return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
 
     def as_network(self) -> None:
-        """None: it is known by its function alone."""
+        """None: a map is known by its function alone."""
 
     def as_json(self) -> dict[str, object]:
-        """The name of the function and the shapes; the function itself is not told."""
+        """The name of the function and the shapes, without the function itself."""
         shapes = {name: list(shape) for name, shape in self.shapes.items()}
         return {
             "function": self.function_name,
@@ -330,7 +330,7 @@ def _refused(what: str) -> Callable[..., Any]:
 
 
 class Polynomials:
-    """An array of polynomials in parameters and inputs, as a function sees it; in fact of their values.
+    """An array of values that a function takes for polynomials in the parameters and inputs.
 
     Attributes:
         value: the values, with an axis in front for the inputs.
@@ -379,7 +379,7 @@ class Polynomials:
         return _constant(other, self.arithmetic)
 
     def _of(self, arithmetic: Arithmetic) -> Polynomials:
-        """The array itself, unless it belongs to another call."""
+        """The array, if it belongs to this call."""
         if self.arithmetic is not arithmetic:
             raise NotPolynomialError("keeps an array from one call to the next; use those that it is given")
         return self

@@ -48,9 +48,9 @@ def _boundary(layer: SingleLayer, findings: Findings) -> dict[Stratum, str]:
     """The strata on the boundary of M relative to M̄(ℝ), and the reason for each.
 
     A point of M̄(ℝ) outside M has two complex-conjugate preimages up to scaling. Where such points converge to
-    p in M, so do the preimages, by compactness; a fiber over p has only real points, so the two limits are
-    one, no neighbourhood of it is mapped injectively, and it is critical. Conversely a sequence shows a
-    critical stratum to be on the boundary.
+    p in M, the preimages converge, too, by compactness. A fiber over p has only real points, so the two
+    preimages have the same limit. No neighbourhood of this limit is mapped injectively, so the limit is
+    critical. Conversely a sequence shows that a critical stratum is on the boundary.
 
     Raises:
         UndecidedError: if a critical stratum has no such sequence, or a fiber more points than are known.

@@ -24,7 +24,7 @@ from agattn.systems.task import Task
 class EDDegrees(NamedTuple):
     """Numbers of critical points on the smooth part: for general data, and in the Bombieri–Weyl norm.
 
-    The second is ``None`` where no theorem gives it.
+    ``bombieri_weyl`` is ``None`` where no theorem gives the number.
     """
 
     generic: int
@@ -52,7 +52,7 @@ def predicted_ed_degrees(layer: SingleLayer) -> EDDegrees:
 
 
 def _count(layer: SingleLayer, seed: int) -> EDDegrees:
-    """By the theorems, with another torus; where one parameter is left, those of random losses."""
+    """The numbers by the theorems with another torus; for d = 2 and d' = 1 the numbers of random losses."""
     if (layer.d, layer.d_out) != (2, 1):
         return EDDegrees(generic_ed_degree(layer, seed + 1), bombieri_weyl_ed_degree(layer))
     numbers = []

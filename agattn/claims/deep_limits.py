@@ -128,7 +128,7 @@ def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
 
 
 def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
-    """Weights of one kind, with an input at which φ is not 0 if there is one."""
+    """Weights of one kind; where φ is not 0, an input at which φ is not 0."""
     record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
     while not kind.zero:
         X = generator.integers(-2, 3, network.input_shape).astype(object)
@@ -139,7 +139,7 @@ def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) 
 
 
 def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
-    """A limit that no weights have, and the numbers that are not 0 for that."""
+    """A limit that no weights reach, and the numbers κ, δ ≠ 0 that prove this."""
     arrays = {name: np.array([rows], dtype=object) for name, rows in found.weights.items()}
     kappa, delta = LimitMap(network, found.first).minors(arrays, np.array(found.X, dtype=object))
     return {
@@ -152,7 +152,7 @@ def _limit(network: DeepNetwork, found: LimitSet) -> dict[str, Any]:
 
 
 def _boundary(network: DeepNetwork, found: LimitSet, generator: np.random.Generator) -> dict[str, Any]:
-    """Inputs and directions that give a minor of the differential of the limits which is not 0."""
+    """Inputs and directions of a nonzero minor of the differential of the limits."""
     limit_map = LimitMap(network, found.first)
     p = random_prime(generator)
     arrays = {name: np.array([rows], dtype=np.float64) % p for name, rows in found.weights.items()}

@@ -1,7 +1,7 @@
 """Which points of wide lightning networks are critical, and which are singular; docs/deep-singularities.md.
 
-Both claims are theorems. What is computed are exact ranks at special points over ℤ: a point where they are
-not as stated would refute the theorem.
+Both claims are theorems. The tasks compute exact ranks at special points over ℤ: a point with another rank
+would refute the theorem.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import Settings, verify

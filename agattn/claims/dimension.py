@@ -13,7 +13,7 @@ from agattn.systems.layer_tasks import BASE_LOCUS, FIBERS, GENERIC_RANK, IDEAL, 
 
 
 def dimension(layer: SingleLayer, findings: Findings) -> int:
-    """The dimension of M̄: the rank of the differential where the source is smooth, which parameters bound.
+    """The dimension of M̄: at least the rank of the differential, at most the number of parameters that count.
 
     The pairs (A, V) form a variety of dimension α(2d − α) + dd', and φ is constant along (sA, V/s), so M̄ has
     dimension at most one less; at t = 1 only A + Aᵀ counts, of rank at most β = min(d, 2a), and the pairs are
@@ -81,7 +81,7 @@ def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
 
 
 def _degree_of_projection(layer: SingleLayer, findings: Findings) -> int | None:
-    """The degree from the fibers, where φ has no base points; ``None`` if these are not known."""
+    """The degree from the fibers, where φ has no base points; ``None`` if one of both is not known."""
     zeros, fibers = findings.get(BASE_LOCUS), findings.get(FIBERS)
     if zeros != {"A = 0", "V = 0"} or fibers is None:
         return None

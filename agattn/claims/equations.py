@@ -63,7 +63,7 @@ def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
 
 
 class HilbertFunction(NamedTuple):
-    """Values in degrees 0, 1, ..., or ``None`` if some is smaller than its bound; and how that is known."""
+    """The values in degrees 0, 1, ..., or ``None`` if a value is below its bound; and their evidence."""
 
     values: tuple[int, ...] | None
     evidence: Evidence
@@ -77,7 +77,7 @@ def _predict_hilbert_function(layer: SingleLayer) -> tuple[int, ...]:
 
 
 def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertFunction:
-    """All values checked where the claim speaks, the first ones elsewhere."""
+    """The values in all checked degrees where the claim applies, in the first degrees elsewhere."""
     if not TWO_DIMENSIONAL.holds(layer):
         ideal = compute_ideal(layer, SHOWN_DEGREE)
         values = tuple(ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1))

@@ -44,7 +44,7 @@ class Coefficient(NamedTuple):
 def _orbits(
     layer: SingleLayer, softmax: bool
 ) -> Iterator[tuple[Stratum, int, int, int, LearningCoefficient]]:
-    """The orbits of weights at which the formula is checked, by their ranks, and what the formula says."""
+    """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
     everything = layer.ambient_dimension <= MOST_COORDINATES
     kinds = points(layer, softmax) if everything else (
         point for _, point in learning_coefficients(layer, softmax).least
@@ -141,7 +141,7 @@ def _germ(form: NormalForm) -> dict[str, Any]:
 
 
 def _terms(polynomial: Polynomial) -> list[list[int]]:
-    """A polynomial over ℤ as its terms: the coefficient and the numbers of its variables, with repetition."""
+    """The terms of a polynomial over ℤ: the coefficient, and the numbers of its variables, repeated."""
     named = {
         tuple(i for i, e in enumerate(exponents) for _ in range(e)): int(c)
         for exponents, c in polynomial.terms.items()

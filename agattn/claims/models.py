@@ -33,8 +33,9 @@ class Extent(NamedTuple):
 
     Attributes:
         dimension: with its proof from both sides, where the two meet.
-        by_symmetries: the parameters, minus the orbits of the linear symmetries; proved. All linear
-            symmetries are searched for where those that the model names do not explain the dimension.
+        by_symmetries: the number of parameters, minus the dimension of the orbits of the linear symmetries;
+            proved. Where the symmetries that the model names do not explain the dimension, all linear
+            symmetries are computed.
     """
 
     dimension: Dimension
@@ -97,7 +98,7 @@ def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
 
 
 def _found_by_judging(model: Architecture) -> None:
-    """The bounds, which take the most time, are computed once, by the task."""
+    """Nothing: the task computes the bounds, which take the most time, once, and the judge names them."""
 
 
 #: Why no claim about a model has a certificate.

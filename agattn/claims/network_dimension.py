@@ -1,8 +1,8 @@
 """What is claimed about the dimension of networks.
 
-A claim about a dimension is judged by the proved interval: confirmed if it is the one number predicted,
-refuted if the prediction lies outside, undecided otherwise; an observed rank inside an open interval is shown
-as what it is, and decides nothing.
+A claim about a dimension is judged by the proved interval: confirmed if the interval is the predicted number
+alone, refuted if the prediction lies outside, undecided otherwise. An observed rank inside an open interval
+is shown, and decides nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SKIP = Hypothesis[DeepNetwork]("skip connections", lambda network: network.skip)
 
 
 def _of(deep: bool, text: str, holds: Callable[[DeepNetwork], bool]) -> Hypothesis[DeepNetwork]:
-    """What is assumed of several layers, or of one; it holds where there are not so many."""
+    """A hypothesis about networks of several layers, or of one; it holds for all other networks."""
     return Hypothesis(text, lambda network: (network.layers > 1) != deep or holds(network))
 
 
@@ -50,7 +50,7 @@ NOT_A_PRODUCT = _of(
 
 
 def equation_14(network: DeepNetwork) -> int:
-    """HMK's equation 14, or equation 16 for a normalized network, whether or not its hypotheses hold.
+    """HMK's equation 14, or equation 16 for a normalized network, also where the hypotheses fail.
 
     Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l with α_i = min(a_i, d_{i−1}), and l more if normalized.
     Where the inner widths differ their common value δ is replaced by the count of the parameters in V

@@ -1,8 +1,8 @@
 r"""Where a head lies on the neuromanifold, in floating point: ranks, stable ranks, distances.
 
-All norms of functions are the invariant one of :mod:`agattn.geometry.variety.coefficient_norm`, relative
-to ‖φ‖. Two
-distances are exact, because a lower bound by Eckart and Young on a flattening of the tensor is attained:
+All norms of functions are the invariant norm of :mod:`agattn.geometry.variety.coefficient_norm`, relative
+to ‖φ‖. Two distances are exact, because a flattening of the tensor attains its lower bound by Eckart and
+Young:
 
 - for 2 ≤ a < d the singular locus is {rk A < a}, and φ is at the distance σ_a(G^{1/2}A) from it, where
   G = (‖V‖²·1 + VᵀV)/2: the flattening with rows b has the singular values of G^{1/2}A;

@@ -115,7 +115,7 @@ class Certificate(Result, dict[str, Any]):
 def certify(
     architecture: Architecture, claims: Sequence[str] = (), verdicts: Iterable[Verdict] = ()
 ) -> Certificate:
-    """The certificate of those of some claims that have one; it names the others.
+    """A certificate of those of the claims that have a proof; the certificate names the other claims.
 
     Args:
         architecture: a layer, a network, or a model that is one of these.
@@ -144,7 +144,7 @@ def certify(
 
 
 def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) -> None:
-    """Refuse claims of which none has a certificate, whatever the verdicts are: before the work.
+    """Refuse claims of which none has a certificate, before any verdict is computed.
 
     Raises:
         InputError: also if there is no such claim, or for one token.
@@ -209,7 +209,7 @@ def make_certificate(
 
 
 def _accepted(document: dict[str, Any], about: str, empty: bool = False) -> dict[str, Any]:
-    """The document, if the checker finds no flaw in it, or but that nothing is certified."""
+    """The document, if the checker finds no flaw; where nothing is certified, that is no flaw."""
     try:
         flaw = check(document)["flaw"]
     except UnreadableError as error:
@@ -250,15 +250,15 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> dict
 
 
 def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> dict[str, Any]:
-    """A certificate that the functions of one layer of several heads are no closed set: a limit outside.
+    """A certificate that the functions of one layer of several heads are not a closed set: a limit outside.
 
     Args:
         network: of one layer.
         claims: ids of claims, which the certificate names if it does not prove them.
 
     Raises:
-        InputError: if they are one, if that is not known, or if the network is another or too large; or if
-            the claim is none of those asked for.
+        InputError: if the set is closed, or not known not to be; if the network has more layers or is too
+            large; or if the claim was not asked for.
         DisagreementError: if the checker rejects the certificate.
 
     >>> check(make_heads_certificate(DeepNetwork((3, 1), (1,), t=2, heads=2)))["claims"][0]["reason"]
@@ -280,7 +280,7 @@ def make_heads_certificate(network: DeepNetwork, claims: Sequence[str] = ()) -> 
 def _uncertified(
     network: DeepNetwork, claims: Sequence[str], certified: Sequence[str], verdicts: Iterable[Verdict] = ()
 ) -> dict[str, list[dict[str, str]]]:
-    """What a certificate about a network says of the claims that it does not prove, with the reasons.
+    """The claims about a network that a certificate does not prove, each with the reason.
 
     Raises:
         InputError: if none of the claims is one of those certified.
@@ -299,7 +299,7 @@ def _uncertified(
 
 
 def _proofs(network: DeepNetwork, ids: Sequence[str]) -> dict[str, Any]:
-    """What proves the claims of these ids, as their files say; one generator serves all, in this order."""
+    """The proofs of these claims, in this order; all draw from one generator."""
     generator, found = np.random.default_rng(0), dict[str, Any]()
     for claim in claims_about(network, tuple(ids)):
         assert isinstance(claim.certificate, Proof)
@@ -383,7 +383,7 @@ def _claim(layer: SingleLayer, verdict: Verdict) -> dict[str, Any]:
 
 
 def _stratum(layer: SingleLayer, stratum: Stratum, with_spaces: bool) -> dict[str, Any]:
-    """What proves the facts about one stratum: every number of it is needed by the checker."""
+    """The proof of the facts about one stratum; the checker needs every number."""
     A, V = representative(layer, stratum)
     bounds = tangent_bounds(layer, stratum)
     record: dict[str, Any] = {
@@ -417,7 +417,7 @@ def _point(y: Vector) -> list[Entry]:
 
 
 def _arc(arc: Arc) -> dict[str, list[Entry]]:
-    """The arc, and its expansion beyond the constant term."""
+    """An arc, and its expansion without the constant term."""
     moving = list(enumerate(arc.coefficients()))[1:]
     rows = zip("KQ", _merge(*_merge(_rows(arc.K), _rows(arc.Q))), strict=True)
     return {

@@ -1,8 +1,8 @@
 """How many critical points a loss has: by a theorem, by elimination, or by an engine, compared with both.
 
 What is proved natively comes first: for general data, or a general target, the theorems; for a given loss,
-where d = 2 and d' = 1, elimination. An engine is asked where neither says anything, or where it is named.
-What it says is compared with what is proved, and refused where they differ.
+where d = 2 and d' = 1, elimination. An engine is asked where neither applies, or where the user names the
+engine. The numbers of the engine are compared with what is proved, and refused where they differ.
 
 >>> from agattn.architectures import SingleLayer
 >>> print(critical_points(SingleLayer(4, 1), "bombieri-weyl"))
@@ -42,7 +42,7 @@ ENGINES = ("auto", "native", *ORDER)
 
 @dataclass(frozen=True)
 class Question:
-    """Which loss is meant, and on what its critical points are counted.
+    """The loss, and the part of M̄ on which critical points are counted.
 
     Attributes:
         layer: the layer.
@@ -169,7 +169,7 @@ def installed(engine: str) -> Installation:
 
 
 def _compared(counted: CriticalPoints, question: Question) -> CriticalPoints:
-    """What was counted for a loss, with what proves it natively: a theorem, or elimination for this loss.
+    """The numbers counted for a loss, compared with a theorem, or with elimination for this loss.
 
     Raises:
         DisagreementError: if a number is not the one that is proved for this loss, or for general ones.

@@ -1,4 +1,4 @@
-"""Everything known about each stratum of a layer, beside what the paper says of it.
+"""Everything known about each stratum of a layer, beside what the paper says.
 
 >>> from agattn import SingleLayer
 >>> table = strata_table(SingleLayer(3, 2, 2))

@@ -1,8 +1,8 @@
 """Verification: the tasks that some claims need, each done once, and the verdicts that follow.
 
-With ``auto`` the native computations come first, and engines are asked only about what they leave open. The
-name of an engine puts everything to it that it can do; with ``all`` every engine is asked what it can do, and
-those that answer must agree.
+With ``auto`` the native computations come first, and engines are asked only about what stays open. A named
+engine is asked everything that it can do. With ``all`` every engine is asked everything that it can do, and
+the engines that answer must agree.
 
 >>> from agattn import SingleLayer
 >>> report = verify(SingleLayer(2, 1), ["corollary-3.3"])
@@ -61,9 +61,10 @@ class Settings:
     """How to verify.
 
     Attributes:
-        engine: ``"auto"``: natively, and by the first engine that answers what that leaves open; the name of
-            an engine, for all that it can do; ``"native"``: no engine at all; ``"all"``: every engine, for
-            what it can do, and those that answer must agree. One that proves nothing may be missing.
+        engine: ``"auto"``: natively, and by the first engine that answers what stays open; the name of an
+            engine, for all that the engine can do; ``"native"``: no engine at all; ``"all"``: every engine
+            for all that it can do, and the engines that answer must agree. An engine that proves nothing
+            may be missing.
         characteristic: 0 for ℚ, a prime p for 𝔽_p, or ``None``: ℚ, and 𝔽_p where ℚ does not finish.
         limits: of each engine process.
         eliminate: put elimination to an engine even where it is not expected to finish.
@@ -192,7 +193,7 @@ def verify(
     Args:
         layer: the architecture, a single layer or a network.
         claims: their ids; if there are none, all claims about architectures of its kind.
-        settings: how.
+        settings: how to verify.
         progress: called with a line about each step.
 
     Raises:
@@ -252,7 +253,7 @@ class _Work:
         self.engines_running = threading.Semaphore(WORKERS)
 
     def _locate(self) -> list[Installation]:
-        """The engines to use, in order of preference; what is wrong with one that the user named is noted."""
+        """The engines to use, in order of preference; notes trouble with an engine that the user named."""
         if self.settings.engine == "native":
             return []
         if self.settings.engine not in ("auto", "all"):
@@ -317,8 +318,8 @@ class _Work:
     def judge(self, claim: Claim[Any]) -> Verdict:
         """The verdict on a claim, compared with what the native computation finds where one engine answered.
 
-        One engine alone never refutes: it takes a second, or the native computation. A claim sees what was
-        found for its own tasks and nothing else, so that no other engine's word can slip in.
+        One engine alone refutes nothing: a second engine, or the native computation, must agree. A claim sees
+        the findings for its own tasks alone, so that the word of another engine cannot enter.
 
         Raises:
             DisagreementError: if the native computation comes to another verdict or another value.
@@ -379,7 +380,7 @@ class _Work:
         return Finding(value, task.evidence(value), ("native",), task.sources(), seconds)
 
     def _answer(self, task: Task[Any]) -> Finding | str:
-        """The value by engines, or the reason why there is none; natively if engines know nothing of it."""
+        """The value by engines, or why there is none; the native value if engines have no script."""
         if not task.results:
             return self._compute(task)
         if reason := self._infeasible(task):
@@ -443,7 +444,7 @@ class _Work:
 
 
 def _next(queue: SimpleQueue[T]) -> T:
-    """The next thing in a queue; an interrupt is noticed whenever it comes."""
+    """The next element of a queue; an interrupt ends the waiting within moments."""
     while True:
         with suppress(Empty):
             return queue.get(timeout=LOOKS_UP)

@@ -218,7 +218,7 @@ class LimitMap:
         return kappa, a * h + d * e - b * g - c * f
 
     def open_conditions(self, parameters: Mapping[str, Array], Y: Array) -> list[str]:
-        """Which of the conditions fail under which a limit is the function of no weights; Y is d_0 × 2.
+        """The conditions that fail, of those under which no weights have the limit as function; Y is d_0 × 2.
 
         The weights are integers, and Y shows that κ and δ of :meth:`minors` are not 0 as polynomials.
         """
@@ -291,7 +291,7 @@ class LimitSet(Limits):
 
 
 def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
-    """Limits of functions of the network that are the function of no weights, and how many there are.
+    """Limits of functions of the network that no weights have as function, and the dimension of their set.
 
     Two tokens tell: a limit that has no preimage for two tokens has none for more, and the dimension found
     for two is a lower bound for more.
@@ -360,7 +360,7 @@ class ZeroKind(NamedTuple):
 
 
 def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], bool]]:
-    """Names of kinds of weights, what their M_i are ("zero", "one", "skew"; 0 is L), and whether φ = 0.
+    """The kinds of weights: name, the M_i that are "zero", "one" or "skew" (0 is L), and whether φ = 0.
 
     >>> for name, _, zero in special_weights(DeepNetwork((2, 2, 1), (1, 2), t=2)):
     ...     print(name, zero)
@@ -396,7 +396,7 @@ def special_weights(network: DeepNetwork) -> list[tuple[str, dict[int, str], boo
 
 
 def zero_kinds(network: DeepNetwork, seed: int = 0) -> tuple[ZeroKind, ...]:
-    """Weights of each kind that the theorem on zeros tells apart: what it says, and what is found.
+    """Weights of each kind in the theorem on zeros: whether φ = 0 by the theorem, and as computed.
 
     Raises:
         InputError: if the network is none of those that the theorem is about, or t = 1.

@@ -308,9 +308,9 @@ def _moved(
 
 
 def independent(equations: list[Equation]) -> list[Equation]:
-    """A maximal independent subset; independence mod p proves it over ℚ, that none is lost is for the caller.
+    """The equations that are no combinations of earlier equations mod p, so independent over ℚ.
 
-    It has those that are no combinations of others before them.
+    The caller proves that no equation is lost.
     """
     if len(equations) == 1:
         return equations

@@ -415,7 +415,7 @@ def compute_ideal(
 
 
 def _check_size(layer: SingleLayer, max_degree: int) -> None:
-    """Refuse a degree by the first one up to it that is too large; what lies beyond is not even counted."""
+    """Refuse a degree if it, or a smaller degree, is too large; higher degrees are not counted."""
     if max_degree > (most := MOST_DEGREES if layer.has_orbits else MOST_DEGREES_ONE_TOKEN):
         raise TooLargeError(f"the last degree is {max_degree}; the limit is {most}. Lower --max-degree")
     size = 1

@@ -86,7 +86,7 @@ class Family:
 
 
 def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
-    """The families of one layer up to a degree, those that are not empty.
+    """The families of one layer up to a degree, without empty families.
 
     Each equation is proved to vanish on the neuromanifold.
 

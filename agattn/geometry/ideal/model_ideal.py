@@ -40,6 +40,10 @@ MOST_MONOMIALS = 20_000_000
 _MOST_GROUPS = 20
 
 
+#: Where each coordinate goes, and its sign.
+Moves = dict[Coordinate, tuple[Coordinate, int]]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MultidegreeEquations(Result):
     """Minimal generators of one multidegree, and of all those to which permutations of the model take it.
@@ -59,7 +63,7 @@ class MultidegreeEquations(Result):
         Named("equations"),
         EQUATIONS,
     ]
-    images: tuple[dict[Coordinate, tuple[Coordinate, int]], ...]
+    images: tuple[Moves, ...]
     evidence: Key[Evidence, "`proved`: composed with the map exactly, they vanish.", EXACT]
 
     @property
@@ -265,21 +269,8 @@ def compute_model_ideal(
             f"degree {max_degree} in {N} coordinates has {size} monomials; the limit is {MOST_MONOMIALS}. "
             "Lower --max-degree, or use --force"
         )
-    everywhere: dict[Coordinate, tuple[Coordinate, int]] = {
-        (k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)
-    }
-    multidegrees: dict[Coordinate, tuple[int, ...] | None] = dict.fromkeys(everywhere)
-    for label, row in zip(labels, image.map.degrees.tolist(), strict=True):
-        multidegrees[label,] = tuple(row)
-    found = []
-    for relation in image.map.linear:
-        near = next((k for (k,) in relation if k in labels), None)
-        for index in relation:
-            multidegrees[index] = multidegrees.get((near,) if near is not None else index)
-        one = next(iter(multidegrees[index] for index in relation))
-        found.append(
-            MultidegreeEquations(1, one or (1,), (_equation(relation),), (everywhere,), Evidence.PROVED)
-        )
+    everywhere: Moves = {(k,): ((k,), 1) for k in range(1 - image.map.affine, len(source.coordinates) + 1)}
+    multidegrees, found = _linear_part(image, everywhere)
     pieces = [DegreePiece(1, N - len(labels), len(labels), len(found), Evidence.PROVED)]
     generators = Generators(image)
     for n, piece in enumerate(image.pieces(max_degree), 2):
@@ -305,6 +296,29 @@ def compute_model_ideal(
             )
         )
     return ModelIdeal(source, dimension, tuple(pieces), tuple(found), multidegrees, image.map.affine)
+
+
+def _linear_part(
+    image: Implicitization, everywhere: Moves
+) -> tuple[dict[Coordinate, tuple[int, ...] | None], list[MultidegreeEquations]]:
+    """The multidegree of every coordinate, and the linear equations.
+
+    A coordinate that is a linear combination of others has the multidegree of one of these.
+    """
+    labels = image.map.labels
+    multidegrees: dict[Coordinate, tuple[int, ...] | None] = dict.fromkeys(everywhere)
+    for label, row in zip(labels, image.map.degrees.tolist(), strict=True):
+        multidegrees[label,] = tuple(row)
+    found = []
+    for relation in image.map.linear:
+        near = next((k for (k,) in relation if k in labels), None)
+        for index in relation:
+            multidegrees[index] = multidegrees.get((near,) if near is not None else index)
+        one = next(iter(multidegrees[index] for index in relation))
+        found.append(
+            MultidegreeEquations(1, one or (1,), (_equation(relation),), (everywhere,), Evidence.PROVED)
+        )
+    return multidegrees, found
 
 
 def _equation(form: Mapping[tuple[int, ...], int]) -> Equation:

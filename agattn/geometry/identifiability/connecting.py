@@ -70,7 +70,7 @@ def act(arrays: Arrays, symmetry: Symmetry, g: Array, back: Array) -> None:
 
 
 def connecting(one: Weights, other: Weights) -> tuple[Step, ...] | None:
-    """Known symmetries whose product takes weights exactly to other ones; ``None`` if none are found."""
+    """Known symmetries whose product takes weights exactly to other weights; ``None`` if none are found."""
     arrays, target = one.exact(), other.exact()
     steps: list[Step] = []
     for label, inside, after in _in_order(one.architecture):

@@ -215,7 +215,7 @@ class Weights:
         return tuple((name, counts[name]) for name in dict.fromkeys(names) if counts[name])
 
     def tangents(self, p: int, at: Residues | None = None) -> Residues:
-        """The tangent vectors of the symmetries modulo a prime, at the weights or at other ones, as rows."""
+        """The tangent vectors of the symmetries modulo a prime, at these or other weights, as rows."""
         at = self.residues(p)[0] if at is None else at
         known = symmetry_tangents(self.architecture, self.arrays(at), p)
         theta = at.astype(int).tolist() if self.further else []

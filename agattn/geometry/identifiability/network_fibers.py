@@ -163,7 +163,7 @@ class Directions(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkComponent(Result):
-    """A family of weights with the function of the given ones: a linear space, moved by the symmetries.
+    """A family of weights with the same function as given weights: a linear space, moved by the symmetries.
 
     Attributes:
         constant_rank: whether its dimension is known because the differential has the largest rank there, and
@@ -217,7 +217,7 @@ class Moved(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkFiber(Result, name="fiber"):
-    """All that is known of the weights with the function of given ones.
+    """All that is known of the weights that have the same function as given weights.
 
     Attributes:
         symmetries: the dimension of the orbit by the names of the symmetries, each beyond those before it.

@@ -161,20 +161,13 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
         return Bracket(architecture, lower, lower, m, rank, fiber, *said)
 
     if (product := _two_matrices(at)) is not None:
-        p, q, h = product.product
-        least = product_at_zero(p, q, h)
-        lower = Fraction(product.rows * product.columns - p * q + least.twice, 2)
-        reasons.append(
-            f"equal to {lower}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
-            "matrix at zero and free coordinates (Aoyagi and Watanabe)"
-        )
+        lower, multiplicity, reason = _of_two_matrices(product)
+        reasons.append(reason)
         family = widest_family(at, n - rank, 0, seed)
-        return known(least.multiplicity, family.dimension, family.evidence)
+        return known(multiplicity, family.dimension, family.evidence)
     if rank == bound.value:
-        reasons.append(
-            f"at most {lower}: it has no larger rank anywhere ({bound.reason}), so the same nearby"
-        )
-        reasons.append("the bounds meet: the fiber is smooth, and m = 1")
+        no_larger = f"it has no larger rank anywhere ({bound.reason}), so the same nearby"
+        reasons += [f"at most {lower}: {no_larger}", "the bounds meet: the fiber is smooth, and m = 1"]
         return known(1, n - rank, Evidence.PROVED)
     family = widest_family(at, n - rank, 0, seed)
     if family.dimension < n - rank and (wider := with_all_symmetries(at, seed)).further:
@@ -238,6 +231,18 @@ def _two_matrices(at: Weights) -> Factorization | None:
     C = W_2 * W_1
     ranks = W_2.rank(), W_1.rank(), C.rank()
     return Factorization(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
+
+
+def _of_two_matrices(product: Factorization) -> tuple[Fraction, int, str]:
+    """λ and m at two matrices, 2λ = rows · columns − pq + 2λ(p, q, h), and the reason."""
+    p, q, h = product.product
+    least = product_at_zero(p, q, h)
+    value = Fraction(product.rows * product.columns - p * q + least.twice, 2)
+    reason = (
+        f"equal to {value}: φ is a product of two matrices, that of a {p} × {h} and a {h} × {q} "
+        "matrix at zero and free coordinates (Aoyagi and Watanabe)"
+    )
+    return value, least.multiplicity, reason
 
 
 def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:

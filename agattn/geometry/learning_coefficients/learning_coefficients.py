@@ -170,13 +170,13 @@ def _factored(name: str, f: Factorization) -> LearningCoefficient:
 def _together(
     blocks: list[LearningCoefficient], *more: Term, evidence: Evidence = Evidence.PROVED
 ) -> LearningCoefficient:
-    """Ideals in different variables, added: λ adds up, and so does m − 1."""
+    """The sum of ideals in different variables: λ adds up, and m − 1 adds up."""
     terms = tuple(term for block in blocks for term in block.terms)
     return LearningCoefficient((*terms, *more), 1 + sum(b.multiplicity - 1 for b in blocks), evidence)
 
 
 def _product(A: LearningCoefficient, V: LearningCoefficient, evidence: Evidence) -> LearningCoefficient:
-    """Ideals in different variables, multiplied: the smaller λ; where they are equal the m add up."""
+    """The product of ideals in different variables: the smaller λ; where both λ are equal, m adds up."""
     equal, less = A.value == V.value, min(A, V, key=lambda block: block.value)
     m = A.multiplicity + V.multiplicity if equal else less.multiplicity
     which = "which are equal" if equal else f"that of {'A' if less is A else 'V'}"
@@ -541,7 +541,7 @@ def spectra(given: Parameters) -> Spectra:
 
 
 def _singular_values(M: Array) -> Array:
-    """Of a matrix that is first made small by an isometry, if it is long or wide, and scaled."""
+    """The singular values of a scaled matrix; a long or wide matrix is first made small by an isometry."""
     M = scaled(as_floats(M))[0]
     M = M if len(M) > M.shape[1] else M.T
     sigma: Array = np.linalg.svd(np.linalg.qr(M, mode="r"), compute_uv=False)
@@ -652,7 +652,7 @@ def _one_token(
 
 
 def _divides(V: Array, S: Array, tolerance: float) -> bool:
-    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where the form is."""
+    """Whether the linear form of V, of rank one, divides the quadratic form S: S is 0 where V is."""
     row = max(V.tolist(), key=lambda row: max(map(abs, row)))
     pivot = max(range(len(row)), key=lambda i: abs(row[i]))
     kernel = [

@@ -40,7 +40,7 @@ class Step(Result):
     value: Key[Fraction, "λ at these ranks.", Named("lambda")]
 
     def summary(self) -> str:
-        """λ, and from where on."""
+        """λ, and the tolerance from which on λ has this value."""
         return f"{self.value} from {self.tolerance:.2g}"
 
 

@@ -25,7 +25,7 @@ class Kind:
         name: what is special about them.
         architecture: whose weights they are.
         preimages: weights that have one function, known by the structure: an integer array for each
-            parameter. The first are the weights meant.
+            parameter. The first are the weights that were asked about.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Kind:
 
     @property
     def weights(self) -> Mapping[str, Array]:
-        """The weights meant."""
+        """The weights that were asked about, which come first."""
         return self.preimages[0]
 
     @cached_property
@@ -44,7 +44,7 @@ class Kind:
 
     @cached_property
     def factorizations(self) -> tuple[int, ...]:
-        """Which of the preimages have the A_i and V_i of the weights meant: the first, and other K_i and Q_i.
+        """Which preimages have the A_i and V_i of the weights asked about: the first, and other K_i and Q_i.
 
         >>> from agattn import DeepNetwork
         >>> from agattn.geometry.singular_points.network_kinds import network_kinds

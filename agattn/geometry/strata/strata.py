@@ -202,7 +202,7 @@ def stratum_of(A: Matrix, V: Matrix) -> Stratum:
 
 
 def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
-    """The dimension of the stratum in ℂ^N: one less than that of its pairs (A, V), for (sA, V/s); 0 for 0.
+    """The dimension of the stratum in ℂ^N: that of its pairs (A, V) minus 1, for (sA, V/s); 0 for φ = 0.
 
     For the pairs choose the s-dimensional intersection of the row space of V and the column space of A, then
     the two spaces, then V and A with these spaces. Fibers over nonzero points are one or two rescaling curves
@@ -222,7 +222,7 @@ def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
 
 @lru_cache(maxsize=256)
 def neuromanifold_dimension(layer: SingleLayer) -> int:
-    """The dimension of M̄: that of its open stratum, the one which is in the closure of no other.
+    """The dimension of M̄, which is the dimension of its open stratum.
 
     >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
     13

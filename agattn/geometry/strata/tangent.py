@@ -297,7 +297,7 @@ def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
 
 
 def second_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:
-    """Arcs along the kernel of dφ at an integer pair A = k qᵀ, V = h kᵀ: no other pair with y ≠ 0 has one.
+    """Arcs along the kernel of dφ at an integer pair A = k qᵀ, V = h kᵀ; other pairs with y ≠ 0 have none.
 
     The kernel directions are (w qᵀ, −h wᵀ). The arc along w adds ε² times one more matrix to A or V, or
     nothing; within rank 1 it moves q by ε² instead. Sums of two unit vectors w give the mixed terms of
