@@ -1059,7 +1059,7 @@ class Script(str):
 
 def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]) -> Problem:
     """The problem that a task puts to engines."""
-    from agattn.geometry.identifiability.families import Weights as Parameters
+    from agattn.geometry.identifiability.families import ExactWeights
     from agattn.geometry.identifiability.fibers import Weights
     from agattn.geometry.reconstruction.membership import compact
     from agattn.geometry.variety.coordinates import coefficients
@@ -1091,7 +1091,7 @@ def _problem(verb: str, architecture: Any, task: str, options: Mapping[str, Any]
             raise InputError(f"{name} looks at no point of {known}; leave it out")
         if not isinstance(point, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
-        given["weights"] = Parameters(known, point).vector
+        given["weights"] = ExactWeights(known, point).vector
     return build(name, known, **given)
 
 

@@ -25,7 +25,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from agattn.errors import InputError
 from agattn.evidence import Evidence, Verdict
 from agattn.sheet import result
-from agattn.sheet.result import Count, Json, Key, Matrix, Positive
+from agattn.sheet.result import Count, Json, Key, Matrix, Positive, printed_as
 
 Number = Annotated[float, Meta(ge=0)]
 Strings = Annotated[list[str], Meta(min_length=1)]
@@ -46,14 +46,16 @@ class Record(Struct, forbid_unknown_fields=True):
     pass
 
 
-class Layer(Record):
+@printed_as("Layer")
+class LayerForm(Record):
     d: Key[Positive, "The embedding dimension d: tokens are vectors in ℝ^d."]
     d_out: Key[Positive, "The output dimension d'."]
     a: Key[Positive, "The attention dimension a: the rank of A is at most a."]
     t: Key[Positive, "The number of tokens t."]
 
 
-class Network(Record):
+@printed_as("Network")
+class NetworkForm(Record):
     dims: Key[list[Positive], "The widths d_0, ..., d_l.", Meta(min_length=2)]
     ranks: Key[list[Positive], "The attention dimensions a_1, ..., a_l.", Meta(min_length=1)]
     t: Key[Positive, "The number of tokens t."]
@@ -142,10 +144,10 @@ class Map(Record):
 
 
 #: What can be studied, as documents name it.
-KINDS = (Layer, Network, Model, Map)
+KINDS = (LayerForm, NetworkForm, Model, Map)
 
 
-class Architecture(Json):
+class ArchitectureForm(Json):
     """One of :data:`KINDS`, which its keys tell."""
 
     @classmethod
@@ -158,20 +160,20 @@ class Architecture(Json):
     def check_json(cls, value: Any) -> None:
         """Check one of them; ValueError if it is none."""
         try:
-            kinds = {"d": Layer, "layer": Model, "function": Map}
-            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), Network))
+            kinds = {"d": LayerForm, "layer": Model, "function": Map}
+            msgspec.convert(value, next((kinds[key] for key in kinds if key in value), NetworkForm))
         except msgspec.ValidationError as error:
             raise ValueError(str(error).partition(" - at")[0]) from None
 
 
-Studied = Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
-OneLayer = Key[Layer, "The layer."]
+Studied = Key[ArchitectureForm, "What was studied: a layer, a network, a model, or a polynomial map."]
+OneLayer = Key[LayerForm, "The layer."]
 
 
 class Atlas(Record):
     class Family(Record):
         class Missed(Record):
-            architecture: Key[Network, "The network."]
+            architecture: Key[NetworkForm, "The network."]
             dimension: Key[Count, "Its dimension, or the rank observed where that is not proved."]
             evidence: Known
             upper_bound: Key[Count, "The proved upper bound."]
@@ -192,7 +194,7 @@ class Atlas(Record):
 
 class Calibrate(Record):
     class Point(Record, rename={"value": "lambda"}):
-        architecture: Key[Layer, "The layer; t is 1 where the point is one of a single token, else 2."]
+        architecture: Key[LayerForm, "The layer; t is 1 where the point is one of a single token, else 2."]
         head: Key[Literal["lightning", "softmax"], "The kind of attention."]
         kind: Key[str, "What is special about the weights."]
         K: Key[list[list[int]], "The keys, a × d."]
@@ -224,7 +226,8 @@ class Calibrate(Record):
     estimates: Key[list[Estimate], "With --out: what sampling found."]
 
 
-class Figure1(Record, tag_field="figure", tag=1):
+@printed_as("Figure1")
+class Figure1Form(Record, tag_field="figure", tag=1):
     """Figure 1."""
 
     class Slice(Record):
@@ -269,11 +272,12 @@ class Figure2(Record, tag_field="figure", tag=2):
     file: Drawn
 
 
-class FigureDeep(Record):
+@printed_as("FigureDeep")
+class FigureDeepForm(Record):
     """A slice of a network through a head of rank one: figure deep."""
 
     figure: Key[Literal["deep"], "`deep`."]
-    architecture: Key[Network, "The network."]
+    architecture: Key[NetworkForm, "The network."]
     weights: Key[
         dict[str, Matrix], "All virtual weights with a function in the slice, with unknowns e and q."
     ]
@@ -288,7 +292,8 @@ class FigureDeep(Record):
     file: Drawn
 
 
-class FigureCritical(Record):
+@printed_as("FigureCritical")
+class FigureCriticalForm(Record):
     """Critical points of a loss on the surface of Figure 1: figure critical."""
 
     class Point(Record):
@@ -435,7 +440,8 @@ class Train(Record):
 _CLAIM = result.record(Verdict)
 
 
-class Report(Record):
+@printed_as("Report")
+class ReportForm(Record):
     class Results(Record):
         jobs: Key[Positive, "How many results the study has."]
         summary: Key[str, "What came out, in a sentence."]
@@ -444,7 +450,7 @@ class Report(Record):
         summary: Key[str, "What came out, in a sentence."]
 
     files: Key[list[str], "What was written: report.html, report.md, pictures, scripts, transcripts."]
-    architecture: Key[Architecture | UnsetType, "The layer, network or model."] = UNSET
+    architecture: Key[ArchitectureForm | UnsetType, "The layer, network or model."] = UNSET
     claims: Key[list[_CLAIM] | UnsetType, "As in agattn verify --json."] = UNSET  # type: ignore[valid-type]
     model: Key[Found | UnsetType, "Of a model that is no layer and no network of attention."] = UNSET
     study: Key[Results | UnsetType, "With --study, instead of architecture and claims."] = UNSET
@@ -457,8 +463,8 @@ def _either(*keys: str) -> Meta:
 
 RECORDS: dict[str, Any] = {
     "atlas": Atlas, "calibrate": Calibrate,
-    "figure": (FigureCritical, FigureDeep, Figure1 | Figure2 | Figure3),
-    "report": Annotated[Report, _either("claims", "model", "study")],
+    "figure": (FigureCriticalForm, FigureDeepForm, Figure1Form | Figure2 | Figure3),
+    "report": Annotated[ReportForm, _either("claims", "model", "study")],
     "study": Annotated[Study, _either("result", "error")], "train": Train,
 }  # fmt: skip
 
@@ -489,7 +495,7 @@ def document(record: type[Struct], value: object, *later: str, **given: object) 
         given: values of keys that are no attributes, or others than these.
 
     >>> from types import SimpleNamespace
-    >>> document(Layer, SimpleNamespace(d=3, d_out=2, a=2), t=2)
+    >>> document(LayerForm, SimpleNamespace(d=3, d_out=2, a=2), t=2)
     {'d': 3, 'd_out': 2, 'a': 2, 't': 2}
     """
     config = record.__struct_config__

@@ -2,6 +2,7 @@
 
 import ast
 import subprocess
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -38,6 +39,17 @@ def test_no_file_needs_a_higher_floor():
 
 def test_no_files_need_each_other():
     assert circles() == []
+
+
+def test_every_class_has_a_name_of_its_own():
+    """A name in a type hint tells which class is meant; the checker, which stands alone, has its own."""
+    places = defaultdict(set)
+    for module, path in files().items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and module != "agattn.checker" and node.name[0] != "_":
+                places[node.name].add(module)
+    assert {"ExactWeights", "Weights", "PointFacts"} <= set(places)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
 def test_evaluating_and_differentiating_a_network_makes_no_call_up():

@@ -18,7 +18,7 @@ from agattn.architectures.network import DeepNetwork
 from agattn.architectures.protocol import Acted, Architecture, Symmetry, positive_integer
 from agattn.calls import constructed
 from agattn.errors import InputError
-from agattn.records import Layer
+from agattn.records import LayerForm
 from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
 from agattn.sheet.result import Result
 
@@ -61,7 +61,7 @@ class SingleLayer(Result):
     t: int = 2
 
     #: Its form in JSON.
-    __json__: ClassVar[type] = Layer
+    __json__: ClassVar[type] = LayerForm
     kind: ClassVar[str] = "layer"
     options: ClassVar[str] = "-d and -o"
     #: Whether the points of M are the orbits of (r_V, r_A, r): true for t ≥ 2.

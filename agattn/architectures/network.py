@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer
 from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, TooLargeError
-from agattn.records import Network
+from agattn.records import NetworkForm
 from agattn.sheet.data import Cell, Math, Sheet, Table
 from agattn.sheet.result import Result
 
@@ -73,7 +73,7 @@ class DeepNetwork(Result):
     value_rank: int | None = None
 
     #: Its form in JSON.
-    __json__: ClassVar[type] = Network
+    __json__: ClassVar[type] = NetworkForm
     kind: ClassVar[str] = "network"
     options: ClassVar[str] = "--dims and --ranks"
 

@@ -68,7 +68,7 @@ class Architecture(Protocol):
     options: ClassVar[str] = "--model"
     if not TYPE_CHECKING:
         #: Its form in JSON; a kind need not say its own.
-        __json__ = records.Architecture
+        __json__ = records.ArchitectureForm
 
     @property
     def name(self) -> str:

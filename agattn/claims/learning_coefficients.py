@@ -27,7 +27,7 @@ MOST_COORDINATES = 60
 MOST_CHECKED = 200
 
 
-class Coefficient(NamedTuple):
+class CoefficientAtRanks(NamedTuple):
     """λ and m at weights of these ranks."""
 
     stratum: Stratum
@@ -54,7 +54,7 @@ def _orbits(
             yield point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient
 
 
-def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...]:
+def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
     """λ and m of the normal form at each kind of weights.
 
     Raises:
@@ -65,7 +65,7 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[Coefficient, ...
         form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
         if flaw := form.flaw():
             raise DisagreementError(f"{layer}: the normal form at {form.expected}: {flaw}")
-        found.append(Coefficient(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
+        found.append(CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
     return tuple(found)
 
 
@@ -84,9 +84,9 @@ SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softm
 
 
 @lru_cache(maxsize=2)
-def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[Coefficient, ...]:
+def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
     return tuple(
-        Coefficient(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
+        CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
         for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
     )
 

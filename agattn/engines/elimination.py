@@ -25,14 +25,13 @@ from agattn.errors import (
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.export import export
 from agattn.geometry.ideal.ideal import EXACT, DegreePiece, Ideal, compute_ideal
-from agattn.geometry.ideal.invariants import Comparison, LieFlattening, SpannedByFamily
+from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening, SpannedByFamily
 from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.sheet.result import Key, key
-from agattn.sheet.result import Result as DescribedResult
+from agattn.sheet.result import Key, Result, key
 from agattn.systems.catalogue import build
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
-from agattn.systems.problem import Problem, Result
+from agattn.systems.problem import Printed, Problem
 
 
 def eliminate(
@@ -82,7 +81,7 @@ def eliminate(
 
 
 @dataclass(frozen=True, repr=False)
-class Completeness(DescribedResult, extensible=True):
+class Completeness(Result, extensible=True):
     """Whether the equations found generate the whole ideal; None where that stayed open.
 
     The equations hold on M̄, so they generate a part J of the prime ideal I(M̄). Native facts come first: if
@@ -233,7 +232,7 @@ class ExaminedIdeal(Ideal, name="ideal"):
     complete: Key[Completeness | UnsetType, "What an engine says about them; with `--complete` only."] = UNSET
 
 
-def examined(ideal: Ideal, compared: Comparison | None, complete: Completeness | None) -> ExaminedIdeal:
+def examined(ideal: Ideal, compared: FamilyComparison | None, complete: Completeness | None) -> ExaminedIdeal:
     """An ideal with what was found out about its generators."""
     known = vars(ideal)
     found = ExaminedIdeal(
@@ -326,7 +325,7 @@ def _ask(
         "Do the equations found generate the whole ideal?",
         "Proposition A.5",
         ideal.layer,
-        tuple(Result(name, name) for name in questions),
+        tuple(Printed(name, name) for name in questions),
         data={
             "max_degree": ideal.max_degree,
             "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),

@@ -33,7 +33,7 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import EngineError, TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import System, systems
+from agattn.systems.explicit import ExplicitSystem, systems
 from agattn.systems.problem import Answer, Problem
 
 Interval = tuple[Fraction, Fraction]
@@ -498,7 +498,7 @@ Results = Mapping[str, Any]
 Found = tuple[dict[str, int], dict[str, tuple[Polynomial, ...]]]
 
 
-def _result(answers: Mapping[str, str], system: System) -> GroebnerBasis | tuple[int, int]:
+def _result(answers: Mapping[str, str], system: ExplicitSystem) -> GroebnerBasis | tuple[int, int]:
     if system.name not in answers:
         raise TranscriptError(f"the answer {system.name!r} is missing from the data block")
     text, ring = answers[system.name], system.ring

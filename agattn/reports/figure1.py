@@ -30,7 +30,7 @@ from agattn.engines.run import DEFAULT_LIMITS, Limits, Run, run
 from agattn.errors import EngineError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.sections.real_points import Piece, outside, pieces_of_line
-from agattn.geometry.sections.slices import Section, Slice, block_of, resultant_section, standard_slice
+from agattn.geometry.sections.slices import Slice, SurfaceSection, block_of, resultant_section, standard_slice
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coordinates
@@ -59,7 +59,7 @@ class Figure1(SurfaceFigure):
     """
 
     layer: SingleLayer
-    section: Section
+    section: SurfaceSection
     engine: str
     radius: int
     pieces: tuple[Piece, ...]
@@ -198,10 +198,11 @@ class Figure1(SurfaceFigure):
 
         line = self.section.line()
         pieces = [
-            records.document(records.Figure1.Piece, p, start=p.ends[0], end=p.ends[1]) for p in self.pieces
+            records.document(records.Figure1Form.Piece, p, start=p.ends[0], end=p.ends[1])
+            for p in self.pieces
         ]
         return records.document(
-            records.Figure1, self, "file",
+            records.Figure1Form, self, "file",
             architecture=self.layer, slice=self.section.slice, equation=self.section.equation,
             singular=self.section.singular, pieces=pieces,
             line=None if line is None else dict(zip(("point", "direction"), line, strict=True)),
@@ -263,7 +264,7 @@ def compute_figure_1(
 
 def _section(
     layer: SingleLayer, chosen: Slice, given: Slice | None, engine: str, limits: Limits, force: bool
-) -> tuple[Section, str, Run | None]:
+) -> tuple[SurfaceSection, str, Run | None]:
     size, known = layer.ambient_dimension, block_of(layer, chosen) is not None
     names: Sequence[str] = {"auto": _ENGINES, "native": ()}.get(engine, (engine,))
     failures: list[Exception] = []
@@ -291,7 +292,7 @@ def _section(
     return section, f"native (because {'; '.join(reasons)})" if reasons else "native", None
 
 
-def section_of_run(done: Run, chosen: Slice) -> Section:
+def section_of_run(done: Run, chosen: Slice) -> SurfaceSection:
     """The section that an engine computed.
 
     Raises:
@@ -308,4 +309,4 @@ def section_of_run(done: Run, chosen: Slice) -> Section:
     ordered = sorted(
         (f.primitive() for f in singular), key=lambda f: (f.degree(), [-e for e in max(f.terms)])
     )
-    return Section(chosen, equation[0].primitive(), tuple(ordered))
+    return SurfaceSection(chosen, equation[0].primitive(), tuple(ordered))

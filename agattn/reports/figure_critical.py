@@ -158,7 +158,7 @@ class FigureCritical(SurfaceFigure):
         from agattn import records
 
         return records.document(
-            records.FigureCritical, self, "file",
+            records.FigureCriticalForm, self, "file",
             figure="critical", architecture=self.surface.layer, metric=self.loss.metric, levels=self.values,
             equation=self.surface.section.equation,
         )  # fmt: skip

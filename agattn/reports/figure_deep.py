@@ -90,7 +90,7 @@ class FigureDeep(SurfaceFigure):
         from agattn import records
 
         return records.document(
-            records.FigureDeep, self.slice, "file",
+            records.FigureDeepForm, self.slice, "file",
             figure="deep", architecture=self.slice.network, coordinates=DRAWN, limits="x = 0, y ≠ 0",
         )  # fmt: skip
 

@@ -100,6 +100,7 @@ else:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -241,6 +242,23 @@ class Result:
 
     def _has_sheet(self) -> bool:
         return type(self).sheet is not Result.sheet
+
+
+def printed_as(name: str) -> Callable[[type[T]], type[T]]:
+    """Give a class another name in schemas and in print than in the package, where each name is one class.
+
+    >>> @printed_as("Place")
+    ... class PlaceOnLine:
+    ...     pass
+    >>> PlaceOnLine.__name__
+    'Place'
+    """
+
+    def rename(cls: type[T]) -> type[T]:
+        cls.__name__ = name
+        return cls
+
+    return rename
 
 
 @cache

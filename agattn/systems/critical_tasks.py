@@ -25,7 +25,7 @@ from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Printed
 from agattn.systems.task import ENGINE, Task
 
 ONE_TOKEN = "with one token only V and A + Aᵀ matter, which have other strata"
@@ -119,10 +119,10 @@ CRITICAL_POINTS = Task(
     title="Critical points of a squared loss on the neuromanifold {M}",
     reference="Theorem 3.4",
     results=(
-        Result("strata", "how many strata follow, the open one first"),
-        Result("dimension", "dimension of the set of critical points; -1 if it is empty", per_item="strata"),
-        Result("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
-        Result("lower", "lower strata on which there are critical points, too", per_item="strata"),
+        Printed("strata", "how many strata follow, the open one first"),
+        Printed("dimension", "dimension of the set of critical points; -1 if it is empty", per_item="strata"),
+        Printed("degree", "its degree in the coordinates of phi, times preimages", per_item="strata"),
+        Printed("lower", "lower strata on which there are critical points, too", per_item="strata"),
     ),
     data=_data, read=_read, takes=("loss", "smooth", "strictly", "opposite", "seed"), one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
@@ -186,8 +186,8 @@ CRITICAL_EQUATIONS = Task(
     title="Critical points of a squared loss on the neuromanifold {M}, by its equations",
     reference="Theorem 3.4",
     results=(
-        Result("dimension", "dimension of the set of critical points; -1 if it is empty"),
-        Result("degree", "its degree in the coordinates"),
+        Printed("dimension", "dimension of the set of critical points; -1 if it is empty"),
+        Printed("degree", "its degree in the coordinates"),
     ),
     data=_equations_data,
     read=lambda answer: {

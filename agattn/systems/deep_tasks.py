@@ -26,7 +26,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
-from agattn.systems.problem import Answer, Result, matrix
+from agattn.systems.problem import Answer, Printed, matrix
 from agattn.systems.task import ENGINE, Task
 
 # What all have in common ------------------------------------------------------------------------------------
@@ -148,13 +148,13 @@ DEEP_FIBER = Task(
     title="The fiber of (M,L) -> phi over a limit of functions, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("limit", "the value of the limit y at some tokens", ring=weights_ring),
-        Result("charts", "how many charts follow, which contain each preimage up to rescaling"),
-        Result("limit-dimension", _IN_CHART.format("the limit y"), per_item="charts"),
-        Result("point-dimension", _IN_CHART.format("a function of the network"), per_item="charts"),
-        Result("point-degree", "its degree there", per_item="charts"),
-        Result("rank-one-dimension", _IN_CHART.format("one with a head of rank 1"), per_item="charts"),
-        Result("rank-one-degree", "its degree there", per_item="charts"),
+        Printed("limit", "the value of the limit y at some tokens", ring=weights_ring),
+        Printed("charts", "how many charts follow, which contain each preimage up to rescaling"),
+        Printed("limit-dimension", _IN_CHART.format("the limit y"), per_item="charts"),
+        Printed("point-dimension", _IN_CHART.format("a function of the network"), per_item="charts"),
+        Printed("point-degree", "its degree there", per_item="charts"),
+        Printed("rank-one-dimension", _IN_CHART.format("one with a head of rank 1"), per_item="charts"),
+        Printed("rank-one-degree", "its degree there", per_item="charts"),
     ),
     data=_fiber_data, read=_read_fibers, too_large=too_many_monomials, takes=("seed",),
     parts=(Source("fibers in all charts", ENGINE), Source("integers that define the limit", "native")),
@@ -257,10 +257,10 @@ DEEP_BASE_LOCUS = Task(
     title="The virtual weights (M,L) with phi = 0, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("dimension", "dimension of the zeros"),
-        Result("components", "how many components follow"),
-        Result("component-dimension", "dimension of a component", per_item="components"),
-        Result("component", "its prime ideal", per_item="components", ring=weights_ring),
+        Printed("dimension", "dimension of the zeros"),
+        Printed("components", "how many components follow"),
+        Printed("component-dimension", "dimension of a component", per_item="components"),
+        Printed("component", "its prime ideal", per_item="components", ring=weights_ring),
     ),
     data=_zeros_data, read=_read_zeros, too_large=too_many_monomials,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
@@ -391,8 +391,8 @@ DEEP_LIMIT = Task(
     title="The dimension of limits of functions, for the network {M}",
     reference="section 3.3, virtual weights",
     results=(
-        Result("limit-rank", "rank of the differential of the limits: their dimension, at least"),
-        Result("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
+        Printed("limit-rank", "rank of the differential of the limits: their dimension, at least"),
+        Printed("network-rank", "rank of the differential of (M, L) -> phi: that of the neuromanifold"),
     ),
     data=_limit_data, too_large=_too_many_products, takes=("seed",),
     read=lambda answer: LimitDimension(answer.integers["limit-rank"], answer.integers["network-rank"]),

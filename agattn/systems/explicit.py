@@ -3,7 +3,7 @@
 >>> from agattn import SingleLayer
 >>> from agattn.systems.catalogue import build
 >>> systems(build("implicit-ideal", SingleLayer(1, 1)))["graph"]
-System(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
+ExplicitSystem(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agattn.systems.problem import Problem
 Polynomials = tuple[Polynomial, ...]
 
 
-class System(NamedTuple):
+class ExplicitSystem(NamedTuple):
     """Polynomials, and what is asked of them: a Gröbner basis, or how many common zeros there are.
 
     Attributes:
@@ -43,7 +43,7 @@ class System(NamedTuple):
         return self.polynomials[0].ring
 
 
-def systems(problem: Problem) -> dict[str, System]:
+def systems(problem: Problem) -> dict[str, ExplicitSystem]:
     """The systems that answer a problem together, by name.
 
     Raises:
@@ -58,15 +58,15 @@ def _lifted(f: Polynomial, ring: PolynomialRing) -> Polynomial:
     return ring.from_terms({(*exponents, *more): c for exponents, c in f.terms.items()})
 
 
-def _graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> System:
+def _graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int) -> ExplicitSystem:
     """The ideal of the graph of a map by its coordinates; without its own variables that of the image."""
     own = values[0].ring.variables
     ring = PolynomialRing((*own, *coordinates), p)
     pairs = zip(ring.gens[len(own) :], values, strict=True)
-    return System("graph", tuple(y - _lifted(value, ring) for y, value in pairs), len(own))
+    return ExplicitSystem("graph", tuple(y - _lifted(value, ring) for y, value in pairs), len(own))
 
 
-def _layer_graph(problem: Problem) -> Iterator[System]:
+def _layer_graph(problem: Problem) -> Iterator[ExplicitSystem]:
     """The graph of φ where V begins with 1; A is a matrix of variables, or KᵀQ where its rank is bounded.
 
     As (sA, V/s) has the same image as (A, V), the image of these is dense.
@@ -82,7 +82,7 @@ def _layer_graph(problem: Problem) -> Iterator[System]:
     yield _graph(list(coefficients(layer, A, V)), coordinate_ring(layer).variables, p)
 
 
-def _model_graph(problem: Problem) -> Iterator[System]:
+def _model_graph(problem: Problem) -> Iterator[ExplicitSystem]:
     polynomials = problem.data["polynomials"]
     coordinates = (Variable("y", (k + 1,)) for k in range(len(polynomials)))
     yield _graph(polynomials, coordinates, problem.characteristic)
@@ -96,11 +96,11 @@ def _fiber(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Polynomial
     return (*differences, *bounds)
 
 
-def _membership(problem: Problem) -> Iterator[System]:
-    yield System("fiber", _fiber(problem.layer, problem.data["target"], problem.characteristic))
+def _membership(problem: Problem) -> Iterator[ExplicitSystem]:
+    yield ExplicitSystem("fiber", _fiber(problem.layer, problem.data["target"], problem.characteristic))
 
 
-def _fibers(problem: Problem) -> Iterator[System]:
+def _fibers(problem: Problem) -> Iterator[ExplicitSystem]:
     """The fibers over the functions of points, on the hyperplane l = 0 and on l = l(A).
 
     Each consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once,
@@ -112,20 +112,20 @@ def _fibers(problem: Problem) -> Iterator[System]:
         ring, entries = equations[0].ring, [entry for row in point.A for entry in row]
         form = sum((gen * n for n, gen in enumerate(ring.gens[: len(entries)], 1)), ring.zero())
         value = sum((entry * n for n, entry in enumerate(entries, 1)), Fraction(0))
-        yield System(f"infinity@{point.label}", (*equations, form))
-        yield System(f"fiber@{point.label}", (*equations, form - value), finite=True)
+        yield ExplicitSystem(f"infinity@{point.label}", (*equations, form))
+        yield ExplicitSystem(f"fiber@{point.label}", (*equations, form - value), finite=True)
 
 
-def _model_fiber(problem: Problem) -> Iterator[System]:
+def _model_fiber(problem: Problem) -> Iterator[ExplicitSystem]:
     """The parameters with the same function as the point's; and the differentials there, linear forms."""
     polynomials, point = problem.data["polynomials"], problem.data["point"]
     ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
-    yield System("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
+    yield ExplicitSystem("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
     differentials = (
         sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
         for f in polynomials
     )
-    yield System("tangent", tuple(differentials))
+    yield ExplicitSystem("tangent", tuple(differentials))
 
 
 def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polynomials:
@@ -135,7 +135,7 @@ def _weighted(y: Sequence[Polynomial], block: Sequence[Sequence[int]]) -> Polyno
     return tuple(sum((g * w for w, g in zip(row, part, strict=True)), zero) for row, part in rows)
 
 
-def _critical_points(problem: Problem) -> Iterator[System]:
+def _critical_points(problem: Problem) -> Iterator[ExplicitSystem]:
     """``critical@i``: the critical points on the i-th stratum, with s times what is avoided equal to 1.
 
     ``lower@i.j``: those of them on its j-th lower strata.
@@ -152,12 +152,12 @@ def _critical_points(problem: Problem) -> Iterator[System]:
         value = sum((f * (g - 2 * u) for f, g, u in triples), ring.zero())
         *variables, s = ring.gens
         system = (*(value.derivative(x) for x in variables), s * _lifted(part.avoided, ring) - 1)
-        yield System(f"critical@{i}", system)
+        yield ExplicitSystem(f"critical@{i}", system)
         for j, ideal in enumerate(part.lower, 1):
-            yield System(f"lower@{i}.{j}", (*system, *(_lifted(f, ring) for f in ideal)))
+            yield ExplicitSystem(f"lower@{i}.{j}", (*system, *(_lifted(f, ring) for f in ideal)))
 
 
-def _critical_equations(problem: Problem) -> Iterator[System]:
+def _critical_equations(problem: Problem) -> Iterator[ExplicitSystem]:
     """The equations of M̄, and the gradient of the loss as a combination of those of some."""
     data = problem.data
     ring = PolynomialRing((*data["coordinates"], *data["multipliers"]), problem.characteristic)
@@ -167,10 +167,10 @@ def _critical_equations(problem: Problem) -> Iterator[System]:
     gradients = (g - u for g, u in zip(_weighted(y, data["block"]), data["linear"][0], strict=True))
     normals = (sum((l * h.derivative(x) for l, h in pairs), ring.zero()) for x in y)
     critical = (gradient - normal for gradient, normal in zip(gradients, normals, strict=True))
-    yield System("critical", (*(_lifted(f, ring) for f in data["equations"]), *critical))
+    yield ExplicitSystem("critical", (*(_lifted(f, ring) for f in data["equations"]), *critical))
 
 
-_SYSTEMS: Mapping[str, Callable[[Problem], Iterator[System]]] = {
+_SYSTEMS: Mapping[str, Callable[[Problem], Iterator[ExplicitSystem]]] = {
     "critical-equations": _critical_equations,
     "critical-points": _critical_points,
     "fiber": _fibers,

@@ -18,7 +18,7 @@ from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, c
 from agattn.geometry.variety.degree import expected_degree
 from agattn.geometry.variety.rank_one_locus import closure_degree
 from agattn.systems.points import strata_points, zero_points
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Printed
 from agattn.systems.sizes import MAX_LINEAR_COORDINATES
 from agattn.systems.task import ENGINE, Task
 
@@ -103,10 +103,10 @@ IDEAL = Task(
     title="Equations of the neuromanifold {M}, by elimination",
     reference="Section 3.2 and Proposition A.5",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        Result("prime", "1 if the ideal is prime, else 0", where="prime"),
-        Result("generators", "minimal generators", ring=_coordinates),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("degree", "degree"),
+        Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
+        Printed("generators", "minimal generators", ring=_coordinates),
     ),
     data=lambda layer, given: {"prime": True} if given.get("prime") else {},
     read=_read_ideal, too_large=_ELIMINATION, takes=("prime",),
@@ -133,8 +133,8 @@ HILBERT_FUNCTION = Task(
     title="Hilbert function of the neuromanifold {M}",
     reference="Section 3.2",
     results=(
-        Result("values", "how many values follow, from degree 1"),
-        Result("value", "dimension of degree n of the coordinate ring", per_item="values"),
+        Printed("values", "how many values follow, from degree 1"),
+        Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
     data=max_degree, too_large=_ELIMINATION, takes=("max_degree",),
 )  # fmt: skip
@@ -151,10 +151,10 @@ SINGULAR_LOCUS = Task(
     title="Singular points of the neuromanifold {M}",
     reference="Theorem 3.4 and Corollary A.4",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
-        Result("locus-dimension", "dimension of the singular locus", where="minors"),
-        Result("locus-degree", "degree of the singular locus, reduced", where="minors"),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("jacobian-rank", "rank of the Jacobian of the equations", per_point=True),
+        Printed("locus-dimension", "dimension of the singular locus", where="minors"),
+        Printed("locus-degree", "degree of the singular locus, reduced", where="minors"),
     ),
     data=lambda layer, given: {**_points(layer, given), "minors": minors_are_feasible(layer)},
     too_large=_ELIMINATION, takes=("points",), one_token=False,
@@ -198,8 +198,8 @@ CRITICAL = Task(
     title="Critical points of (A, V) -> phi for the neuromanifold {M}",
     reference="Lemma A.3",
     results=(
-        Result("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
-        Result("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
+        Printed("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
+        Printed("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
     ),
     data=_points_and_zeros, read=_read_critical, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
@@ -241,8 +241,8 @@ BASE_LOCUS = Task(
     title="The weights (A, V) with phi = 0, for the neuromanifold {M}",
     reference="Theorem 3.2 (ii) and Corollary A.1",
     results=(
-        Result("components", "how many components follow"),
-        Result("component", "a minimal prime", per_item="components", ring=_weights),
+        Printed("components", "how many components follow"),
+        Printed("component", "a minimal prime", per_item="components", ring=_weights),
     ),
     read=_read_base_locus, too_large=_LINEAR,
     parts=(Source("components of {φ = 0}", ENGINE, "native"),),
@@ -289,9 +289,9 @@ FIBERS = Task(
     title="Fibers of (A, V) -> phi up to scaling, for the neuromanifold {M}",
     reference="Theorem 3.2 and Corollary A.2",
     results=(
-        Result("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
-        Result("length", "preimages up to scaling, with multiplicity", per_point=True),
-        Result("points", "preimages up to scaling", per_point=True),
+        Printed("escapes", "1 if a preimage lies on the hyperplane at infinity", per_point=True),
+        Printed("length", "preimages up to scaling, with multiplicity", per_point=True),
+        Printed("points", "preimages up to scaling", per_point=True),
     ),
     data=_nonzero_points, read=_read_fibers, too_large=_LINEAR, takes=("points",), one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
@@ -346,11 +346,11 @@ TANGENTS = Task(
     title="Tangent spaces of the neuromanifold {M}, from below and from above",
     reference="Theorem 3.4 and Corollary A.4",
     results=(
-        Result("equations", "equations used for the upper bounds"),
-        Result("failures", "equations that do not vanish on it, and preimages with another phi"),
-        Result("differential-rank", "rank of the differential at (A, V)", per_point=True),
-        Result("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
-        Result("equation-rank", "independent gradients of equations", per_point=True),
+        Printed("equations", "equations used for the upper bounds"),
+        Printed("failures", "equations that do not vanish on it, and preimages with another phi"),
+        Printed("differential-rank", "rank of the differential at (A, V)", per_point=True),
+        Printed("curve-rank", "tangent vectors from curves: a lower bound", per_point=True),
+        Printed("equation-rank", "independent gradients of equations", per_point=True),
     ),
     data=lambda layer, given: {**_points(layer, given), "equations": gradient_equations(layer)},
     read=_read_tangents, too_large=_LINEAR, takes=("points",), one_token=False,
@@ -417,10 +417,10 @@ RANK_ONE_LOCUS = Task(
     title="Zariski closure of the points with rk A, rk V <= 1 in {M}: h (x) q (x) Q with rk Q <= 2",
     reference="Theorem 3.4 and Figure 1",
     results=(
-        Result("dimension", "dimension of the affine cone"),
-        Result("degree", "degree"),
-        Result("failures", "equations that do not vanish on the parametrization"),
-        Result("generators", "minimal generators", ring=_coordinates),
+        Printed("dimension", "dimension of the affine cone"),
+        Printed("degree", "degree"),
+        Printed("failures", "equations that do not vanish on the parametrization"),
+        Printed("generators", "minimal generators", ring=_coordinates),
     ),
     data=_only_wide, read=_read_rank_one_locus, too_large=_LINEAR, one_token=False,
     parts=(
@@ -439,10 +439,10 @@ TANGENT_CONE = Task(
     title="Tangent cones of the neuromanifold {M}",
     reference="Theorem 3.4 and Figure 1",
     results=(
-        Result("dimension", "dimension of the tangent cone", per_point=True),
-        Result("multiplicity", "its degree: the multiplicity of the point", per_point=True),
-        Result("span", "dimension of the linear space it spans", per_point=True),
-        Result("cone", "its minimal generators", per_point=True, ring=_coordinates),
+        Printed("dimension", "dimension of the tangent cone", per_point=True),
+        Printed("multiplicity", "its degree: the multiplicity of the point", per_point=True),
+        Printed("span", "dimension of the linear space it spans", per_point=True),
+        Printed("cone", "its minimal generators", per_point=True, ring=_coordinates),
     ),
     data=_points, too_large=_ELIMINATION, takes=("points",), one_token=False,
 )  # fmt: skip
@@ -453,7 +453,7 @@ MEMBERSHIP = Task(
     summary="whether the coefficients in --point are in the Zariski closure",
     title="Is a point in the Zariski closure of the neuromanifold {M}?",
     reference="Corollary A.6",
-    results=(Result("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
+    results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
     data=lambda layer, given: {"target": given["target"]}, too_large=_LINEAR, takes=("target",),
 )  # fmt: skip
 
@@ -477,9 +477,9 @@ SLICE = Task(
     title="A section of the neuromanifold {M} by an affine space of dimension 3",
     reference="Figure 1",
     results=(
-        Result("dimension", "dimension of the section; -1 if it is empty"),
-        Result("equation", "equation of its surface, squarefree; 1 if none", ring=_slice_ring),
-        Result("singular", "radical ideal of the surface's singular points", ring=_slice_ring),
+        Printed("dimension", "dimension of the section; -1 if it is empty"),
+        Printed("equation", "equation of its surface, squarefree; 1 if none", ring=_slice_ring),
+        Printed("singular", "radical ideal of the surface's singular points", ring=_slice_ring),
     ),
     data=_slice, too_large=_ELIMINATION, takes=("slice",), one_token=False,
     parts=(Source("equation of the surface and its singular points", ENGINE), Source("the slice", "native")),
@@ -548,8 +548,8 @@ NORMAL_FORM = Task(
     title="The ideal of phi(w) - phi(w0) near each stratum of {M}, and its normal form",
     reference="Watanabe: Algebraic Geometry and Statistical Learning Theory, 2009",
     results=(
-        Result("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
-        Result("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
+        Printed("inside", "1 if the functions lie in the ideal of the normal form", per_point=True),
+        Printed("back", "1 if the normal form lies in the ideal of the functions near z = 0", per_point=True),
     ),
     data=_normal_forms, read=_read_normal_forms, too_large=_LINEAR, one_token=False,
     parts=(Source("slices and normal forms", "native"), Source("inclusions of ideals", ENGINE)),

@@ -29,11 +29,11 @@ from agattn.architectures import Architecture
 from agattn.errors import InputError, TooLargeError, UndecidedError
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.heads.weight_files import WeightFile
 from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS, max_degree
-from agattn.systems.problem import Result
+from agattn.systems.problem import Printed
 from agattn.systems.task import ENGINE, Task
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
@@ -148,11 +148,11 @@ IDEAL: Task[Any] = Task(
     summary="equations, dimension and degree of its neuromanifold; to --max-degree, some equations",
     title="Equations of the neuromanifold of {M}{to}, by elimination",
     results=(
-        Result("dimension", "dimension of the Zariski closure", where="whole"),
-        Result("degree", "degree", where="whole"),
-        Result("prime", "1 if the ideal is prime, else 0", where="prime"),
-        Result("max-degree", "all equations to this degree follow from these", where="max_degree"),
-        Result("generators", "generators, a minimal set if they are homogeneous", ring=coordinate_ring),
+        Printed("dimension", "dimension of the Zariski closure", where="whole"),
+        Printed("degree", "degree", where="whole"),
+        Printed("prime", "1 if the ideal is prime, else 0", where="prime"),
+        Printed("max-degree", "all equations to this degree follow from these", where="max_degree"),
+        Printed("generators", "generators, a minimal set if they are homogeneous", ring=coordinate_ring),
     ),
     data=_ideal_data, read=lambda answer: answer.integers["dimension"], takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
@@ -164,8 +164,8 @@ HILBERT_FUNCTION: Task[Any] = Task(
     summary="the same; where its neuromanifold is no cone, of polynomials of degree at most n",
     title="Hilbert function of the neuromanifold of {M}",
     results=(
-        Result("values", "how many values follow, from degree 1"),
-        Result("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
+        Printed("values", "how many values follow, from degree 1"),
+        Printed("value", "dimension of the space of functions that forms of degree n, or if it is no cone "
                "polynomials of degree at most n, give on it", per_item="values"),
     ),
     data=lambda architecture, given: {
@@ -184,7 +184,7 @@ def read_weights(path: Path, architecture: Architecture) -> tuple[Any, ...]:
     Raises:
         InputError: if the file cannot be read, or does not fit the architecture.
     """
-    return Weights(architecture, WeightFile([path])).vector
+    return ExactWeights(architecture, WeightFile([path])).vector
 
 
 def _random_weights(architecture: Architecture, seed: int) -> tuple[int, ...]:
@@ -212,12 +212,12 @@ FIBER: Task[Any] = Task(
     summary="all parameters with the same function as those of --point, or random ones",
     title="The fiber of the parameters of {M} over the function of a point",
     results=(
-        Result("dimension", "dimension of the fiber"),
-        Result("degree", "its degree, with multiplicities"),
-        Result("tangent-dimension", "dimension of its tangent space at the point"),
-        Result("components", "how many components follow", where="components"),
-        Result("component-dimension", "dimension of a component", per_item="components", where="components"),
-        Result("component-degree", "its degree, reduced", per_item="components", where="components"),
+        Printed("dimension", "dimension of the fiber"),
+        Printed("degree", "its degree, with multiplicities"),
+        Printed("tangent-dimension", "dimension of its tangent space at the point"),
+        Printed("components", "how many components follow", where="components"),
+        Printed("component-dimension", "dimension of a component", per_item="components", where="components"),
+        Printed("component-degree", "its degree, reduced", per_item="components", where="components"),
     ),
     data=_fiber_data, read=lambda answer: answer.integers["dimension"],
     takes=("weights", "components", "seed"),
@@ -250,10 +250,10 @@ CRITICAL: Task[Any] = Task(
     summary="where the Jacobian of its parametrization has a smaller rank than elsewhere",
     title="Critical points of the parametrization of {M}",
     results=(
-        Result("rank", "rank of the Jacobian at a random point"),
-        Result("dimension", "dimension of the set where it is smaller; -1 if that is empty"),
-        Result("degree", "its degree, with multiplicities"),
-        Result("codimension", "its codimension in the space of parameters"),
+        Printed("rank", "rank of the Jacobian at a random point"),
+        Printed("dimension", "dimension of the set where it is smaller; -1 if that is empty"),
+        Printed("degree", "its degree, with multiplicities"),
+        Printed("codimension", "its codimension in the space of parameters"),
     ),
     data=_critical_data, takes=("seed",),
     parts=(Source("dimension and degree of the locus", ENGINE), Source("the map and its rank", "native")),

@@ -18,7 +18,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     monomials_of_network,
     random_virtual_weights,
 )
-from agattn.systems.problem import Answer, Result, matrix
+from agattn.systems.problem import Answer, Printed, matrix
 from agattn.systems.task import ENGINE, Task
 
 # Engines expand the difference of two functions: so many monomials take seconds, more take minutes.
@@ -132,10 +132,10 @@ COMPONENTS = Task(
     title="All virtual weights with the same function, for the network {M}",
     reference="Theorem 3.7",
     results=(
-        Result("dimension", "dimension of the fiber"),
-        Result("components", "how many components follow"),
-        Result("component-dimension", "dimension of a component", per_item="components"),
-        Result("rescaling", "1 if all its points are rescalings", per_item="components"),
+        Printed("dimension", "dimension of the fiber"),
+        Printed("components", "how many components follow"),
+        Printed("component-dimension", "dimension of a component", per_item="components"),
+        Printed("rescaling", "1 if all its points are rescalings", per_item="components"),
     ),
     data=_random_point, read=_read_components, too_large=too_many_monomials, takes=("seed",),
     parts=(Source("components of the fiber of (M, L) ↦ φ", ENGINE), Source("the point (M, L)", "native")),

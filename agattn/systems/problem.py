@@ -23,7 +23,7 @@ Matrix = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)
-class Result:
+class Printed:
     """One result that a script must print: an integer, or where it has a ring, a list of polynomials.
 
     Attributes:
@@ -85,7 +85,7 @@ class Problem:
     title: str
     reference: str
     architecture: Architecture
-    results: tuple[Result, ...]
+    results: tuple[Printed, ...]
     command: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     characteristic: int = 0

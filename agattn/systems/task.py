@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, Source
-from agattn.systems.problem import Answer, Result
+from agattn.systems.problem import Answer, Printed
 
 A = TypeVar("A", bound=Architecture)
 
@@ -55,7 +55,7 @@ class Task(Generic[A]):
     summary: str = ""
     title: str = ""
     reference: str = ""
-    results: tuple[Result, ...] = ()
+    results: tuple[Printed, ...] = ()
     data: Callable[[A, Mapping[str, Any]], Mapping[str, Any]] = lambda architecture, given: {}
     read: Callable[[Answer], Any] = lambda answer: answer
     parts: tuple[Source, ...] = ()

@@ -26,7 +26,7 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    Point,
+    CoefficientPoint,
     parameters,
     points,
     weights_coefficient,
@@ -63,7 +63,7 @@ class CalibrationPoint(Result):
     V: tuple[tuple[int, ...], ...]
 
     @cached_property
-    def known(self) -> Point:
+    def known(self) -> CoefficientPoint:
         """The ranks at these weights, λ with its reasons, and m: exact."""
         given = parameters(K=self.K, Q=self.Q, V=self.V)
         return weights_coefficient(given, t=self.layer.t, softmax=self.head == "softmax")
@@ -120,7 +120,7 @@ def _by_turns(lists: Iterable[Iterable[CalibrationPoint]]) -> Iterator[Calibrati
     return (point for row in zip_longest(*lists) for point in row if point is not None)
 
 
-def _kind(layer: SingleLayer, at: Point, softmax: bool) -> str:
+def _kind(layer: SingleLayer, at: CoefficientPoint, softmax: bool) -> str:
     """What is special about weights, t ≥ 2."""
     r_v, r_a, r = at.orbit.r_v, at.orbit.r_a, at.orbit.r
     if not r_v or (not r_a and not softmax):
@@ -147,7 +147,7 @@ def _orbits() -> Iterator[CalibrationPoint]:
                 yield CalibrationPoint(layer, head, kind, *map(_rows, weights))
 
 
-def _factors(layer: SingleLayer, at: Point) -> tuple[Array, Array]:
+def _factors(layer: SingleLayer, at: CoefficientPoint) -> tuple[Array, Array]:
     """K and Q of these ranks with KᵀQ the identity of rank r_A, with zeros around it."""
     assert at.rank_k is not None and at.rank_q is not None
     K, Q = np.zeros((2, layer.a, layer.d), dtype=int)

@@ -26,7 +26,7 @@ from agattn.geometry.singular_points.point_facts import PointFacts, Singularitie
 from agattn.geometry.singular_points.singularities import singularities
 
 
-class Family(NamedTuple):
+class NetworkFamily(NamedTuple):
     """Networks to be surveyed together; of ``total`` in the family they may be a sample."""
 
     title: str
@@ -37,7 +37,7 @@ class Family(NamedTuple):
 def family(
     depth: int, max_width: int, t: int, heads: int = 1, skip: bool = False, limit: int | None = None,
     seed: int = 0,
-) -> Family:  # fmt: skip
+) -> NetworkFamily:  # fmt: skip
     """All networks of one depth with widths up to ``max_width`` and ranks a_i ≤ d_{i−1}, or a sample of them.
 
     A larger rank than d_{i−1} changes no function, so these are all there are.
@@ -63,14 +63,14 @@ def family(
         networks = [networks[i] for i in sorted(chosen)]
     layers = f"{depth} layer{'s' * (depth > 1)}, {heads} head{'s' * (heads > 1)}"
     title = f"{layers}, {'skip connections, ' * skip}t = {t}, widths up to {max_width}"
-    return Family(title, tuple(networks), total)
+    return NetworkFamily(title, tuple(networks), total)
 
 
 @dataclass(frozen=True)
 class Survey:
     """The dimensions of a family: what came out for each network."""
 
-    family: Family
+    family: NetworkFamily
     entries: tuple[Entry, ...]
 
     @property
@@ -140,14 +140,14 @@ def defect_reason(network: DeepNetwork) -> str:
     return "none"
 
 
-def survey(networks: Family, seed: int = 0) -> Survey:
+def survey(networks: NetworkFamily, seed: int = 0) -> Survey:
     """Compute the dimension of every network of a family."""
     return Survey(networks, answers([Job(network, "dimension", seed=seed) for network in networks.networks]))
 
 
 def standard_families(
     max_width: int = 5, max_depth: int = 3, max_heads: int = 3, limit: int | None = 1000, seed: int = 0
-) -> list[Family]:
+) -> list[NetworkFamily]:
     """The families of the atlas: one to ``max_depth`` layers; heads, skip connections, one token."""
     heads, depths = range(1, max_heads + 1), range(1, max_depth + 1)
     kinds = [(depth, 2 if depth == 1 else 3, h, False) for h in heads for depth in depths]

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.experiments.training.losses import Loss
+from agattn.experiments.training.losses import TrainingLoss
 
 #: Weights above this have overflown.
 LARGEST = 1e8
@@ -60,7 +60,7 @@ class Path:
 
 
 def flow(
-    loss: Loss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
+    loss: TrainingLoss, start: Array, time: float, decay: float = 0.0, tolerance: float | None = None,
     snapshots: int = 40,
 ) -> Path:  # fmt: skip
     """Gradient flow from some weights.
@@ -103,7 +103,7 @@ def flow(
 
 
 def descent(
-    loss: Loss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
+    loss: TrainingLoss, starts: Array, steps: int, rate: float, decay: float = 0.0, temperature: float = 0.0,
     seeds: Sequence[int] = (), snapshots: int = 40,
 ) -> list[Path]:  # fmt: skip
     """Gradient descent from S weights side by side; with a temperature T > 0 Langevin dynamics.
@@ -165,7 +165,7 @@ def growth(path: Path) -> tuple[float, float, float]:
     return slope(end / 10, end), slope(end / 100, end / 10), slope(end / 1000, end / 100)
 
 
-def kept_values(loss: Loss, path: Path, decay: float) -> dict[str, Any]:
+def kept_values(loss: TrainingLoss, path: Path, decay: float) -> dict[str, Any]:
     """The loss L, and the norms of the gradient of the objective and of the weights, at the snapshots."""
     values, gradient = loss(path.weights)
     return {

@@ -43,7 +43,7 @@ from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
 from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment
-from agattn.experiments.training.losses import Loss, single_layer
+from agattn.experiments.training.losses import TrainingLoss, single_layer
 from agattn.experiments.training.paths import Path, descent, flow, growth, kept_values
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.strata.distances import distance_bounds
@@ -187,7 +187,7 @@ def _runs(experiment: Experiment) -> Iterator[Line]:
             yield measure(experiment, seed, loss, path)
 
 
-def measure(experiment: Experiment, seed: int, loss: Loss, path: Path) -> Line:
+def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -> Line:
     """The line of a run."""
     architecture, decay = experiment.architecture, experiment.decay
     kept = kept_values(loss, path, decay)
@@ -309,7 +309,7 @@ def _strata(architecture: Architecture, path: Path, trusted: bool) -> Line:
     }  # fmt: skip
 
 
-def _hessian(loss: Loss, theta: Array, decay: float, converged: bool) -> Line:
+def _hessian(loss: TrainingLoss, theta: Array, decay: float, converged: bool) -> Line:
     """Zero and negative eigenvalues at a limit point, and the smallest and largest of the others."""
     names = ("hessian_zeros", "hessian_negative", "hessian")
     if not converged:

@@ -42,7 +42,7 @@ from agattn.architectures.protocol import Symmetry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
     is_skew,
@@ -51,7 +51,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.result import Count, Key, Named, Result, key
+from agattn.sheet.result import Count, Key, Named, Result, key, printed_as
 
 #: Largest entries of weights that are tried for a witness, smallest first, and how often.
 _SIZES, _DRAWS = (1, 2, 5, 99), 3
@@ -237,7 +237,8 @@ class LimitMap:
         return failing
 
 
-class Limits(Result):
+@printed_as("Limits")
+class OutsideLimits(Result):
     """Limits of diverging weights that no weights reach."""
 
     dimension: Key[Count | None, "The dimension of these limits, proved to be no smaller; or null."]
@@ -251,7 +252,7 @@ class Limits(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class LimitSet(Limits):
+class LimitSet(OutsideLimits):
     """The limits of a network through rk M_s = 1, M_{s+1} skew, which are in the closure of M and not in M.
 
     Attributes:
@@ -312,7 +313,7 @@ def limits(network: DeepNetwork, seed: int = 0) -> LimitSet:
     bound = network_bound(network).value - 1
     best: tuple[int, dict[str, Array], Array] | None = None
     for arrays, Y in _candidates(limit_map, seed):
-        found = Weights(limit_map, arrays).differential_rank(bound, seed)
+        found = ExactWeights(limit_map, arrays).differential_rank(bound, seed)
         if best is None or found > best[0]:
             best = found, arrays, Y
         if found == bound:

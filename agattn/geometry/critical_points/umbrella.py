@@ -82,7 +82,7 @@ class SurfacePoint:
 
         weights, position = self.weights(), [float(c.mid()) for c in self.position]
         return records.document(
-            records.FigureCritical.Point, self, position=position, loss=float(self.loss.mid()),
+            records.FigureCriticalForm.Point, self, position=position, loss=float(self.loss.mid()),
             weights=None if weights is None else dict(zip("AV", weights, strict=True)),
         )  # fmt: skip
 

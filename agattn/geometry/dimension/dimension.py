@@ -54,7 +54,7 @@ from agattn.algebra.arithmetic import (
     Size,
     to_balls,
 )
-from agattn.algebra.rank import Point, RandomRows, rank
+from agattn.algebra.rank import RandomRows, RankPoint, rank
 from agattn.algebra.residues import Residues, random_residues
 from agattn.architectures import Architecture, Network, draw_parameters
 from agattn.architectures.composition import check_arrays
@@ -101,7 +101,7 @@ class Dimension(Result):
         Written(Annotated[list[Count], Meta(min_length=2, max_length=2)], list),
     ]
     ranks: Key[
-        tuple[Point, ...],
+        tuple[RankPoint, ...],
         "The random points tried; empty for normalized networks and theorems.",
         Named("points"),
     ]

@@ -67,7 +67,7 @@ from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
-from agattn.sheet.result import Count, Key, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Named, Result, Written, key, printed_as
 
 #: The most parameters without ``force``: there are n² unknowns.
 MAX_PARAMETERS = 600
@@ -115,8 +115,9 @@ class Generator(Result):
         return self.moves
 
 
+@printed_as("Family")
 @dataclass(frozen=True, repr=False)
-class Family(Result):
+class SymmetryFamily(Result):
     """The generators of one known symmetry that are independent of those before it, or the new ones."""
 
     name: Key[str, "The known symmetry, or `new`."]
@@ -144,7 +145,7 @@ class LinearSymmetries(Result, name="symmetries"):
     """
 
     architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
-    families: Key[tuple[Family, ...], "The known symmetries, and what is new."]
+    families: Key[tuple[SymmetryFamily, ...], "The known symmetries, and what is new."]
     at_most: Key[Count, "It is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
     unknowns: int
@@ -481,7 +482,7 @@ def _families(
     found: Sequence[Sparse],
     points: Sequence[_Point],
     progress: Callable[[str], None],
-) -> list[Family]:
+) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of what was found, which comes last."""
     known = symmetry_matrices(architecture)
     for symmetry, matrices in zip(architecture.symmetries, known, strict=True):
@@ -510,9 +511,9 @@ def _families(
             generators.append(Generator(B, shown.text(B), known_by, name))
         if symmetry is not None:
             parts = (shown.part(acted.parameter, acted.index) for acted in symmetry.on)
-            families.append(Family(name, tuple(dict.fromkeys(parts)), tuple(generators)))
+            families.append(SymmetryFamily(name, tuple(dict.fromkeys(parts)), tuple(generators)))
         elif basis:
-            families.append(Family(name, shown.arrays(basis), tuple(generators)))
+            families.append(SymmetryFamily(name, shown.arrays(basis), tuple(generators)))
     return families
 
 

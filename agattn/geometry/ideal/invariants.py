@@ -73,7 +73,7 @@ Rows = Sequence[Sequence[Polynomial]]
 
 
 @dataclass(frozen=True)
-class Family:
+class EquationFamily:
     """One family of invariants of a layer: linearly independent equations of one degree that span it."""
 
     name: str
@@ -85,7 +85,7 @@ class Family:
         return _by_weight(self.equations)
 
 
-def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
+def families(layer: SingleLayer, max_degree: int = 8) -> tuple[EquationFamily, ...]:
     """The families of one layer up to a degree, without empty families.
 
     Each equation is proved to vanish on the neuromanifold.
@@ -106,7 +106,7 @@ def families(layer: SingleLayer, max_degree: int = 8) -> tuple[Family, ...]:
             for equation in equations:
                 if not equation.vanishes_on(layer):
                     raise ArithmeticError(f"{name}: {equation} does not vanish on {layer}")
-            found.append(Family(name, degree, tuple(equations)))
+            found.append(EquationFamily(name, degree, tuple(equations)))
     return tuple(found)
 
 
@@ -135,7 +135,7 @@ def _for_one_token(layer: SingleLayer) -> list[tuple[str, int, Any]]:
     return wanted
 
 
-def spanned(family: Family, module: EquationModule, layer: SingleLayer, lowest: bool = False) -> int:
+def spanned(family: EquationFamily, module: EquationModule, layer: SingleLayer, lowest: bool = False) -> int:
     """How many dimensions of a module lie in the span of a family, modulo equations of lower degree.
 
     Exact: a rank over ℤ for each torus weight. 0 if the degrees differ. With ``lowest`` there are known to be
@@ -213,7 +213,7 @@ class SpannedByFamily(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class FamilyComparison(Result):
     """Which modules of minimal generators each family spans, and all families together.
 
     Attributes:
@@ -228,7 +228,7 @@ class Comparison(Result):
     """
 
     layer: SingleLayer
-    families: tuple[Family, ...]
+    families: tuple[EquationFamily, ...]
     rows: tuple[tuple[str, int, tuple[tuple[EquationModule, int], ...]], ...]
     max_degree: int
     mixed: tuple[tuple[str, int], ...] = ()
@@ -260,7 +260,7 @@ class Comparison(Result):
         return "\n".join([*lines, f"  {self.flattening}"] if self.flattening else lines)
 
 
-def compare(ideal: Ideal, max_degree: int = 8) -> Comparison:
+def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:
     """Compare the named families up to a degree with the modules of minimal generators that an ideal has.
 
     Raises:
@@ -291,10 +291,10 @@ def compare(ideal: Ideal, max_degree: int = 8) -> Comparison:
     ]
     rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
     flattening = None if layer.has_orbits else lie_flattening(layer)
-    return Comparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
+    return FamilyComparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening)
 
 
-def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
+def _new(family: EquationFamily, layer: SingleLayer, lowest: bool) -> int:
     """The dimension of the span modulo equations of lower degree."""
     if lowest:
         return len(family.equations)
@@ -302,9 +302,9 @@ def _new(family: Family, layer: SingleLayer, lowest: bool) -> int:
     return sum(_rank(known + equations) - _rank(known) for equations, known in lower)
 
 
-def _union(found: Iterable[Family], degree: int) -> Family:
+def _union(found: Iterable[EquationFamily], degree: int) -> EquationFamily:
     same = (family.equations for family in found if family.degree == degree)
-    return Family("all together", degree, tuple(equation for part in same for equation in part))
+    return EquationFamily("all together", degree, tuple(equation for part in same for equation in part))
 
 
 # The families ----------------------------------------------------------------------------------------------

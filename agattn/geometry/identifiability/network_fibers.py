@@ -57,11 +57,11 @@ from agattn.architectures import Architecture, DeepNetwork, as_attention
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.connecting import Step, act, connecting
+from agattn.geometry.identifiability.connecting import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
+    ExactWeights,
     Vector,
-    Weights,
     rank_and_bound,
     same_function,
     widest_family,
@@ -96,7 +96,7 @@ _ORDERS = 4
 _HEADINGS = ("component", "dimension ≥", "through", "directions", "free", Wide("parametrization"))
 
 
-def _arrays(at: Weights, vector: Vector | None = None) -> dict[str, Any]:
+def _arrays(at: ExactWeights, vector: Vector | None = None) -> dict[str, Any]:
     """Arrays by name with exact numbers as text: the weights, or of a vector those that are not 0."""
     arrays = at.exact() if vector is None else {x: a for x, a in at.exact(vector).items() if a.any()}
     return {name: np.vectorize(str, otypes=[object])(a).tolist() for name, a in arrays.items()}
@@ -114,7 +114,8 @@ class Comparison(Result):
     evidence: Key[Evidence, "That functions are not equal is proved.", PROVED_OR_MODULAR]
     error: Key[Probability, "Of modular evidence; else 0.", Named("error_probability")]
     symmetry: Key[
-        tuple[Step, ...] | None, "Known symmetries whose product connects them; null if none are found."
+        tuple[SymmetryStep, ...] | None,
+        "Known symmetries whose product connects them; null if none are found.",
     ] = None
 
     def summary(self) -> str:
@@ -141,7 +142,7 @@ class Comparison(Result):
 class Directions(Result):
     """Vectors of weights along which the function stays: all their sums with those of a component do."""
 
-    at: Weights
+    at: ExactWeights
     name: Key[
         Literal["skew", "unseen", "zero", "found"],
         "`skew` adds a skew matrix to a virtual weight, `unseen` changes none, `zero` keeps KᵀQ as "
@@ -173,7 +174,7 @@ class NetworkComponent(Result):
     name: Key[str, "`given`, `exchanged`, or of the function 0 what is 0, such as `V_2 = 0`."]
     parametrization: Key[str, "The component in words."]
     weights: Key[
-        Weights,
+        ExactWeights,
         "A point of it: arrays by name, with one axis for heads, as text.",
         Written(dict[str, Any], _arrays),
     ]
@@ -254,7 +255,7 @@ class NetworkFiber(Result, name="fiber"):
         return as_attention(self.given or self.weights.architecture)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> ExactWeights:
         """The given weights."""
         return self.components[0].weights
 
@@ -373,7 +374,7 @@ class NetworkFiber(Result, name="fiber"):
             if back is None:
                 raise InputError(f"the matrix for symmetry {number}, {symmetry.name}, has no inverse")
             act(moved, symmetry, g, back)
-        return Weights(network, moved).exact()
+        return ExactWeights(network, moved).exact()
 
     def contains(self, other: Mapping[str, Any], seed: int = 0) -> bool:
         """Whether other weights of the same architecture have the same function.
@@ -393,7 +394,7 @@ class NetworkFiber(Result, name="fiber"):
         return Comparison(True, Evidence.PROVED, 0.0, steps)
 
 
-def weights_of(architecture: Architecture, given: Any) -> Weights:
+def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     """Exact weights of an architecture.
 
     Args:
@@ -404,10 +405,10 @@ def weights_of(architecture: Architecture, given: Any) -> Weights:
     Raises:
         InputError: if weights are missing or do not fit, or an A_i has a rank above a_i.
     """
-    if isinstance(given, Weights):
+    if isinstance(given, ExactWeights):
         given = given.exact()
     if not isinstance(network := architecture, DeepNetwork):
-        return Weights(architecture, given)
+        return ExactWeights(architecture, given)
     if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
     if not isinstance(given, Mapping):
@@ -432,7 +433,7 @@ def weights_of(architecture: Architecture, given: Any) -> Weights:
             except InputError:
                 raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
-    return Weights(network, named)
+    return ExactWeights(network, named)
 
 
 def network_fiber(architecture: Architecture, given: Any, seed: int = 0) -> NetworkFiber:
@@ -511,7 +512,7 @@ _SAID = {
 class _Layers:
     """One head in each layer, as exact matrices, with what they make of the tokens."""
 
-    def __init__(self, at: Weights) -> None:
+    def __init__(self, at: ExactWeights) -> None:
         network = at.architecture
         assert isinstance(network, DeepNetwork)
         self.at, self.network = at, network
@@ -638,7 +639,7 @@ class _Layers:
         for i, (K, Q, _) in parts.items():
             arrays |= {f"K_{i}": K[None], f"Q_{i}": Q[None]}
             fixed |= {f"K_{i}", f"Q_{i}"}
-        at = Weights(self.network, arrays)
+        at = ExactWeights(self.network, arrays)
         free = tuple(name for name in self.network.shapes if name not in fixed)
         numbers = as_parameters(self.network, np.arange(len(at.vector)))
         units = at.units([i for x in free for i in numbers[x].ravel()])

@@ -45,13 +45,13 @@ from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
-    Weights,
+    ExactWeights,
     general_inputs,
     rank_and_bound,
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.learning_coefficients.learning_coefficients import Factorization, product_at_zero
+from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
@@ -150,7 +150,7 @@ def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 
     """
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture} has {n} parameters; brackets are for {MOST_PARAMETERS} at most")
-    at = Weights(architecture, weights)
+    at = ExactWeights(architecture, weights)
     rank, bound = rank_and_bound(at, seed)
     lower, m, orders = Fraction(rank, 2), None, min(_ORDERS, 2000 // n)
     reasons = [f"at least {lower}: the differential has rank {rank}"]
@@ -219,7 +219,7 @@ def _of_monomials(read: Reading) -> str:
     return f"{said}, and m = {m} as for the monomials in it and for all its terms"
 
 
-def _two_matrices(at: Weights) -> Factorization | None:
+def _two_matrices(at: ExactWeights) -> MatrixProduct | None:
     """The matrices of a model that is X ↦ W_2 W_1 X, by their sizes and ranks; ``None`` for all others."""
     model = at.architecture
     linear = isinstance(model, Network) and all(
@@ -230,10 +230,10 @@ def _two_matrices(at: Weights) -> Factorization | None:
     W_1, W_2 = (rational_matrix(M.tolist(), M.shape[1]) for M in at.exact().values())
     C = W_2 * W_1
     ranks = W_2.rank(), W_1.rank(), C.rank()
-    return Factorization(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
+    return MatrixProduct(C.nrows(), C.ncols(), W_1.nrows(), *ranks)
 
 
-def _of_two_matrices(product: Factorization) -> tuple[Fraction, int, str]:
+def _of_two_matrices(product: MatrixProduct) -> tuple[Fraction, int, str]:
     """λ and m at two matrices, 2λ = rows · columns − pq + 2λ(p, q, h), and the reason."""
     p, q, h = product.product
     least = product_at_zero(p, q, h)
@@ -245,7 +245,7 @@ def _of_two_matrices(product: Factorization) -> tuple[Fraction, int, str]:
     return value, least.multiplicity, reason
 
 
-def _on_slice(at: Weights, seed: int) -> list[Polynomial] | None:
+def _on_slice(at: ExactWeights, seed: int) -> list[Polynomial] | None:
     """The coefficients of φ(w₀ + z) − φ(w₀) in all inputs, for z in some of the parameters.
 
     Together with the tangent vectors of the symmetries these directions span all others, so that the germ of

@@ -19,21 +19,22 @@ from msgspec import UNSET, Meta, UnsetType
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import SingleLayer
 from agattn.geometry.learning_coefficients.learning_coefficients import (
+    CoefficientPoint,
     Parameters,
-    Point,
     spectra,
     tolerance_curve,
     weights_coefficient,
 )
 from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Result
+from agattn.sheet.result import Count, Key, Named, Result, printed_as
 
 Tolerance = Annotated[float, Meta(ge=0)]
 Normalization = Literal["none", "softmax"]
 
 
+@printed_as("Step")
 @dataclass(frozen=True, repr=False)
-class Step(Result):
+class CurveStep(Result):
     """λ from a tolerance on."""
 
     tolerance: Key[Tolerance, "From this tolerance on, up to that of the next step."]
@@ -45,11 +46,11 @@ class Step(Result):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class AtWeights(Point, extensible=True):
+class AtWeights(CoefficientPoint, extensible=True):
     """The learning coefficient at given weights, with what it says of their number."""
 
     deficit: Key[Fraction, "Half the number of parameters less λ."]
-    curve: Key[tuple[Step, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
+    curve: Key[tuple[CurveStep, ...] | UnsetType, "λ by the tolerance of ranks, with --curve."] = UNSET
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -123,5 +124,5 @@ def at_weights(
     return AtWeights(
         **vars(point),
         deficit=Fraction(given.number, 2) - point.value,
-        curve=tuple(Step(start, at.value) for start, at in steps) if curve else UNSET,
+        curve=tuple(CurveStep(start, at.value) for start, at in steps) if curve else UNSET,
     )

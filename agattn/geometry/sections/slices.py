@@ -93,7 +93,7 @@ def standard_slice(layer: SingleLayer) -> Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Section(Result):
+class SurfaceSection(Result):
     """A surface in a slice: its squarefree equation, primitive over ℤ, and those of its singular points."""
 
     slice: Slice
@@ -161,7 +161,7 @@ def block_of(layer: SingleLayer, slice_: Slice) -> tuple[Coordinate, ...] | None
     return tuple((c, b, *pair) for b in two_columns for pair in ((i, i), (i, k), (k, k)))
 
 
-def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
+def resultant_section(layer: SingleLayer, slice_: Slice) -> SurfaceSection:
     """The section by a slice that lies in a block (see :func:`block_of`), without an engine; d, a ≥ 2.
 
     There M̄ is the quartic hypersurface M̄(2, 1, 2). Its equation is the Sylvester resultant of the binary
@@ -187,7 +187,7 @@ def resultant_section(layer: SingleLayer, slice_: Slice) -> Section:
     return surface(slice_, resultant)
 
 
-def surface(slice_: Slice, equation: Polynomial) -> Section:
+def surface(slice_: Slice, equation: Polynomial) -> SurfaceSection:
     """The surface with this equation, made squarefree, and equations of its singular points.
 
     Raises:
@@ -206,7 +206,7 @@ def surface(slice_: Slice, equation: Polynomial) -> Section:
         )
     equation = _squarefree(equation)
     partials = [equation.derivative(gen) for gen in equation.ring.gens]
-    return Section(slice_, equation, simplified([equation, *partials]))
+    return SurfaceSection(slice_, equation, simplified([equation, *partials]))
 
 
 def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:

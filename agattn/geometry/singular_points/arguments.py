@@ -51,8 +51,8 @@ from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.identifiability.families import (
+    ExactWeights,
     Vector,
-    Weights,
     same_function,
     widest_family,
 )
@@ -126,9 +126,9 @@ class Closure:
         """Whether M is known to be a cone."""
         return is_cone(self.architecture)
 
-    def weights(self, kind: Kind) -> list[Weights]:
+    def weights(self, kind: Kind) -> list[ExactWeights]:
         """The preimages of a kind as exact weights, with all symmetries that are known."""
-        return [Weights(self.architecture, given, self.further) for given in kind.preimages]
+        return [ExactWeights(self.architecture, given, self.further) for given in kind.preimages]
 
     def chosen(self, draw: Callable[[int], list[Kind]]) -> Iterator[Kind]:
         """The kinds of a catalogue, with weights that are not more special by chance than their kind.
@@ -137,11 +137,11 @@ class Closure:
         """
         raise NotImplementedError
 
-    def invisible(self, at: Weights) -> list[Vector]:
+    def invisible(self, at: ExactWeights) -> list[Vector]:
         """Directions that change no function, by the structure of the architecture."""
         return []
 
-    def vanishes(self, at: Weights) -> bool | None:
+    def vanishes(self, at: ExactWeights) -> bool | None:
         """Whether φ = 0 at the weights, by the structure; ``None`` where the structure does not say."""
         return None
 
@@ -149,7 +149,7 @@ class Closure:
         """Whether M is closed."""
         raise NotImplementedError
 
-    def rank_over_the_rationals(self, at: Weights) -> int | None:
+    def rank_over_the_rationals(self, at: ExactWeights) -> int | None:
         """The rank of the differential, by the derivatives of all coordinates if they have few terms."""
         if self.source is None or sum(map(len, self.source.polynomials)) > _MOST_DIFFERENTIATED:
             return None
@@ -205,8 +205,8 @@ def is_cone(architecture: Architecture) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """What is known at weights, with directions in which φ is constant there.
+class Neighborhood:
+    """What is known near weights, with directions in which φ is constant there.
 
     Attributes:
         at: the weights.
@@ -216,7 +216,7 @@ class Place:
         evidence: of the rank being no larger.
     """
 
-    at: Weights
+    at: ExactWeights
     rank: int
     fiber: int
     directions: tuple[Vector, ...]
@@ -251,7 +251,7 @@ class Inquiry:
         self.kind = replace(kind, preimages=tuple(kind.preimages[n] for n in order))
         self.points, self.ranks = [points[n] for n in order], [ranks[n] for n in order]
         self.is_zero, self.zero_evidence = self._zero()
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, Neighborhood] = {}
         self.preimages = self.points[:1]
         self.tangent_lower, self.tangent_evidence = 0, Evidence.PROVED
         self.tangent_upper: int | None = None
@@ -264,17 +264,17 @@ class Inquiry:
         return len(self.points[0].vector)
 
     @property
-    def here(self) -> Place:
+    def here(self) -> Neighborhood:
         """The place of the weights that the kind means."""
         return self.place(0)
 
     @property
-    def top(self) -> Place:
+    def top(self) -> Neighborhood:
         """The first place with the largest rank."""
         return self.place(self.ranks.index(max(self.ranks)))
 
     @property
-    def both(self) -> tuple[Place, ...]:
+    def both(self) -> tuple[Neighborhood, ...]:
         """These two places, or the one."""
         return (self.top,) if self.top is self.here else (self.top, self.here)
 
@@ -295,13 +295,13 @@ class Inquiry:
         self.tangent_lower, self.tangent_evidence = dimension, evidence
         return Said("singular", argument, evidence) if dimension > self.closure.at_most else None
 
-    def place(self, number: int) -> Place:
+    def place(self, number: int) -> Neighborhood:
         """The place of one of the points, looked at when it is asked for."""
         if number not in self._places:
             self._places[number] = self._look(self.points[number], self.ranks[number])
         return self._places[number]
 
-    def _look(self, at: Weights, rank: int) -> Place:
+    def _look(self, at: ExactWeights, rank: int) -> Neighborhood:
         closure, most, invisible = self.closure, self.parameters - rank, self.closure.invisible(at)
         fiber, kernel = at.orbit_dimension(invisible), self.tangents.kernel_found(at, invisible)
         directions: tuple[Vector, ...] = ()
@@ -313,9 +313,9 @@ class Inquiry:
                 kernel = max(kernel, self.tangents.kernel_found(at, [*invisible, *directions]))
         fiber = max(fiber, self.parameters - closure.at_most)
         exact = most in (kernel, fiber) or closure.rank_over_the_rationals(at) == rank
-        return Place(at, rank, fiber, directions, Evidence.PROVED if exact else Evidence.MODULAR)
+        return Neighborhood(at, rank, fiber, directions, Evidence.PROVED if exact else Evidence.MODULAR)
 
-    def family(self, at: Weights, rank: int) -> tuple[tuple[Vector, ...], int] | None:
+    def family(self, at: ExactWeights, rank: int) -> tuple[tuple[Vector, ...], int] | None:
         """Directions along which φ is proved to be constant, and the dimension of a part of the fiber."""
         found = widest_family(at, self.parameters - rank, self.closure.orders, self.closure.seed)
         return (found.directions, found.dimension) if found.evidence is Evidence.PROVED else None
@@ -355,7 +355,7 @@ def tangent_vectors(inquiry: Inquiry) -> Said | None:
     if inquiry.has_all_tangents:
         return None
     closure, top = inquiry.closure, inquiry.top
-    moving: list[tuple[Weights, Sequence[Vector]]]
+    moving: list[tuple[ExactWeights, Sequence[Vector]]]
     moving = [(point, closure.invisible(point)) for point in inquiry.points]
     moving += [(place.at, place.directions) for place in inquiry.both]
     inquiry.preimages, found = inquiry.tangents.preimages(inquiry.points, moving, closure.patience)

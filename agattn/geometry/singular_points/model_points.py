@@ -38,7 +38,7 @@ from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.identifiability.families import Vector, Weights, same_function, with_all_symmetries
+from agattn.geometry.identifiability.families import ExactWeights, Vector, same_function, with_all_symmetries
 from agattn.geometry.singular_points.arguments import (
     Argument,
     Closure,
@@ -69,7 +69,7 @@ def degenerations(inquiry: Inquiry) -> Said | None:
     if not inquiry.is_open:
         return None
     tangents, closure = inquiry.tangents, inquiry.closure
-    start: list[tuple[Weights, tuple[Vector, ...]]] = [(inquiry.here.at, inquiry.here.directions)]
+    start: list[tuple[ExactWeights, tuple[Vector, ...]]] = [(inquiry.here.at, inquiry.here.directions)]
     for _ in range(_ROUNDS):
         reached = [point for place in start for point in _zeros_along(*place)][:_SPECIAL]
         reached += [point for at, _ in start if (point := _without_idle(at, tangents, closure.seed))]
@@ -153,7 +153,7 @@ class ModelClosure(Closure):
         source = coordinates(architecture)
         known, is_affine = within(dimension(architecture, seed, force=True), source)
         zeros = draw_parameters(architecture, lambda shape: np.zeros(shape, dtype=int).astype(object))
-        further = with_all_symmetries(Weights(architecture, zeros), seed).further
+        further = with_all_symmetries(ExactWeights(architecture, zeros), seed).further
         progress("equations")
         found = () if source is None or is_affine else _equations(source, seed, force)
         return cls(architecture, known, known.upper_bound, is_affine, seed, source, found, further)
@@ -186,7 +186,7 @@ def _equations(source: CoefficientMap, seed: int, force: bool) -> tuple[Equation
     return ()
 
 
-def _lines(at: Weights) -> Iterator[list[int]]:
+def _lines(at: ExactWeights) -> Iterator[list[int]]:
     """The places of the matrices of all arrays, of their rows and of their columns."""
     for array in at.arrays(np.arange(len(at.vector))).values():
         for matrix in array.reshape(-1, *(1, 1, *array.shape)[-2:]):
@@ -195,7 +195,7 @@ def _lines(at: Weights) -> Iterator[list[int]]:
             yield from matrix.T.tolist()
 
 
-def _without_idle(at: Weights, tangents: Tangents, seed: int) -> Weights | None:
+def _without_idle(at: ExactWeights, tangents: Tangents, seed: int) -> ExactWeights | None:
     """The weights with rows and columns set to 0 as long as that leaves f as it is; ``None`` if none does."""
     flat, vector = np.array(at.vector, dtype=object), at.residues(tangents.p)[0]
     f = tangents.values(vector[None])
@@ -210,7 +210,7 @@ def _without_idle(at: Weights, tangents: Tangents, seed: int) -> Weights | None:
     return found if equal and evidence is Evidence.PROVED else None
 
 
-def _zeros_along(at: Weights, directions: Sequence[Vector]) -> list[Weights]:
+def _zeros_along(at: ExactWeights, directions: Sequence[Vector]) -> list[ExactWeights]:
     """The weights moved along directions to where a matrix, a row or a column is 0; most zeros first."""
     points = []
     for line in _lines(at) if directions else ():

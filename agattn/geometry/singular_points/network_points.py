@@ -28,7 +28,7 @@ from agattn.architectures.protocol import as_parameters
 from agattn.evidence import Evidence
 from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.identifiability.families import Vector, Weights, largest_rank
+from agattn.geometry.identifiability.families import ExactWeights, Vector, largest_rank
 from agattn.geometry.identifiability.network_fibers import pairing
 from agattn.geometry.identifiability.virtual_weights import partial_products, vanishes, virtual
 from agattn.geometry.singular_points.arguments import (
@@ -94,12 +94,12 @@ class NetworkClosure(Closure):
                 break
         yield from found
 
-    def vanishes(self, at: Weights) -> bool | None:
+    def vanishes(self, at: ExactWeights) -> bool | None:
         """Whether φ = 0, by the theorem on zeros of networks with virtual weights."""
         given = virtual(at.architecture, at.exact())
         return None if given is None else vanishes(*given, at.architecture.t)
 
-    def invisible(self, at: Weights) -> list[Vector]:
+    def invisible(self, at: ExactWeights) -> list[Vector]:
         """Directions that change no function: a basis of a linear space of them.
 
         Q_j may change M_j by a skew matrix, for all j after the first M_i of rank one: the tokens after layer
@@ -139,7 +139,7 @@ def _show_critical(inquiry: Inquiry) -> bool:
     return any(inquiry.place(n).evidence is Evidence.PROVED for n in critical)
 
 
-def _moves_all(at: Weights) -> bool:
+def _moves_all(at: ExactWeights) -> bool:
     """Whether K_i, Q_i and V_i move the virtual weights (M, L) of a wide network in all directions."""
     weights, network = at.exact(), at.architecture
     assert isinstance(network, DeepNetwork)
@@ -159,7 +159,7 @@ def _is_onto(network: Architecture) -> bool:
     return full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2
 
 
-def by_theorem(at: Weights, is_critical: bool) -> Said | None:
+def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
     """What the theorems of the page on deep singularities say of a function that is not 0, or ``None``.
 
     Args:
@@ -172,7 +172,7 @@ def by_theorem(at: Weights, is_critical: bool) -> Said | None:
     >>> from agattn.geometry.singular_points.network_kinds import network_kinds
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)
     >>> for kind in network_kinds(network)[:2]:
-    ...     print(kind.name, by_theorem(Weights(network, kind.preimages[0]), False)[:2])
+    ...     print(kind.name, by_theorem(ExactWeights(network, kind.preimages[0]), False)[:2])
     generic ('smooth', 'one-point fiber')
     rk M_1 = 1 ('singular', 'purity')
     """

@@ -23,7 +23,7 @@ from msgspec import Meta
 from agattn.algebra.arithmetic import Array
 from agattn.architectures import Architecture
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.closedness.limits import Limits, LimitSet
+from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.singular_points.kind import Kind
@@ -185,7 +185,7 @@ def _interval(low: int, high: int) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class _LimitsOfHeads(Limits):
+class _LimitsOfHeads(OutsideLimits):
     """Limits of one layer of several heads, of which one is known."""
 
     upper_bound: int
@@ -228,7 +228,7 @@ class Singularities(Result, name="singularities"):
 
     @property
     @key(name="limits")
-    def known_limits(self) -> Limits | None:
+    def known_limits(self) -> OutsideLimits | None:
         """Limits of diverging weights; null where none are known."""
         if isinstance(self.limits, HeadsLimit):
             return _LimitsOfHeads(self.dimension.upper_bound - 1, self.limits)

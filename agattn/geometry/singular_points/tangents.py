@@ -11,7 +11,7 @@ of the dimension of T_f M̄.
 
 >>> from agattn.architectures import Network, Perceptron
 >>> model = Network([Perceptron([2, 1], degree=3)], dim=3)            # sums of two cubes of linear forms
->>> at = Weights(model, {"W_1_1": [[1, 2, 3], [0, 0, 0]], "W_1_2": [[1, 0]]})
+>>> at = ExactWeights(model, {"W_1_1": [[1, 2, 3], [0, 0, 0]], "W_1_2": [[1, 0]]})
 >>> tangents, free = Tangents(model, 6, seed=0), [tuple(int(i == j) for i in range(8)) for j in (3, 4, 5)]
 >>> tangents.rank_at(at), tangents.preimages([at], [(at, free)])[1]   # of 10 cubics, at most 6 where smooth
 (3, 10)
@@ -29,7 +29,7 @@ from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.families import Vector, Weights
+from agattn.geometry.identifiability.families import ExactWeights, Vector
 
 #: Points of the fiber are moved so often at most along directions that change no function.
 _MOVES = 12
@@ -44,7 +44,7 @@ class Tangents:
         self.architecture, self.seed = architecture, seed
         generator = np.random.default_rng(seed)
         zeros = {name: np.zeros(shape, dtype=int) for name, shape in architecture.shapes.items()}
-        self.zero = Weights(architecture, zeros)
+        self.zero = ExactWeights(architecture, zeros)
         self.p = self.zero.prime(generator)
         rows = 4 * at_most + 20
         self.X = random_residues(generator, (rows, *architecture.input_shape), self.p)
@@ -57,7 +57,7 @@ class Tangents:
         if isinstance(architecture, DeepNetwork):
             self.degree = 3 * (3**architecture.layers - 1) // 2
 
-    def image(self, at: Weights) -> Residues:
+    def image(self, at: ExactWeights) -> Residues:
         """Vectors that span the image of the differential, one in each row, without repetition."""
         if at.vector not in self._images:
             arrays = at.arrays(at.residues(self.p)[0])
@@ -69,7 +69,7 @@ class Tangents:
         """Forget the images of the differential that were found, which fill the memory."""
         self._images.clear()
 
-    def rank_at(self, at: Weights) -> int:
+    def rank_at(self, at: ExactWeights) -> int:
         """The rank of the differential: proved from below."""
         return nonzero_minor(self.image(at), self.p).rank
 
@@ -82,12 +82,12 @@ class Tangents:
             rows.append(terms.sum(axis=(1, 2)) % self.p)
         return np.array(rows)
 
-    def kernel_found(self, at: Weights, directions: Sequence[Vector]) -> int:
+    def kernel_found(self, at: ExactWeights, directions: Sequence[Vector]) -> int:
         """The dimension of the part of the kernel that symmetries and directions span: a lower bound."""
         own = np.concatenate([at.tangents(self.p), at.residues(self.p, directions)[1]])
         return nonzero_minor(own, self.p).rank
 
-    def span(self, preimages: Sequence[Weights]) -> int:
+    def span(self, preimages: Sequence[ExactWeights]) -> int:
         """The dimension of the span of the images of the differential at some preimages.
 
         Raises:
@@ -97,19 +97,19 @@ class Tangents:
         assert (values == values[0]).all(), "weights that should have one function have two"
         return self.span_of_images(preimages)
 
-    def span_of_images(self, points: Sequence[Weights]) -> int:
+    def span_of_images(self, points: Sequence[ExactWeights]) -> int:
         """The dimension of the span of the images of the differential at any weights."""
         return nonzero_minor(self._images_at(points), self.p).rank
 
-    def _images_at(self, points: Sequence[Weights]) -> Residues:
+    def _images_at(self, points: Sequence[ExactWeights]) -> Residues:
         return np.concatenate([self.image(at) for at in points])
 
     def preimages(
         self,
-        points: Sequence[Weights],
-        moving: Sequence[tuple[Weights, Sequence[Vector]]],
+        points: Sequence[ExactWeights],
+        moving: Sequence[tuple[ExactWeights, Sequence[Vector]]],
         patience: int = 1,
-    ) -> tuple[list[Weights], int]:
+    ) -> tuple[list[ExactWeights], int]:
         """Weights with the same function, and the dimension of what the images there span together.
 
         They are moved at random along directions, until ``patience`` moves one after the other add nothing.
@@ -133,7 +133,9 @@ class Tangents:
         weights = random_residues(generator, shape, self.p)
         return nonzero_minor(self.values(weights), self.p).rank
 
-    def second_order(self, at: Weights, preimages: Sequence[Weights], rank_there: int) -> tuple[int, bool]:
+    def second_order(
+        self, at: ExactWeights, preimages: Sequence[ExactWeights], rank_there: int
+    ) -> tuple[int, bool]:
         """The dimension of the span at preimages with all d²φ(v, v'), and whether the fiber is the orbit.
 
         Here v, v' are in the kernel of the differential. The fiber is the orbit, near the point, if modulo
@@ -156,7 +158,7 @@ class Tangents:
         found = np.concatenate([self._images_at(preimages), quadratic])
         return nonzero_minor(found, self.p).rank, image == len(quadratic)
 
-    def _second(self, at: Weights, v: Residues) -> Residues:
+    def _second(self, at: ExactWeights, v: Residues) -> Residues:
         """The coefficient of s² in φ(w + sv), by interpolation."""
         point = at.residues(self.p)[0]
         scales = np.arange(self.degree + 1, dtype=np.float64)

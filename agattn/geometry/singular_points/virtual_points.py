@@ -37,7 +37,7 @@ import numpy as np
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import rational_rank
 from agattn.architectures import DeepNetwork
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.identifiability.virtual_weights import is_covered, is_skew
 from agattn.geometry.singular_points.network_kinds import network_kinds, rank_one_factors
 from agattn.geometry.singular_points.tangents import Tangents
@@ -109,7 +109,7 @@ class VirtualPoint(NamedTuple):
             found.append(self._replace(M=(*self.M[:-1], v.T @ q), L=h @ k.T))
         return found
 
-    def weights(self, t: int) -> Weights:
+    def weights(self, t: int) -> ExactWeights:
         """Weights of a wide network with t tokens, which move (M, L) in all directions.
 
         K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L, so the image of dφ there is that of the differential of
@@ -119,7 +119,7 @@ class VirtualPoint(NamedTuple):
         network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
         arrays = dict.fromkeys(network.shapes, np.eye(d, dtype=int).astype(object))
         arrays |= {f"Q_{i}": m for i, m in enumerate(self.M, 1)} | {f"V_{l}": self.L}
-        return Weights(network, arrays)
+        return ExactWeights(network, arrays)
 
     def as_json(self) -> dict[str, object]:
         """The integers."""

@@ -13,7 +13,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.experiments.calibration import langevin
 from agattn.experiments.calibration.calibration import relative_error, rules
-from agattn.experiments.calibration.estimators import Loss, annealed, by_chains, by_volumes
+from agattn.experiments.calibration.estimators import PointLoss, annealed, by_chains, by_volumes
 from agattn.experiments.calibration.free_energy import Posterior
 from agattn.experiments.calibration.langevin import Setting, by_devinterp, by_sgld, data, largest_curvature
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
@@ -78,7 +78,7 @@ def test_the_page_has_the_first_thirty_points():
 
 @pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
 def test_the_moves_along_symmetries_change_no_function(point):
-    draw, loss = np.random.default_rng(1), Loss(point)
+    draw, loss = np.random.default_rng(1), PointLoss(point)
     w = loss.start(50, draw)
     moved, _ = loss.along_symmetries(w, draw)
     assert max(np.abs(a - b).max() for a, b in zip(w, moved, strict=True)) > 0.1
@@ -87,7 +87,7 @@ def test_the_moves_along_symmetries_change_no_function(point):
 
 @pytest.mark.parametrize("point", [GENERIC, SOFTMAX, CUBE], ids=str)
 def test_the_linear_model_is_the_differential(point):
-    draw, loss = np.random.default_rng(2), Loss(point)
+    draw, loss = np.random.default_rng(2), PointLoss(point)
     w = [np.repeat(M, 3, axis=0) for M in loss.center]
     size = 1e-5
     for block in range(3):

@@ -12,7 +12,7 @@ from agattn.errors import InputError, TooLargeError
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.invariants import (
-    Family,
+    EquationFamily,
     _basis,
     _lie_images,
     compare,
@@ -85,9 +85,9 @@ def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     layer = SingleLayer(2, 1, 2)
     [module] = compute_ideal(layer, 4)
     weight = ((4,), (2, 2), (4, 4))
-    assert spanned(Family("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
-    assert spanned(Family("none", 4, ()), module, layer) == 0
-    assert spanned(Family("other degree", 3, ()), module, layer) == 0
+    assert spanned(EquationFamily("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
+    assert spanned(EquationFamily("none", 4, ()), module, layer) == 0
+    assert spanned(EquationFamily("other degree", 3, ()), module, layer) == 0
     assert _basis([]) == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import agattn as ag
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.families import Family
+from agattn.geometry.identifiability.families import WeightFamily
 from agattn.geometry.singular_points import arguments, model_points
 from agattn.geometry.singular_points import singularities as room
 from agattn.geometry.singular_points.arguments import is_cone
@@ -130,7 +130,7 @@ def test_fibers_have_at_least_the_dimension_of_a_general_one(monkeypatch):
     general = heads.parameters - found.dimension.dimension
     for point in found.kinds:
         assert general <= point.fiber[0] <= point.fiber[1], point.name
-    nothing = Family(0, (), Evidence.MODULAR)
+    nothing = WeightFamily(0, (), Evidence.MODULAR)
     monkeypatch.setattr(arguments, "widest_family", lambda *given: nothing)  # where no search finds anything
     assert min(point.fiber[0] for point in singularities(heads).kinds) == general
 

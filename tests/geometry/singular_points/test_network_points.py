@@ -10,7 +10,7 @@ from agattn import DeepNetwork, InputError, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.families import Weights
+from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.network_points import by_theorem
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
@@ -148,7 +148,7 @@ def test_ranks_and_fibers_are_those_of_weights_of_the_kind(network):
     for kind in kinds(network):
         found = facts(kind, closure)
         first = found.preimages[0]
-        assert Weights(network, first).differential_rank(seed=7) == found.differential_rank, kind.name
+        assert ExactWeights(network, first).differential_rank(seed=7) == found.differential_rank, kind.name
         assert found.as_json()["witness"][0]["V_1"] == [
             [str(x) for x in row] for row in kind.weights["V_1"][0].tolist()
         ]
@@ -294,7 +294,7 @@ def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
     """Theorem 3 speaks where none of the others does, and of points that are proved critical alone."""
     for network, expected in ((WIDE, ("singular", "purity")), (DeepNetwork((2, 2, 1), (2, 2), t=2), None)):
         [kind] = [kind for kind in kinds(network) if kind.name == "M_1 = M_2 skew of rank 2"]
-        at = Weights(network, kind.preimages[0])
+        at = ExactWeights(network, kind.preimages[0])
         said = by_theorem(at, is_critical=True)
         assert (said and (said.conclusion, said.argument)) == expected
         assert by_theorem(at, is_critical=False) is None
@@ -302,7 +302,7 @@ def test_critical_skew_points_are_singular_by_purity_in_three_dimensions():
 
 def test_functions_of_different_weights_are_no_preimages():
     tangents = Tangents(WIDE, 22, 0)
-    one, other = (Weights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
+    one, other = (ExactWeights(WIDE, kind.preimages[0]) for kind in kinds(WIDE)[:2])
     with pytest.raises(AssertionError, match="two"):
         tangents.span([one, other])
 
