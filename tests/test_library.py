@@ -145,6 +145,7 @@ def test_functions_are_identified():
     assert ag.equivalent(w, {"A": found.A, "V": found.V}).equal
 
 
+@pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_run_is_shown_and_agrees_with_the_native_ideal(engine):

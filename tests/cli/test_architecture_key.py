@@ -43,7 +43,12 @@ COMMANDS = [
     ("emit", (NETWORK,), ("virtual-fiber",)),
     ("report", (LAYER, ONE, NETWORK, MODEL, HEAD), ("--out", "report", "--engine", "native")),
 ]
-CASES = [(name, given, more) for name, all_given, more in COMMANDS for given in all_given]
+CASES = [
+    # The coordinates of this network, whose equations are asked for, are thousands.
+    pytest.param(name, given, more, marks=[pytest.mark.slow] * ((name, given) == ("ideal", NETWORK)))
+    for name, all_given, more in COMMANDS
+    for given in all_given
+]
 
 
 @pytest.fixture
@@ -119,7 +124,10 @@ def test_files_and_lines_of_studies(files):
         assert line["architecture"] in (FORMS[ONE], FORMS[MODEL])
 
 
-@pytest.mark.parametrize("verb", ["dimension", "singularities", "symmetries", "ideal", "verify"])
+@pytest.mark.parametrize(
+    "verb",
+    ["dimension", "singularities", "symmetries", pytest.param("ideal", marks=pytest.mark.slow), "verify"],
+)
 def test_the_library_says_the_same(files, verb):
     architectures = {
         LAYER: ag.SingleLayer(2, 1),

@@ -18,6 +18,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.systems.catalogue import build
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [SingleLayer(2, 1), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1)], ids=str)
 def test_elimination_agrees_with_the_native_ideal(engine_installation, layer):
     found = eliminate(layer, 4, engine_installation, characteristic=32003)
@@ -32,12 +33,14 @@ def checked(installation, degree):
     return check_generators(compute_ideal(SingleLayer(2, 2, 1), degree), installation)
 
 
+@pytest.mark.slow
 def test_the_whole_ideal_is_recognized(engine_installation):
     complete = checked(engine_installation, 4)
     assert complete.prime is True
     assert complete.whole is True and complete.conclusion.startswith("complete: they generate a prime")
 
 
+@pytest.mark.slow
 def test_the_hilbert_function_tells_missing_generators(engine_installation):
     whole = checked(engine_installation, 4)
     assert whole.hilbert_function == whole.expected_hilbert_function
@@ -48,11 +51,13 @@ def test_the_hilbert_function_tells_missing_generators(engine_installation):
     assert (whole.whole, part.whole) == (True, False)
 
 
+@pytest.mark.slow
 def test_missing_equations_are_recognized(engine_installation):
     complete = checked(engine_installation, 1)
     assert complete.whole is False and complete.conclusion.startswith("not complete: they cut out a variety")
 
 
+@pytest.mark.slow
 def test_out_of_time_is_undecided(engine_installation):
     complete = check_generators(
         compute_ideal(SingleLayer(3, 2, 1), 4), engine_installation, limits=Limits(timeout=0.05)

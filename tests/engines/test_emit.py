@@ -176,6 +176,7 @@ def test_every_task_on_every_singular(singular, task, layer, expected):
 ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed(QUICK)}.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
 def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
     answer = run(problem_of(task, layer), macaulay2, Limits(60)).answer
@@ -235,6 +236,7 @@ AGREE = [p for p in problems() if p.layer in SHAPES] + [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", AGREE, ids=lambda p: p.command.removeprefix("agattn emit "))
 def test_the_engines_agree_on_every_integer(both_engines, problem):
     one, other = (run(problem, i, Limits(60)).answer for i in both_engines)
@@ -263,6 +265,7 @@ def test_msolve_agrees_with_singular(msolve_installation, both_engines, problem)
     assert degrees[0] == degrees[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [name for name, task in TASKS.items() if task.about is SingleLayer])
 @pytest.mark.parametrize("layer", [SingleLayer(3, 1, 1), SingleLayer(2, 1, 9)], ids=lambda x: f"a={x.a}")
 def test_other_shapes(singular, task, layer):

@@ -131,6 +131,7 @@ ASKING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_without_engines_tests_are_skipped_with_the_reason_but_not_in_ci(tmp_path, ci):
     (tmp_path / "hidden.py").write_text(HIDDEN)

@@ -22,6 +22,7 @@ def test_damaged_answers_never_decide_wrongly():
     check(answers.tried(300, layers=(SingleLayer(2, 1),), engines=("singular",)))
 
 
+@pytest.mark.slow
 @pytest.mark.engine("singular")
 def test_lies_are_not_believed_against_what_is_known_natively():
     check(lies.tried(1000, engines=("singular",), doors=(lies.answers, lies.verdicts)))
@@ -73,5 +74,6 @@ def test_nothing_false_is_displayed_as_valid():
     check(certificates.tried(40, layers=((2, 1, 2), (2, 2, 1))))
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on():
     check(studies.tried(2, ways=(("native", 1), ("native", 2))))

@@ -46,6 +46,7 @@ def changes(text):
             yield found[1].partition("@")[0], sealed(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(QUESTIONS)), ids=[f"{c[0]}-{n}" for n, c in enumerate(QUESTIONS)])
 def test_one_changed_value_is_found(singular, case):
     name, architecture, _ = QUESTIONS[case]
@@ -63,6 +64,7 @@ def test_one_changed_value_is_found(singular, case):
     assert allowed == "nothing" or unseen, "everything is found: say so"
 
 
+@pytest.mark.slow
 def test_right_answers_of_both_engines_pass(engine_installation):
     """In other fields and at other layers too; run() itself checks."""
     layers = SingleLayer(1, 2), SingleLayer(2, 2, 1), SingleLayer(2, 1, 1, 1)

@@ -100,6 +100,7 @@ def test_the_formula_is_the_coefficient_of_epsilon(network, seed):
 # Zeros ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_components_of_the_zeros(engine_installation):
     """Independent: engines decompose {φ = 0}; what is compared is a list of sets on which φ = 0."""
     _, found = asked(DEEP_BASE_LOCUS, SMALLEST, engine_installation)

@@ -297,6 +297,7 @@ def test_critical_points(singular, model, dimension, degree, codimension):
     assert found == expected | {"rank": ag.dimension(model).lower_bound}
 
 
+@pytest.mark.slow
 def test_macaulay2_finds_the_same_numbers(macaulay2, both_engines):
     for task, model, more in (
         ("fiber", LINEAR, {"components": True}),

@@ -17,6 +17,7 @@ def task(network, **others):
     return build("virtual-fiber", network, **others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "dimensions", "others"),
     [

@@ -284,6 +284,7 @@ Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
 """
 
 
+@pytest.mark.slow
 def test_eight_may_begin_at_once(tmp_path):
     at = str(time.time() + 4)
     command = [sys.executable, "-c", MANY, str(tmp_path / "new"), at]
@@ -292,6 +293,7 @@ def test_eight_may_begin_at_once(tmp_path):
     assert sorted(stored(tmp_path / "new")) == [str(n) for n in range(8)]
 
 
+@pytest.mark.slow
 def test_workers_may_open_the_files_that_they_need(monkeypatch):
     pytest.importorskip("distributed")
     code = """
@@ -463,11 +465,13 @@ def two():
     return local_processes(2)
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bytes():
     jobs = [job(d, d_out, claims=()) for d in (1, 2) for d_out in (1, 2)] + [Job(NETWORK, "verify")]
     assert texts(study(jobs, workers=two)) == texts(study(jobs))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
     """Macaulay2 kills whoever started it, if asked about M(2,1,2)."""
     fakes.write_python("M2", textwrap.dedent("""
@@ -496,6 +500,7 @@ def is_running(pid):
         return False
 
 
+@pytest.mark.slow
 def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
     slow = job(engine="macaulay2")

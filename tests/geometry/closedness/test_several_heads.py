@@ -270,6 +270,7 @@ def are_sums_of_heads(installation, shape, targets, tmp_path):
     return [word == "some" for word in ended.stdout.split()]
 
 
+@pytest.mark.slow
 def test_no_complex_heads_add_up_to_the_limit(engine_installation, tmp_path):
     shapes = [(2, 2, 1, 2), (3, 1, 1, 2)]
     for shape in shapes if engine_installation.engine.name == "singular" else shapes[:1]:

@@ -98,6 +98,7 @@ def diagonal(rows: int, columns: int, rank: int) -> list[list[int]]:
     return [[int(i == j < rank) for j in range(columns)] for i in range(rows)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "decided"),
     [((2, 1, 1), 9), ((3, 1, 1), 9), ((2, 1, 2), 19), ((2, 2, 2), 28), ((3, 1, 2), 20), ((3, 2, 2), 33)],
@@ -265,6 +266,7 @@ def test_symmetries_change_nothing() -> None:
     assert (one.lower, one.upper) == (other.lower, other.upper)
 
 
+@pytest.mark.slow
 def test_families_are_proved_by_symbols_or_said_to_be_modular(monkeypatch: pytest.MonkeyPatch) -> None:
     from agattn.geometry.identifiability import families
 

@@ -127,6 +127,7 @@ def jacobian_rank(K: Any, Q: Any, V: Any) -> int:
     return int(sympy.Matrix(y).jacobian(letters).subs(at).rank())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 3), (3, 1, 2)])
 def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
     sizes: tuple[int, int, int],

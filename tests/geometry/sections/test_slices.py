@@ -64,6 +64,7 @@ def test_the_standard_slice_is_the_umbrella_for_every_layer(layer, s):
     assert (preimages(layer, point).number > 0) == (y * y + w * x * x == 0)
 
 
+@pytest.mark.slow
 @given(
     c=st.integers(1, 2),
     columns=st.sampled_from([(1, 2), (1, 3), (2, 3)]),

@@ -67,6 +67,7 @@ def test_the_ranks_and_spans_of_the_literature(dims, t, name, rank, span):
         assert found.evidence.value == "proved"
 
 
+@pytest.mark.slow
 def test_conclusions_follow_from_what_was_found(wide):
     for point in wide.kinds:
         more = point.tangent_lower > point.dimension
@@ -132,6 +133,7 @@ def test_the_rank_is_that_of_an_independent_differential(data):
     assert found.differential_rank <= largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "network",
     [
@@ -194,6 +196,7 @@ def test_numbers_with_less_evidence_than_their_row_have_a_star():
     assert row[2] == Word("modular")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "filled"),
     [
@@ -277,6 +280,7 @@ def test_one_layer_agrees_with_its_strata(layer):
     assert decided
 
 
+@pytest.mark.slow
 def test_several_heads_and_skips_are_asked_of_their_matrices():
     names = {point.name for point in singularities(DeepNetwork((2, 2, 2), (2, 2), t=2, skip=True)).kinds}
     assert "rk A_1 = 1" in names and not any("M_1" in name for name in names)
