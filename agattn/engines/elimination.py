@@ -30,6 +30,7 @@ from agattn.geometry.ideal.model_ideal import ModelIdeal
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.catalogue import build
+from agattn.systems.layer_tasks import COMPLETE_IDEAL
 from agattn.systems.native_facts import degree_of_closure, hilbert_bounds
 from agattn.systems.problem import Printed, Problem
 
@@ -321,9 +322,9 @@ def _ask(
     ideal: Ideal, installation: Installation, characteristic: int, limits: Limits, questions: Sequence[str]
 ) -> list[int]:
     problem = Problem(
-        "complete-ideal",
-        "Do the equations found generate the whole ideal?",
-        "Proposition A.5",
+        COMPLETE_IDEAL,
+        COMPLETE_IDEAL.title,
+        COMPLETE_IDEAL.reference,
         ideal.layer,
         tuple(Printed(name, name) for name in questions),
         data={

@@ -18,6 +18,7 @@ from agattn.architectures import Architecture, SingleLayer
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
+    from agattn.systems.task import Task
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 
@@ -70,7 +71,7 @@ class Problem:
     """What to compute.
 
     Attributes:
-        task: the name of the task, such as ``"implicit-ideal"``.
+        origin: the task that puts the problem.
         title, reference: what is computed, in one line, and the statement of the literature this belongs to.
         architecture: the layer or network.
         results: what a script must print, in order.
@@ -78,10 +79,9 @@ class Problem:
         data: what else the script needs, by name: ``points`` at which something is computed, ``equations``
             that vanish on the neuromanifold, ``max_degree``, and so on as the task has it.
         characteristic: 0 for ℚ, or a prime p for 𝔽_p.
-        template: the name of the scripts' templates; the task's if empty.
     """
 
-    task: str
+    origin: Task[Any]
     title: str
     reference: str
     architecture: Architecture
@@ -89,12 +89,21 @@ class Problem:
     command: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     characteristic: int = 0
-    template: str = ""
+
+    @property
+    def task(self) -> str:
+        """The name of the task, such as ``"implicit-ideal"``."""
+        return self.origin.name
+
+    @property
+    def template(self) -> str:
+        """The name of the templates, where that is not the name of the task."""
+        return self.origin.template
 
     @property
     def form(self) -> str:
-        """What the question is put by and its answer checked by: the name of the templates."""
-        return self.template or self.task
+        """The name of the templates."""
+        return self.origin.form
 
     @property
     def layer(self) -> SingleLayer:

@@ -387,7 +387,7 @@ class _Work:
             return reason
         findings: list[Finding] = []
         failures: list[str] = []
-        able = [there for there in self.installations if there.engine.has_script(task.template or task.name)]
+        able = [there for there in self.installations if there.engine.has_script(task.form)]
         for installation in able:
             result = self._ask(task, installation)
             if isinstance(result, str):

@@ -4,14 +4,13 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines import msolve_lists
 from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
 from agattn.engines.emit import emit
 from agattn.engines.run import Limits, run
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.loss import loss
-from agattn.systems.catalogue import TASKS, build
+from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
 from agattn.systems.points import read_point
 
 LAYERS = [
@@ -120,9 +119,9 @@ def test_what_an_engine_cannot_do_is_refused_in_one_line():
     ]:
         with pytest.raises(InputError, match=f"{reason}.*; use --engine macaulay2 or --engine singular$"):
             emit(build(task, SingleLayer(2, 1), **given), MSOLVE)
-    # Whatever has a script has a reader.
+    # Whatever has a script has its systems, and says what the answer is by their bases.
     forms = {file.name.split(".")[0] for file in MSOLVE.templates.glob("*.sh.j2")}
-    assert forms == set(msolve_lists._READERS)
+    assert forms == {task.form for task in (*TASKS.values(), *MODEL_TASKS.values()) if task.systems}
     assert all(engine.has_script(task) for engine in (MACAULAY2, SINGULAR) for task in (*TASKS, *forms))
 
 

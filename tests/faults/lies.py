@@ -23,6 +23,7 @@ from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.systems import consistency
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
+from agattn.systems.section_tasks import vanishes_where
 from tests.faults.answers import compared, judged, parts, record, replayed, running, sealed, tasks_of
 from tests.faults.table import LIES, Row
 from tests.questions import OPEN, QUESTIONS
@@ -144,7 +145,7 @@ def _same(one, other):
     if [f.primitive() for f in one if f] == [f.primitive() for f in other if f]:
         return True
     pairs = [(f, other) for f in one] + [(f, one) for f in other]
-    return bool(one and other) and all(consistency._vanishes_where(ideal, f) for f, ideal in pairs)
+    return bool(one and other) and all(vanishes_where(ideal, f) for f, ideal in pairs)
 
 
 def answers(chosen, number, installation, say):
