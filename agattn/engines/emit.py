@@ -11,7 +11,8 @@ from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import SingleLayer
+from agattn.architectures.forms import Studied
 from agattn.engines.engine import Engine, Name
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
@@ -34,7 +35,7 @@ class Emitted(Result, name="emit", extensible=True):
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(Name, str)]
-    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
     script: Key[str, "The script itself."]
 
     def summary(self) -> str:

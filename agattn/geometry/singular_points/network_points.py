@@ -36,6 +36,7 @@ from msgspec import Meta
 from agattn.algebra.arithmetic import Array
 from agattn.algebra.echelon import fraction, kernel_basis, rational_rank
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
+from agattn.architectures.forms import Studied
 from agattn.architectures.network import check_tokens
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
@@ -249,7 +250,7 @@ class Singularities(Result, name="singularities"):
     """
 
     network: Key[
-        Architecture,
+        Studied,
         "What was studied: a layer, a network, a model, or a polynomial map.",
         Named("architecture"),
     ]
