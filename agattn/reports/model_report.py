@@ -125,19 +125,18 @@ def model_report(
     if model.degree is None:
         raise InputError(f"{model} is normalized; reports of models are those of polynomial ones")
     missing = _Missing(progress)
+    find = missing.unless_found
     progress("the dimension")
     known = dimension(model, seed, force=force)
-    coordinates = missing.unless_found("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
+    coordinates = find("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
     ideal = _equations(coordinates, max_degree, known, missing, seed=seed, force=force)
-    symmetries = missing.unless_found(
-        "the symmetries", lambda: linear_symmetries(model, seed, force, progress)
-    )
-    points = missing.unless_found(
+    symmetries = find("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
+    points = find(
         "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
     )
     general = model_kinds(model, seed=seed)[0].weights if points is None else points.kinds[0].preimages[0]
-    fiber = missing.unless_found("the fiber", lambda: network_fiber(model, general, seed))
-    coefficient = missing.unless_found("the learning coefficient", lambda: bracket(model, general, seed))
+    fiber = find("the fiber", lambda: network_fiber(model, general, seed))
+    coefficient = find("the learning coefficient", lambda: bracket(model, general, seed))
     if points is not None:
         known = points.dimension
         missing.lines += _open_questions(points)
@@ -145,25 +144,22 @@ def model_report(
         missing.lines.insert(0, f"The dimension: between {known.lower_bound} and {known.upper_bound}.")
     body = sections(
         "model",
-        architecture=replace(_described(model), caption="The model"),
-        ambient=_ambient(coordinates),
-        coordinates=_coordinates(coordinates),
-        dimension=known.sheet().tables,
-        symmetries=() if symmetries is None else symmetries.sheet().tables,
-        equations=() if ideal is None else ideal.sheet().tables,
-        degree=0 if ideal is None else len(ideal.degrees),
-        points=() if points is None else points.sheet().tables,
-        closedness="" if points is None else points.closedness,
-        fiber=() if fiber is None else fiber.sheet().tables,
+        architecture=replace(_described(model), caption="The model"), ambient=_ambient(coordinates),
+        coordinates=_coordinates(coordinates), dimension=_tables(known), symmetries=_tables(symmetries),
+        equations=_tables(ideal), degree=0 if ideal is None else len(ideal.degrees), points=_tables(points),
+        closedness="" if points is None else points.closedness, fiber=_tables(fiber),
         weights=Table("The weights", ("array", "value"), _weights(model, general)),
-        coefficient=()
-        if coefficient is None
-        else tuple(replace(t, headings=_BOUNDS) for t in coefficient.sheet().tables),
+        coefficient=tuple(replace(table, headings=_BOUNDS) for table in _tables(coefficient)),
         missing=missing.lines, evidence=EVIDENCE, versions=versions(seed, command), runs=(), troubles=(),
     )  # fmt: skip
     status = 0 if known.evidence is Evidence.PROVED else 3
     clock = f"The dimension took {known.seconds:.1f} s."
     return Document(title(model), _summary(known, coordinates, points), body, clock, exit_status=status)
+
+
+def _tables(found: Result | None) -> tuple[Table, ...]:
+    """The tables of a result; none where it was left out."""
+    return () if found is None else found.sheet().tables
 
 
 def _last_degree(coordinates: CoefficientMap, max_degree: int, force: bool) -> int:
