@@ -14,7 +14,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from agattn import records
 from agattn.sheet import result
 
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
@@ -30,7 +29,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     ),
     "verify": ("agattn.verification.verify:Report",),
     "check": ("agattn.verification.checked:Checked",),
-    "classify": ("agattn.heads.head_geometry:HeadLine", "agattn.heads.head_geometry:HeadTable"),
+    "classify": ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
     "critical-points": (
         "agattn.geometry.critical_points.trained:NearbyCriticalPoints",
         "agattn.geometry.critical_points.counts:CriticalPoints",
@@ -51,10 +50,24 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "agattn.geometry.learning_coefficients.learning_coefficients:LearningCoefficients",
     ),
     "singularities": ("agattn.geometry.singular_points.point_facts:Singularities",),
+    "atlas": ("agattn.experiments.studies.atlas:Atlas",),
+    "calibrate": ("agattn.experiments.calibration.calibration:Calibration",),
+    "study": ("agattn.experiments.studies.jobs:StudyLine",),
+    "train": ("agattn.experiments.training.training:TrainedRun",),
+    "figure": (
+        "agattn.reports.figure_critical:FigureCritical",
+        "agattn.reports.figure_deep:FigureDeep",
+        "agattn.reports.figure1:Figure1",
+        "agattn.reports.figure2:Figure2",
+        "agattn.reports.figure3:Figure3",
+    ),
+    "report": ("agattn.reports.document:SavedReport",),
 }
 
+#: Commands that print a document on each of many lines, which the description of the result says.
+LINES = ("study", "train")
 #: The names of all schemas.
-NAMES = sorted({*RESULTS, *records.RECORDS})
+NAMES = sorted(RESULTS)
 
 
 def results(name: str) -> tuple[Any, ...]:
@@ -65,10 +78,8 @@ def results(name: str) -> tuple[Any, ...]:
 
 def schema(name: str) -> dict[str, Any]:
     """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
-    if name in records.RECORDS:
-        return records.schema(name)
     found = result.schema(*results(name), title=f"agattn {name} --json")
-    if "anyOf" not in found:
+    if "anyOf" not in found and name not in LINES:
         found.pop("description", None)  # what the command does says more than the class of its result
     return found
 
@@ -79,7 +90,4 @@ def check(name: str, document: object) -> None:
     Raises:
         InputError: if it is not; says where, such as ``$.claims[0].verdict``.
     """
-    if name in records.RECORDS:
-        records.check(name, document)
-        return
     result.check_one_of(results(name), document)

@@ -38,7 +38,7 @@ from agattn.algebra.residues import (
 )
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
-from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key, printed_as
 
 Used = Literal["rational", "modular", "ball", "mpmath"]
@@ -176,8 +176,12 @@ class RankResult(Result, name="rank"):
             rows.append(("precision", f"{self.precision_bits} bits"))
         if self.gap is not None:
             rows.append(("gap", f"{self.gap:.1f} bits"))
-        caption = f"Rank of a {self.shape[0]} × {self.shape[1]} matrix"
-        return Sheet(self.summary(), (Table(caption, (), tuple(rows)),))
+        m, n = self.shape
+        table = Table(f"Rank of a {m} × {n} matrix", (), tuple(rows), where="page")
+        lines = [] if self.minor is None else [f"not smaller: {self.minor}"]
+        lines.append(self.reason if self.rank is None else f"not larger:  {self.reason}")
+        title = f"{self}, {m} x {n} matrix, method {self.method}"
+        return Sheet(title, (table, Note("\n".join(lines), apart=False)))
 
 
 def rank(

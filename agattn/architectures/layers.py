@@ -14,16 +14,19 @@ agattn.errors.InputError: rank is 3; rotary positions turn pairs of its dimensio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union
+
+from msgspec import Meta
 
 from agattn.architectures.protocol import Acted, Symmetry, positive_integer, positive_integers
 from agattn.calls import constructed, is_list, shown
 from agattn.errors import InputError, nearest
+from agattn.sheet.result import Key, Positive, Result, Written, document
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -48,15 +51,18 @@ Steps = Iterator[Step | str]
 
 
 @dataclass(frozen=True)
-class Layer:
-    """The members of all layers; a layer that is a composition of steps defines only the steps.
+class Layer(Result):
+    """What all layers have in common; one whose map is that of its steps has no more than those.
 
     ``rows`` and ``columns`` are axes of parameters. A change of the output by an invertible matrix g acts on
     ``rows``, and a change of the input acts on ``columns``: by g, or by g⁻ᵀ.
     """
 
     #: What a model file calls it.
-    type: ClassVar[str]
+    type: ClassVar[str] = "layer"
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
 
     def steps(self, label: str) -> Steps:
         """The maps one after the other."""
@@ -119,13 +125,13 @@ class Layer:
         """The output on a stack of inputs, with parameters by letter."""
         raise NotImplementedError
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """The table of a model file that gives this layer."""
         listed = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"type": self.type} | {key: _plain(value) for key, value in listed.items()}
 
-    def __str__(self) -> str:
-        """The type and the fields that differ from defaults, such as ``attention 2 (rank 2, causal)``."""
+    def summary(self) -> str:
+        """The type and what is not as usual, such as ``attention 2 (rank 2, causal)``."""
         first, *others = fields(self) or (None,)
         said = []
         for one in others:
@@ -201,19 +207,10 @@ def _mask(name: str, value: object) -> Mask:
 class Attention(Layer):
     """Heads of attention: X ↦ Σ_h V_h X (M ∘ (K_h X)ᵀ (Q_h X)), with a mask M of zeros and ones.
 
-    K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions.
-
-    Attributes:
-        out: the output dimension d'.
-        rank: the attention dimension a.
-        heads: the number of heads.
-        value_rank: the largest rank of each V_h; ``None`` for no restriction.
-        mask: ``"none"``; ``"causal"``, where token j sees the tokens i ≤ j; or a t × t matrix whose entry
-            (i, j) says whether token j sees token i.
-        rotary: whether the keys and queries of token j are turned by R^j, so that only distances of tokens
-            matter; R turns each pair of dimensions by an angle of its own (:func:`rotations`).
-        skip: whether the input is added to the output.
-        normalization: ``"softmax"`` for one over the tokens that are seen, without a mask.
+    K_h and Q_h are a × d and V_h is d' × d, or a product O_h P_h through ``value_rank`` dimensions. With the
+    mask ``"causal"`` token j sees the tokens i ≤ j. With rotary positions the keys and queries of token j are
+    turned by R^j, so that only distances of tokens matter; R turns each pair of dimensions by an angle of its
+    own (:func:`rotations`). A softmax is one over all tokens, without a mask.
 
     Raises:
         InputError: if a number is out of range, or the rank is odd with rotary positions.
@@ -222,14 +219,14 @@ class Attention(Layer):
     attention 2 (rank 4, heads 3, causal, rotary)
     """
 
-    out: int
-    rank: int
-    heads: int = 1
-    value_rank: int | None = None
-    mask: Mask = "none"
-    rotary: bool = False
-    skip: bool = False
-    normalization: Literal["none", "softmax"] = "none"
+    out: Key[Positive, "The output dimension d'."]
+    rank: Key[Positive, "The attention dimension a."]
+    heads: Key[Positive, "The number of heads."] = 1
+    value_rank: Key[Positive | None, "The largest rank of each V; null where not restricted."] = None
+    mask: Key[Mask, "Which tokens are seen: rows i, columns j, 1 if j sees i."] = "none"
+    rotary: Key[bool, "Whether keys and queries are turned by their positions."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
+    normalization: Key[Literal["none", "softmax"], "`none` is lightning attention."] = "none"
 
     type: ClassVar[str] = "attention"
 
@@ -404,15 +401,10 @@ def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tok
 @constructed
 @dataclass(frozen=True)
 class Linear(Layer):
-    """X ↦ W X, token by token; with a bias X ↦ W X + b.
+    """X ↦ W X, token by token; with a bias X ↦ W X + b."""
 
-    Attributes:
-        out: the number of rows of W.
-        bias: whether there is b.
-    """
-
-    out: int
-    bias: bool = False
+    out: Key[Positive, "The number of its rows."]
+    bias: Key[bool, "Whether it comes with a bias."] = False
 
     type: ClassVar[str] = "linear"
 
@@ -452,7 +444,7 @@ class Linear(Layer):
 class Power(Layer):
     """Every entry to the power r = ``degree``."""
 
-    degree: int
+    degree: Key[Positive, "The exponent."]
 
     type: ClassVar[str] = "power"
 
@@ -521,19 +513,17 @@ class Sum(Layer):
 class Perceptron(Layer):
     """x ↦ W_L (... W_2 (W_1 x)^r ...)^r, token by token; with biases W_i z + b_i in place of W_i z.
 
-    Attributes:
-        widths: the numbers of rows of W_1, ..., W_L; the last is the output dimension.
-        degree: r, the power of every entry between two matrices.
-        bias: whether each matrix comes with a bias.
-        skip: whether the input is added to the output.
-
     Source: Kileel, Trager, Bruna, *On the expressive power of deep polynomial neural networks* (2019).
     """
 
-    widths: tuple[int, ...]
-    degree: int
-    bias: bool = False
-    skip: bool = False
+    widths: Key[
+        tuple[Positive, ...],
+        "The numbers of rows of the matrices; the last is the output dimension.",
+        Meta(min_length=1),
+    ]
+    degree: Key[Positive, "The power r of every entry between two matrices."]
+    bias: Key[bool, "Whether each matrix comes with a bias."] = False
+    skip: Key[bool, "Whether the input is added to the output."] = False
 
     type: ClassVar[str] = "perceptron"
 
@@ -562,20 +552,14 @@ class Convolution(Layer):
     The tokens are the positions, and the rows the channels. A single token is read as one channel, whose
     positions are its entries, and its output, if that is one channel, as a single token again.
 
-    Attributes:
-        filter: the length of the filter.
-        degree: r, the power of every entry; 1 for none.
-        stride: s, by how much the filter moves on.
-        channels: the number of channels of the output.
-
     Source: Shahverdi, Marchetti, Kohn, *On the geometry and optimization of polynomial convolutional
     networks* (2024).
     """
 
-    filter: int
-    degree: int
-    stride: int = 1
-    channels: int = 1
+    filter: Key[Positive, "The length of the filter."]
+    degree: Key[Positive, "The power r of every entry; 1 for none."]
+    stride: Key[Positive, "By how much, s, the filter moves on."] = 1
+    channels: Key[Positive, "The number of channels of the output."] = 1
 
     type: ClassVar[str] = "convolution"
 
@@ -644,13 +628,14 @@ class Convolution(Layer):
 @constructed
 @dataclass(frozen=True)
 class Skip(Layer):
-    """Layers one after the other, whose input is added to their output: a residual block.
+    """Layers one after the other, or only one, whose input is added to their output: a residual block."""
 
-    Attributes:
-        layer: the layers, or a single layer.
-    """
-
-    layer: tuple[Layer, ...] = field(default=())
+    layer: Key[
+        tuple[Layer, ...],
+        "The layers, as in `layer` of the model.",
+        Meta(min_length=1),
+        Written(list[dict[str, Any]], lambda layers: [one.as_json() for one in layers]),
+    ]
 
     type: ClassVar[str] = "skip"
 
@@ -666,11 +651,12 @@ class Skip(Layer):
         """The layers inside."""
         return self.layer
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """The table, with the tables of the layers."""
-        return {"type": self.type, "layer": [one.as_json() for one in self.layer]}
+        return document(self)
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """The layers inside."""
         return f"skip({' → '.join(map(str, self.layer))})"
 
 
@@ -702,3 +688,5 @@ def listed(layers: Any) -> tuple[Layer, ...]:
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Skip)
 }
+#: How layers are written: as the tables of a model file.
+TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

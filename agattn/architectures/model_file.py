@@ -106,7 +106,7 @@ def _layer(where: str, table: Any, depth: int) -> Layer:
         raise InputError(f"{where} has an unknown type {shown(kind)}{hint}")
     where, layer = f"{where} ({kind})", LAYERS[kind]
     known = fields(layer)
-    needed = [one.name for one in known if one.default is MISSING or layer is Skip]
+    needed = [one.name for one in known if one.default is MISSING]
     check_keys(where, table, {"type", *(one.name for one in known)}, needed)
     given = {key: value for key, value in table.items() if key != "type"}
     with _named(where):

@@ -27,9 +27,8 @@ from agattn.architectures.layers import power
 from agattn.architectures.protocol import Symmetry, positive_integer
 from agattn.calls import constructed, shown
 from agattn.errors import InputError, nearest
-from agattn.records import Map
 from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Named, Positive, Result
 
 if TYPE_CHECKING:
     from agattn.algebra.arithmetic import Arithmetic, Array
@@ -68,8 +67,10 @@ class PolynomialMap(Result):
     agattn.errors.InputError: <lambda> divides by a parameter or an input; a polynomial divides by numbers
     """
 
-    #: Its form in JSON.
-    __json__: ClassVar[type] = Map
+    function_name: Key[str, "The name of the Python function.", Named("function")]
+    shapes: Key[dict[str, tuple[Positive, ...]], "The shape of each parameter.", Named("parameters")]
+    inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
+
     kind: ClassVar[str] = "model"
     options: ClassVar[str] = "--model"
     #: A map is known by its values, not by coordinates.
@@ -88,7 +89,7 @@ class PolynomialMap(Result):
             raise InputError(
                 f"the function is {shown(function)}; it must be a Python function of named arrays"
             )
-        self.function, self.function_name = function, name or getattr(function, "__name__", "function")
+        self.function, self.function_name = function, name or str(getattr(function, "__name__", "function"))
         if not isinstance(parameters, Mapping) or not parameters:
             raise InputError(
                 f"the parameters are {shown(parameters)}; give shapes by their names, such as {{'A': (2, 2)}}"
@@ -279,15 +280,6 @@ class PolynomialMap(Result):
 
     def as_network(self) -> None:
         """None: a map is known by its function alone."""
-
-    def as_json(self) -> dict[str, object]:
-        """The name of the function and the shapes, without the function itself."""
-        shapes = {name: list(shape) for name, shape in self.shapes.items()}
-        return {
-            "function": self.function_name,
-            "parameters": shapes,
-            "inputs": None if self.inputs is None else list(self.inputs),
-        }
 
 
 def _trial_primes() -> Iterator[int]:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from agattn import records
 from agattn.calls import is_list, shown
 from agattn.errors import InputError
 
@@ -66,9 +65,6 @@ class Architecture(Protocol):
     kind: ClassVar[str] = "model"
     #: The options of the command line that give one.
     options: ClassVar[str] = "--model"
-    if not TYPE_CHECKING:
-        #: Its form in JSON; a kind need not say its own.
-        __json__ = records.ArchitectureForm
 
     @property
     def name(self) -> str:

@@ -100,6 +100,15 @@ class DimensionByPaper(Dimension, name="dimension"):
         hypotheses = Lines(("its hypotheses do not hold:", *failing)) if failing else "its hypotheses hold"
         return [*super()._formulas(), (f"HMK, {paper.equation}", paper.value, "", hypotheses)]
 
+    def _lines(self) -> list[str]:
+        *lines, last = super()._lines()
+        if (paper := self.paper) is not None:
+            name = "equation 14" if self.architecture.degree else "equation 16"
+            failing = f"does not apply (needs {', '.join(paper.failing)})" if paper.failing else "applies"
+            agreement = f"would give {paper.value}" if paper.defect else "agrees"
+            lines.append(f"the paper's {name} {failing}; it {agreement}")
+        return [*lines, last]
+
 
 def by_paper(found: Dimension) -> ByPaper | None:
     """What HMK say beside a dimension found; ``None`` where the architecture is no network of theirs.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from agattn import records
+from agattn import evidence
 from agattn.engines.engine import Engine
 from agattn.engines.programs.macaulay2 import MACAULAY2
 from agattn.engines.programs.msolve import MSOLVE
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from agattn.systems.problem import Problem
 
 ENGINES = {engine.name: engine for engine in (MACAULAY2, SINGULAR, MSOLVE)}
-if differing := set(ENGINES) ^ set(records.ENGINES):
+if differing := set(ENGINES) ^ set(evidence.ENGINES):
     raise TypeError(
-        f"{', '.join(sorted(differing))} must stand in agattn.records.ENGINES, for the names in documents,"
+        f"{', '.join(sorted(differing))} must stand in agattn.evidence.ENGINES, for the names in documents,"
         " and in agattn.engines.catalogue.ENGINES, for the declaration"
     )
 

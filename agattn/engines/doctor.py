@@ -12,7 +12,7 @@ from agattn.engines.catalogue import ENGINES
 from agattn.engines.engine import Engine
 from agattn.engines.locate import locate
 from agattn.errors import EngineNotFoundError
-from agattn.records import EngineName
+from agattn.evidence import EngineName
 from agattn.sheet.data import Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Result, Written
 

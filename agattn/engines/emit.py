@@ -10,13 +10,14 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
-from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures import SingleLayer
+from agattn.architectures.forms import Studied
 from agattn.engines.catalogue import check_can
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
+from agattn.evidence import EngineName
 from agattn.geometry.variety.coordinates import coordinate_ring
-from agattn.records import EngineName
 from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
@@ -35,7 +36,7 @@ class Emitted(Result, name="emit", extensible=True):
 
     task: Key[str, "The name of the task."]
     engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
-    architecture: Key[Architecture, "What was studied: a layer, a network, a model, or a polynomial map."]
+    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
     script: Key[str, "The script itself."]
 
     def summary(self) -> str:

@@ -10,14 +10,13 @@ from typing import Literal
 
 from msgspec import Meta
 
-from agattn.architectures import Architecture
+from agattn.architectures.forms import Studied
 from agattn.engines.locate import Installation
 from agattn.engines.process import Ended, run_program, work_folder
 from agattn.errors import EngineCrashedError, EngineError, EngineMemoryError, InputError, TranscriptError
-from agattn.evidence import SECONDS, Evidence
-from agattn.records import EngineName, Sha256
+from agattn.evidence import SECONDS, EngineName, Evidence
 from agattn.sheet.data import Cell, Lines, Sheet, Table
-from agattn.sheet.result import Key, Result, Written, key
+from agattn.sheet.result import Key, Result, Sha256, Written, key
 from agattn.systems.problem import Answer, Problem
 
 DEFAULT_TIMEOUT = 60.0
@@ -96,7 +95,7 @@ class Run(Result, name="run", extensible=True):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return self.problem.architecture
 

@@ -116,15 +116,11 @@ class HeadGeometry(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class PlacedHead(HeadGeometry):
-    """One head with its place."""
+class PlacedHead(HeadGeometry, name="classify"):
+    """One head with its place, which is also a JSON document of its own."""
 
     layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
     head: Key[Count, "The head, counted from 0."]
-
-
-class HeadLine(PlacedHead, name="classify"):
-    """One head as a JSON document of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,11 +150,6 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify"):
             PlacedHead(**vars(head), layer=layer, head=number)
             for (layer, number), head in zip(self.places, self, strict=True)
         ]
-
-    @property
-    def lines(self) -> list[HeadLine]:
-        """One document for each head."""
-        return [HeadLine(**vars(row)) for row in self.rows]
 
     @overload
     def __getitem__(self, n: int) -> HeadGeometry: ...

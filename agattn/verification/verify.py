@@ -24,6 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from agattn.architectures import Architecture
+from agattn.architectures.forms import Studied
 from agattn.claims import claims_about
 from agattn.claims.claim import Claim, Finding, Findings
 from agattn.engines.catalogue import ENGINES, engine_named
@@ -87,7 +88,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     """The verdicts for one architecture, by claim; the engine runs behind them, and what went wrong."""
 
     layer: Key[
-        Architecture,
+        Studied,
         "What was studied: a layer, a network, a model, or a polynomial map.",
         Named("architecture"),
     ]

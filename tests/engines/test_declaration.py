@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 
 import pytest
 
-from agattn import records
+from agattn import evidence
 from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR
 from agattn.engines.engine import MACROS, TEMPLATES, Engine
 from agattn.systems.catalogue import MODEL_TASKS, TASKS
@@ -81,4 +81,4 @@ def test_the_tasks_of_engines_are_those_that_there_are():
 
 
 def test_documents_know_the_names():
-    assert tuple(ENGINES) == records.ENGINES
+    assert tuple(ENGINES) == evidence.ENGINES

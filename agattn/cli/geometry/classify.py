@@ -54,7 +54,7 @@ def command(
     rows = document["heads"]
     if destination is not None:
         endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.lines)
+        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
         write_file(destination, endings.get(destination.suffix.lower(), lines))
     if plot is not None:
         from agattn.reports.drawing import save

@@ -8,7 +8,7 @@ import click
 
 from agattn.architectures import SingleLayer
 from agattn.cli.options import INPUT, json_flag, single_layer, tolerance_option
-from agattn.cli.output import print_json
+from agattn.cli.output import console, print_json
 from agattn.errors import InputError
 
 
@@ -28,6 +28,7 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
     from agattn.geometry.reconstruction.from_values import identify_table
     from agattn.geometry.reconstruction.membership import identify
     from agattn.heads.weight_files import WeightFile
+    from agattn.sheet.terminal import show
 
     arrays = WeightFile([file])
     if {"X", "Y"} <= set(arrays):
@@ -39,13 +40,5 @@ def command(architecture: SingleLayer, file: Path, tolerance: float, as_json: bo
         found = identify(architecture, arrays["y" if "y" in arrays else next(iter(arrays))], tolerance)
     if as_json:
         print_json(found.as_json())
-        return
-    click.echo(f"{found} ({found.evidence})")
-    for name, M in (("A", found.A), ("V", found.V)):
-        if M is not None and M.size <= 100:
-            rows = "\n    ".join(
-                "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row) for row in M.tolist()
-            )
-            click.echo(f"{name} = {rows}")
-    if not found.in_neuromanifold and found.A is not None:
-        click.echo(f"these weights are at the relative distance {found.residual:.6g}")
+    else:
+        show(found.sheet(), console())

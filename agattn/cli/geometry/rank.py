@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from agattn.cli.options import INPUT, file_option, json_flag, option, seed
-from agattn.cli.output import check_drawing, print_json
+from agattn.cli.output import check_drawing, console, print_json
 
 
 @click.command(epilog="Example: agattn rank hilbert.json")
@@ -40,6 +40,7 @@ def command(
     from agattn.algebra.matrix_io import load_matrix
     from agattn.algebra.rank import rank
     from agattn.errors import InputError
+    from agattn.sheet.terminal import show
 
     if plot:
         check_drawing(plot)
@@ -56,9 +57,5 @@ def command(
     if as_json:
         print_json(result.as_json())
     else:
-        m, n = result.shape
-        click.echo(f"{result}, {m} x {n} matrix, method {result.method}")
-        if result.minor is not None:
-            click.echo(f"not smaller: {result.minor}")
-        click.echo(f"not larger:  {result.reason}" if result.rank is not None else result.reason)
+        show(result.sheet(), console())
     return 0 if result.rank is not None else 3

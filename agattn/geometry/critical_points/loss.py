@@ -42,6 +42,7 @@ from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinate_ring, coordinates, parametrization
+from agattn.sheet.result import Positive, Result, key
 
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
@@ -161,6 +162,35 @@ class GeneralLoss:
     def rank(self) -> int:
         """The rank of W: such a loss is a distance."""
         return self.size
+
+
+@dataclass(frozen=True, repr=False)
+class AboutLoss(Result):
+    """What is found about a loss of a layer.
+
+    Attributes:
+        loss: by a theorem, that of general data, or with a general target.
+    """
+
+    loss: Loss | GeneralLoss
+
+    @property
+    @key(name="architecture")
+    def layer(self) -> SingleLayer:
+        """The layer."""
+        return self.loss.layer
+
+    @property
+    @key
+    def metric(self) -> str:
+        """The metric of the loss; `data` for samples that were given."""
+        return self.loss.metric
+
+    @property
+    @key
+    def samples(self) -> Positive | None:
+        """The number of samples; null for a metric without any, or if enough."""
+        return self.loss.samples
 
 
 def enough_samples(layer: SingleLayer, loss: Loss) -> bool:

@@ -211,6 +211,12 @@ def equation_cell(equation: Equation) -> Cell:
     return Math(f.latex(), is_sum=True) if len(f) <= _MOST_TERMS else f"{len(f)} terms"
 
 
+def shortened(equation: Equation) -> str:
+    """An equation as text, or the beginning of a long one."""
+    text = str(equation)
+    return text if len(text) <= 1000 else f"{text[:1000]} ..."
+
+
 @dataclass(frozen=True, repr=False)
 class EquationModule(Result):
     """A module of minimal generators S_λ ⊗ S_μ ⊗ S_ν (S_λ ⊗ S_ν for t = 1) in the ideal of one layer.

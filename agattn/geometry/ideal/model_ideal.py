@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from math import comb
 
 from agattn.algebra.polynomial import Polynomial, Variable
-from agattn.architectures import Architecture, positive_integer
+from agattn.architectures import positive_integer
+from agattn.architectures.forms import Studied
 from agattn.errors import TooLargeError
-from agattn.evidence import Evidence
-from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell
+from agattn.evidence import Evidence, Method
+from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
 from agattn.geometry.ideal.ideal import EXACT, DegreePiece, IdealByDegree, counted_pieces
 from agattn.geometry.ideal.implicitization import Generators, Implicitization, permuted
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
-from agattn.records import Method
 from agattn.sheet.data import Cell, Math, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Named, Positive, Result, Written, key
 
@@ -38,6 +38,8 @@ MOST_MONOMIALS = 20_000_000
 
 #: Multidegrees beyond this many are not shown with their equations.
 _MOST_GROUPS = 20
+#: Coordinates that a terminal explains.
+MOST_COORDINATES = 40
 
 
 #: Where each coordinate goes, and its sign.
@@ -192,7 +194,7 @@ class ModelIdeal(IdealByDegree, name="ideal"):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return self.source.architecture
 
@@ -236,6 +238,26 @@ class ModelIdeal(IdealByDegree, name="ideal"):
         names = ("coordinate", Wide("what it is"))
         shown += [Table("Coordinates that occur", names, legend)] if legend else []
         return Sheet(self.summary(), tuple(shown))
+
+    def _heading(self) -> str:
+        dimension = "dimension not proved" if self.dimension is None else f"dim {self.dimension}"
+        return f"{self.architecture}: {dimension} in {self.ambient} coordinates"
+
+    def _listed(self) -> Iterator[str]:
+        if self.affine:
+            yield "The image is no cone: y_0 = 1, and degree n is that of polynomials of degree at most n."
+        coordinates = list(map(str, self.named_coordinates))
+        more = len(coordinates) - MOST_COORDINATES
+        left_out = [f"... and {more} more coordinates, which --json lists"] if more > 0 else []
+        yield "\n".join([*coordinates[:MOST_COORDINATES], *left_out])
+        if self.whole:
+            yield "\n".join(map(shortened, self.whole))
+        for group in self.groups_found or ():
+            several = "equations" if group.dimension > 1 else "equation"
+            known = "" if group.evidence is Evidence.PROVED else f" ({group.evidence})"
+            weight = ", ".join(map(str, group.multidegree[:-1]))
+            first = f"degree {group.degree}, {group.dimension} {several}{known}, multidegree ({weight})"
+            yield "\n".join([first, *(f"  {shortened(equation)}" for equation in group.basis)])
 
 
 def compute_model_ideal(

@@ -54,6 +54,7 @@ from agattn.algebra.echelon import (
 )
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, as_attention
+from agattn.architectures.forms import Studied
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
@@ -78,7 +79,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
     Count,
@@ -250,7 +251,7 @@ class NetworkFiber(Result, name="fiber"):
 
     @property
     @key
-    def architecture(self) -> Architecture:
+    def architecture(self) -> Studied:
         """What was studied: a layer, a network, a model, or a polynomial map."""
         return as_attention(self.given or self.weights.architecture)
 
@@ -319,7 +320,23 @@ class NetworkFiber(Result, name="fiber"):
             f"{self.orbit_dimension} by the symmetries"
         )
         rows = tuple(component.cells() for component in self.components)
-        return Sheet(self.summary(), (Table(caption, _HEADINGS, rows),))
+        title = f"{self.weights.architecture}, {self.parameters} weights: {self.case} ({self.case_evidence})"
+        note = Note("\n".join(self._lines()), apart=False)
+        return Sheet(title, (Table(caption, _HEADINGS, rows, where="page"), note))
+
+    def _lines(self) -> list[str]:
+        """What a terminal says below the case: the components, and the bounds with their reasons."""
+        lines = []
+        for c in self.components:
+            here = "" if c.through else ", not through the weights"
+            known = "" if c.dimension_evidence is Evidence.PROVED else f" ({c.dimension_evidence})"
+            lines.append(f"  {c.name}: {c.parametrization}; dim ≥ {c.dimension}{known}{here}")
+        bounds = "" if self.is_exact else f"from {self.dimension} to "
+        names = ", ".join(f"{name} {size}" for name, size in self.symmetries)
+        orbit = f"the symmetries have {self.orbit_dimension}{f' ({names})' if names else ''}"
+        above = f"{self.parameters} weights less the rank {self.differential_rank} of the differential"
+        at = f"dimension at the weights {bounds}{self.upper_bound}"
+        return [*lines, f"{at}: {orbit}, and it is at most {above}"]
 
     def move(
         self,

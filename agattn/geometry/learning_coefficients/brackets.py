@@ -41,6 +41,7 @@ from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Var
 from agattn.algebra.residues import nonzero_minor
 from agattn.architectures import Architecture, Network
 from agattn.architectures.composition import Place
+from agattn.architectures.forms import Studied
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import (
@@ -53,7 +54,7 @@ from agattn.geometry.identifiability.families import (
 )
 from agattn.geometry.learning_coefficients.learning_coefficients import MatrixProduct, product_at_zero
 from agattn.geometry.learning_coefficients.newton import Reading, reading
-from agattn.sheet.data import Cell, Math, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Math, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Named, Positive, Probability, Result, key
 
 #: The ideal is written down if it has at most so many monomials in the coordinates and the inputs.
@@ -121,12 +122,15 @@ class Bracket(Result):
 class CoefficientBounds(Result, name="rlct"):
     """The learning coefficient at weights of a network or a model, with what they are weights of."""
 
-    architecture: Key[Architecture, "The network or the model."]
+    architecture: Key[Studied, "The network or the model."]
     bracket: Key[Bracket, "Bounds for λ at the weights of a network in FILE."]
 
     def sheet(self) -> Sheet:
-        """The bounds."""
-        return self.bracket.sheet()
+        """The bounds, with their reasons."""
+        network = self.bracket.architecture
+        lines = "\n".join([str(self.bracket), *(f"  {reason}" for reason in self.bracket.reasons)])
+        parts: tuple[Table | Note, ...] = (*self.bracket.sheet().tables, Note(lines, apart=False))
+        return Sheet(f"{network}, {network.parameters} parameters", parts)
 
 
 def bracket(architecture: Architecture, weights: Mapping[str, Any], seed: int = 0) -> Bracket:

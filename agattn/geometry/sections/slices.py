@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -26,13 +27,14 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.sheet.data import Math, Sheet, Table
-from agattn.sheet.result import Result
+from agattn.sheet.result import Key, Result, Written
 
 Vector = tuple[Fraction, ...]
+_THREE = Meta(min_length=3, max_length=3)
 
 
 @dataclass(frozen=True)
-class Slice:
+class Slice(Result):
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
     The origin and the directions are N rationals each, in the order of the coordinates y_{c,b,i,k}.
@@ -41,9 +43,17 @@ class Slice:
         InputError: if the directions are linearly dependent, or the names are not three different letters.
     """
 
-    origin: Vector
-    directions: tuple[Vector, Vector, Vector]
-    names: tuple[str, str, str] = ("x", "y", "w")
+    origin: Key[Vector, "The image of (0, 0, 0)."]
+    directions: Key[
+        tuple[Vector, Vector, Vector],
+        "The images of the unit vectors, less the origin.",
+        Written(Annotated[list[list[str]], _THREE], lambda vectors: [list(map(str, v)) for v in vectors]),
+    ]
+    names: Key[
+        tuple[str, str, str],
+        "The names of the three coordinates.",
+        Written(Annotated[list[str], _THREE], list),
+    ] = ("x", "y", "w")
 
     def __post_init__(self) -> None:
         if rational_rank(self.directions) < 3:

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 from msgspec import Meta
 
 from agattn.algebra.arithmetic import Array
-from agattn.architectures import Architecture
+from agattn.architectures.forms import Studied
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
@@ -208,7 +208,7 @@ class Singularities(Result, name="singularities"):
     """
 
     network: Key[
-        Architecture,
+        Studied,
         "What was studied: a layer, a network, a model, or a polynomial map.",
         Named("architecture"),
     ]

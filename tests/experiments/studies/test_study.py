@@ -592,6 +592,13 @@ def test_words():
     assert words({"error": {}}) == ["failed"] and not is_open({"error": {}})
 
 
+def test_lines_of_earlier_versions_are_read():
+    assert line_of_2_1["schema"] == "agattn/study/1"
+    old = {key: value for key, value in line_of_2_1.items() if key != "schema"}
+    old["result"] = {key: value for key, value in old["result"].items() if key != "schema"}
+    assert read_lines(written(old)) == [{"schema": "agattn/study/1", **old}]
+
+
 def test_of_two_lines_about_a_job_the_last_counts():
     failed = make_line(job(), NATIVE, failure("E", "m"), 4, 1.0)
     assert read_lines(f"{written(failed)}\n{written(line_of_2_1)}") == [line_of_2_1]
