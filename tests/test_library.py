@@ -17,6 +17,7 @@ from installed import require
 
 import agattn as ag
 from agattn import library
+from agattn.architectures.layers import Layer
 from agattn.architectures.model_file import read_toml
 from agattn.engines.catalogue import ENGINES
 from agattn.errors import EngineTimeoutError
@@ -102,6 +103,7 @@ def test_nothing_that_is_shown_prints_as_python_does():
 
     results()
     values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Result"}
+    values |= {kind.__name__ for kind in below(Layer)}
     for kind in below(Result):
         if kind.__name__ not in values and kind.__module__.startswith("agattn"):
             assert kind.__repr__ is Result.__repr__, kind

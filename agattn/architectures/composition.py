@@ -72,7 +72,7 @@ class Place(Step):
         return self.layer.passes() if self.layer.mixes == "nothing" and not self.names else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Input(Result, has_defaults=True):
     """The size of the matrix X that a network takes."""
 

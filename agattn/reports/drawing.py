@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FigureResult(Result, ABC):
     """What a figure states: to be drawn, to be turned on a page, and to be said in words.
 

@@ -50,7 +50,7 @@ CHOICES = ("auto", *_ENGINES, "native")
 MAX_AUTO_COORDINATES = 18
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SingularLine(Result):
     """The singular points of a surface, where they form a line."""
 

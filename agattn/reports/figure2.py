@@ -95,7 +95,7 @@ def _product(nodes: Iterable[Node]) -> str:
     return " ".join(node.matrix if node.level else str(node) for node in nodes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Factor(Result):
     """A factor of equation 12."""
 

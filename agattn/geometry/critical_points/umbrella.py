@@ -36,7 +36,7 @@ from agattn.sheet.result import Count, Key, Place, Result, Written, key
 _BITS = 128
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SurfacePoint(Result):
     """A critical point of a loss on the surface, or of its restriction to the singular line.
 

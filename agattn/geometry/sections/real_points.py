@@ -37,7 +37,7 @@ from agattn.sheet.result import Key, Result, key
 Line = tuple[Sequence[Fraction | int], Sequence[Fraction | int]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Piece(Result):
     """A piece of a line in M̄ on which membership in M is constant, between two parameters, the ``ends``."""
 

@@ -33,7 +33,7 @@ Vector = tuple[Fraction, ...]
 _THREE = Meta(min_length=3, max_length=3)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Slice(Result):
     """An injective affine map from ℝ³ to the ambient space ℝ^N.
 
