@@ -6,12 +6,12 @@ import pytest
 from agattn import DeepNetwork
 from agattn.claims import deep_singular_points
 from agattn.geometry.singular_points.kinds import kinds
-from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.singular_points.virtual_points import (
     Statement,
     VirtualPoint,
     ranks_at,
     settled,
+    spans,
     special_points,
 )
 from agattn.verification.verify import Settings, verify
@@ -29,9 +29,8 @@ def point(M: list[object], L: object) -> VirtualPoint:
 
 def ranks(points: list[VirtualPoint], t: int) -> tuple[int, int]:
     """The rank of the differential at the first point, and of all images together."""
-    weights = [point.weights(t) for point in points]
-    tangents = Tangents(weights[0].architecture, points[0].dimension, 0)
-    return tangents.rank_at(weights[0]), tangents.span_of_images(weights)
+    found = spans(points, t)
+    return found[0], found[-1]
 
 
 @pytest.mark.parametrize("sizes", [(3, 2, 3, 2), (3, 1, 2, 2), (2, 2, 2, 2), (4, 1, 2, 2), (3, 1, 2, 3)])

@@ -26,7 +26,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic
-from agattn.algebra.residues import Residues, hadamard, matmul, nonzero_minor, random_residues
+from agattn.algebra.residues import Residues, RowSpace, hadamard, matmul, nonzero_minor, random_residues
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.families import ExactWeights, Vector
@@ -38,9 +38,19 @@ _MOST_SECOND = 12
 
 
 class Tangents:
-    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime."""
+    """Tangent vectors of M̄ at one function, as values of cotangents at common inputs, modulo a prime.
 
-    def __init__(self, architecture: Architecture, at_most: int, seed: int) -> None:
+    Args:
+        architecture: any polynomial one.
+        at_most: a proved upper bound of dim M̄.
+        seed: of the inputs, the cotangents and the prime.
+        varying: the parameters by which φ is differentiated, where these span the images of the differential
+            at all weights that are asked about; all by default.
+    """
+
+    def __init__(
+        self, architecture: Architecture, at_most: int, seed: int, varying: Sequence[str] = ()
+    ) -> None:
         self.architecture, self.seed = architecture, seed
         generator = np.random.default_rng(seed)
         zeros = {name: np.zeros(shape, dtype=int) for name, shape in architecture.shapes.items()}
@@ -50,6 +60,8 @@ class Tangents:
         self.X = random_residues(generator, (rows, *architecture.input_shape), self.p)
         self.cotangents = random_residues(generator, (rows, 1, *architecture.output_shape), self.p)
         self.arithmetic = ModularArithmetic(self.p)
+        numbers = self.zero.arrays(np.arange(architecture.parameters))
+        self._columns = np.concatenate([numbers[name].ravel() for name in varying or numbers])
         self._images: dict[Vector, Residues] = {}
         self.at_most = at_most
         #: Of φ in the weights, or more.
@@ -62,7 +74,7 @@ class Tangents:
         if at.vector not in self._images:
             arrays = at.arrays(at.residues(self.p)[0])
             J = jacobian(self.architecture, arrays, self.X, self.arithmetic, self.cotangents)
-            self._images[at.vector] = np.asarray(J, dtype=np.float64).T.copy()
+            self._images[at.vector] = np.asarray(J, dtype=np.float64).T[self._columns]
         return self._images[at.vector]
 
     def forget(self) -> None:
@@ -95,14 +107,15 @@ class Tangents:
         """
         values = self.values(np.array([at.residues(self.p)[0] for at in preimages]))
         assert (values == values[0]).all(), "weights that should have one function have two"
-        return self.span_of_images(preimages)
+        return nonzero_minor(self._images_at(preimages), self.p).rank
 
-    def span_of_images(self, points: Sequence[ExactWeights]) -> int:
-        """The dimension of the span of the images of the differential at any weights."""
-        return nonzero_minor(self._images_at(points), self.p).rank
+    def spans(self, points: Sequence[ExactWeights]) -> list[int]:
+        """For each number n the dimension of the span of the images of dφ at the first n of any weights."""
+        space = RowSpace(len(self.X), self.p)
+        return [space.add(self.image(at)) for at in points]
 
-    def _images_at(self, points: Sequence[ExactWeights]) -> Residues:
-        return np.concatenate([self.image(at) for at in points])
+    def _images_at(self, preimages: Sequence[ExactWeights]) -> Residues:
+        return np.concatenate([self.image(at) for at in preimages])
 
     def preimages(
         self,

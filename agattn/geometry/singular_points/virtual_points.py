@@ -110,10 +110,9 @@ class VirtualPoint(NamedTuple):
         return found
 
     def weights(self, t: int) -> ExactWeights:
-        """Weights of a wide network with t tokens, which move (M, L) in all directions.
+        """Weights of a wide network with t tokens, where Q_1, ..., Q_l and V_l move (M, L) in all directions.
 
-        K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L, so the image of dφ there is that of the differential of
-        (M, L) ↦ φ.
+        K_i = 1, Q_i = M_i, V_i = 1 but for V_l = L.
         """
         l, (d_out, d) = len(self.M), self.L.shape
         network = DeepNetwork((*[d] * l, d_out), (d,) * l, t)
@@ -258,9 +257,21 @@ def ranks_at(point: VirtualPoint, t: int, seed: int = 0) -> PointRanks:
     """
     if (statement := point.statement()) is None:
         raise ValueError(f"{point.name}: some M_i is skew-symmetric, or L = 0")
-    preimages = [at.weights(t) for at in point.preimages(seed)]
-    tangents = Tangents(preimages[0].architecture, point.dimension, seed)
-    return PointRanks(point, statement, tangents.rank_at(preimages[0]), tangents.span(preimages))
+    found = spans(point.preimages(seed), t, seed)
+    return PointRanks(point, statement, found[0], found[-1])
+
+
+def spans(points: Sequence[VirtualPoint], t: int, seed: int = 0) -> list[int]:
+    """For each n the dimension of the span of the images of the differential of (M, L) ↦ φ at n points.
+
+    Args:
+        points: of one size.
+        t: the number of tokens.
+        seed: of the inputs and the prime.
+    """
+    weights, l = [point.weights(t) for point in points], len(points[0].M)
+    varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
+    return Tangents(weights[0].architecture, points[0].dimension, seed, varying).spans(weights)
 
 
 # Special points ---------------------------------------------------------------------------------------------
