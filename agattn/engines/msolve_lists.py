@@ -33,7 +33,7 @@ from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, Polyno
 from agattn.engines.transcript import END, framed
 from agattn.errors import TranscriptError
 from agattn.evidence import Evidence
-from agattn.systems.explicit import ExplicitSystem, systems
+from agattn.systems.explicit import ExplicitSystem, explicit, systems
 from agattn.systems.problem import Answer, Problem
 
 Interval = tuple[Fraction, Fraction]
@@ -448,7 +448,7 @@ def read(text: str, problem: Problem) -> Answer:
     """
     answers = _answers(text, problem)
     found = {name: _result(answers, system) for name, system in systems(problem).items()}
-    return Answer(problem, *problem.origin.values_of(found, problem))
+    return Answer(problem, *explicit(problem).values(found, problem))
 
 
 def cksum(data: bytes) -> int:

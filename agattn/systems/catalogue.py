@@ -1,8 +1,8 @@
 """All tasks, and the problems that they put to engines.
 
-A new task is one entry in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.critical_tasks`,
-:mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or :mod:`agattn.systems.model_tasks`,
-and one template for each engine.
+A task stands in :mod:`agattn.systems.layer_tasks`, :mod:`agattn.systems.section_tasks`,
+:mod:`agattn.systems.critical_tasks`, :mod:`agattn.systems.network_tasks`, :mod:`agattn.systems.deep_tasks` or
+:mod:`agattn.systems.model_tasks`, and is found there by its type.
 
 >>> from agattn import DeepNetwork, SingleLayer
 >>> build("implicit-ideal", SingleLayer(2, 1)).title

@@ -41,7 +41,8 @@ def check_answer(answer: Answer) -> None:
     for name, fact in native_facts(answer.problem).items():
         if name in answer.integers:
             between(fact.low, fact.what, answer.integers[name], fact.high)
-    answer.problem.origin.check_values(answer)
+    if check := answer.problem.origin.check:
+        check(answer)
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,6 @@ def between(low: int, name: str, value: int, high: float) -> None:
     """
     allowed = str(low) if low == high else f"at least {low}" if high == inf else f"from {low} to {high}"
     demand(low <= value <= high, f"{name} is {value}; it must be {allowed}")
-
-
-def values_at(answer: Answer, label: object, *names: str) -> list[int]:
-    """Integer results for one point or item."""
-    return [answer.integers[f"{name}@{label}"] for name in names]
 
 
 def rank_of_gradients(answer: Answer, points: Iterable[Sequence[Any]], where: object) -> int:
@@ -153,7 +149,7 @@ def check_values(answer: Answer) -> None:
 
 def components_of(answer: Answer, known: str) -> list[int]:
     """The dimensions of components, of which the largest is that of all of them together."""
-    dims = [values_at(answer, i + 1, "component-dimension")[0] for i in range(answer.integers["components"])]
+    dims = [answer.at(i + 1, "component-dimension")[0] for i in range(answer.integers["components"])]
     demand(bool(dims), f"there is no component, and {known}")
     between(max(dims), "the dimension", answer.integers["dimension"], max(dims))
     demand(min(dims) >= 0, f"a component has dimension {min(dims)}")

@@ -27,12 +27,8 @@ from agattn.geometry.critical_points.loss import Loss, loss, loss_of_block
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
-from agattn.systems.consistency import (
-    between,
-    demand,
-    values_at,
-)
-from agattn.systems.explicit import Bases, ExplicitSystem, Polynomials, Values, lifted
+from agattn.systems.consistency import between, demand
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, lifted
 from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
@@ -166,7 +162,7 @@ def _check_critical_points(answer: Answer) -> None:
     known = _numbers_of_critical_points(answer, [part.stratum for part in parts])
     between(len(parts), "the number of strata", answer.integers["strata"], len(parts))
     for i, part in enumerate(parts, 1):
-        dimension, degree, lower = values_at(answer, i, "dimension", "degree", "lower")
+        dimension, degree, lower = answer.at(i, "dimension", "degree", "lower")
         between(-1, f"the dimension on {part.stratum}", dimension, len(part.variables) - 1)
         between(0, f"the value of lower@{i}", lower, len(part.lower))
         demand((degree > 0) == (dimension >= 0), f"on {part.stratum} dimension and degree do not fit")
@@ -242,7 +238,7 @@ CRITICAL_POINTS = Task(
     ),
     data=_data, read=_read, takes=("loss", "smooth", "strictly", "opposite", "seed"), one_token=False,
     parts=(Source("dimensions and degrees", ENGINE), Source("charts of strata", "native")),
-    check=_check_critical_points, systems=_systems_of_charts, from_bases=_points_of_bases,
+    check=_check_critical_points, explicit=Explicit(_systems_of_charts, _points_of_bases),
 )  # fmt: skip
 
 
@@ -339,5 +335,5 @@ CRITICAL_EQUATIONS = Task(
     },
     too_large=partial(_too_many_coordinates, limit=MAX_WRITTEN), takes=("loss", "seed"), one_token=False,
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
-    check=_check_critical_equations, systems=_system_with_multipliers, from_bases=_points_of_basis,
+    check=_check_critical_equations, explicit=Explicit(_system_with_multipliers, _points_of_basis),
 )  # fmt: skip

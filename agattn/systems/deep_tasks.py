@@ -27,17 +27,8 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import local_fiber, theorem_3_7_hypotheses
-from agattn.systems.consistency import (
-    NoChecks,
-    between,
-    components_of,
-    demand,
-)
-from agattn.systems.native_facts import (
-    Fact,
-    Facts,
-    is_exact,
-)
+from agattn.systems.consistency import NoChecks, between, components_of, demand
+from agattn.systems.native_facts import Fact, Facts
 from agattn.systems.network_tasks import ANY_RANK, no_virtual_weights, too_many_monomials, will_not_finish
 from agattn.systems.problem import Answer, Printed, Problem, matrix
 from agattn.systems.task import ENGINE, Task
@@ -486,7 +477,7 @@ def _facts_of_limits(problem: Problem) -> Facts:
     matrices are rescaled, which leaves limits one dimension less than functions.
     """
     network = _network(problem)
-    low = limit_ranks(network, problem.data) if is_exact(problem) else (0, 0)
+    low = limit_ranks(network, problem.data) if problem.is_exact else (0, 0)
     most = network_bound(network).value
     for name, least, high in (("limit-rank", low[0], most - 1), ("network-rank", low[1], most)):
         yield name, Fact(least, high, f"the {name}")

@@ -8,7 +8,7 @@ ExplicitSystem(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -42,15 +42,36 @@ class ExplicitSystem(NamedTuple):
         return self.polynomials[0].ring
 
 
+class Explicit(NamedTuple):
+    """A problem written out.
+
+    Attributes:
+        systems: the polynomial systems that answer the problem together.
+        values: the values of the answer, from the Gröbner bases of these systems.
+    """
+
+    systems: Callable[[Problem], Iterable[ExplicitSystem]]
+    values: Callable[[Bases, Problem], Values]
+
+
 def systems(problem: Problem) -> dict[str, ExplicitSystem]:
     """The systems that answer a problem together, by name.
 
     Raises:
         KeyError: if those of its task are not written out.
     """
-    if (written := problem.origin.systems) is None:
+    return {system.name: system for system in explicit(problem).systems(problem)}
+
+
+def explicit(problem: Problem) -> Explicit:
+    """What the task of a problem has written out.
+
+    Raises:
+        KeyError: if that is nothing.
+    """
+    if problem.origin.explicit is None:
         raise KeyError(problem.form)
-    return {system.name: system for system in written(problem)}
+    return problem.origin.explicit
 
 
 def lifted(f: Polynomial, ring: PolynomialRing) -> Polynomial:

@@ -42,9 +42,8 @@ from agattn.systems.consistency import (
     check_variety,
     demand,
     rank_of_gradients,
-    values_at,
 )
-from agattn.systems.explicit import Bases, ExplicitSystem, Polynomials, Values, graph
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Polynomials, Values, graph
 from agattn.systems.native_facts import (
     DEGREES,
     Fact,
@@ -55,7 +54,6 @@ from agattn.systems.native_facts import (
     facts_of_dimension,
     facts_of_values,
     hilbert_bounds,
-    is_exact,
     known_degrees,
 )
 from agattn.systems.points import strata_points, zero_points
@@ -157,7 +155,7 @@ def _check_ideal(answer: Answer) -> None:
     layer = answer.problem.layer
     check_homogeneous(answer.polynomials["generators"])
     check_variety(answer, rank_of_gradients(answer, _random_points(layer), layer), layer.ambient_dimension)
-    check_generators(answer, known_degrees(layer, DEGREES) if is_exact(answer.problem) else ())
+    check_generators(answer, known_degrees(layer, DEGREES) if answer.problem.is_exact else ())
 
 
 def _graph(problem: Problem) -> Iterator[ExplicitSystem]:
@@ -201,7 +199,7 @@ IDEAL = Task(
         Source("generators, dimension and degree of the ideal", ENGINE),
         Source("tangent spaces, by the gradients of the generators", "native"),
     ),
-    facts=_facts_of_ideal, check=_check_ideal, systems=_graph, from_bases=ideal_of_basis,
+    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph, ideal_of_basis),
 )  # fmt: skip
 
 
@@ -238,7 +236,7 @@ HILBERT_FUNCTION = Task(
         Printed("value", "dimension of degree n of the coordinate ring", per_item="values"),
     ),
     data=max_degree, too_large=ELIMINATION, takes=("max_degree",),
-    facts=_facts_of_values, check=check_values, systems=_graph, from_bases=values_of_basis,
+    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph, values_of_basis),
 )  # fmt: skip
 
 
@@ -260,7 +258,7 @@ def _facts_of_completeness(problem: Problem) -> Facts:
 
 def _generated(problem: Problem, n: int) -> tuple[int, int]:
     """Bounds of the Hilbert function in degree n of what the problem's equations generate."""
-    layer, values, exact = problem.layer, problem.data["hilbert_function"], is_exact(problem)
+    layer, values, exact = problem.layer, problem.data["hilbert_function"], problem.is_exact
     size = comb(layer.ambient_dimension + n - 1, n)
     if n < len(values):
         return values[n], values[n] if exact else size
@@ -295,7 +293,7 @@ def differential_rank(layer: SingleLayer, point: Point) -> int:
 def bounds_of_tangent_space(problem: Problem, point: Point) -> tuple[int, int]:
     """Bounds of the dimension of the tangent space of M̄ at a point, over the field of the problem."""
     layer = problem.layer
-    if not is_exact(problem):
+    if not problem.is_exact:
         return 0, layer.ambient_dimension
     if point.ranks is None:
         return differential_rank(layer, point), layer.ambient_dimension
@@ -311,7 +309,7 @@ def _facts_of_singular_locus(problem: Problem) -> Facts:
         low, high = bounds_of_tangent_space(problem, point)
         what = "the rank of the Jacobian"
         yield at_point(point, "jacobian-rank", what, size - high, size - max(least, low))
-    if is_exact(problem):
+    if problem.is_exact:
         known = {stratum: tangent_bounds(layer, stratum).singular for stratum in strata(layer)}
         if None not in known.values():
             locus = max((image_dimension(layer, s) for s, singular in known.items() if singular), default=-1)
@@ -387,10 +385,10 @@ def _facts_of_critical_locus(problem: Problem) -> Facts:
     layer = problem.layer
     for point in problem.points:
         kernel = len(kernel_of_differential(point.A, point.V))
-        high = kernel if is_exact(problem) else layer.d * (layer.d + layer.d_out)
+        high = kernel if problem.is_exact else layer.d * (layer.d + layer.d_out)
         yield at_point(point, "kernel-dimension", "the dimension of the kernel", kernel, high)
         # (A, −V) is in both, and can be added to what is; and the cone has codimension (d − α)² at most.
-        critical = criticality(layer, point.A, point.V).critical if is_exact(problem) else None
+        critical = criticality(layer, point.A, point.V).critical if problem.is_exact else None
         scaled = any(map(any, (*point.A, *point.V)))
         least = max(2 if critical and scaled else 1, kernel - (layer.d - layer.alpha) ** 2)
         most = 1 if critical is False else high
@@ -399,7 +397,7 @@ def _facts_of_critical_locus(problem: Problem) -> Facts:
 
 def _check_critical(answer: Answer) -> None:
     for point in answer.problem.points:
-        kernel, cone = values_at(answer, point.label, "kernel-dimension", "cone-dimension")
+        kernel, cone = answer.at(point.label, "kernel-dimension", "cone-dimension")
         between(1, f"the dimension in the tangent cone at {point.label}", cone, kernel)
 
 
@@ -542,7 +540,7 @@ def _facts_of_fibers(problem: Problem) -> Facts:
     An engine counts those on l = l(A), which are all up to scaling if none of them lies on l = 0.
     """
     layer = problem.layer
-    for point in problem.points if is_exact(problem) else ():
+    for point in problem.points if problem.is_exact else ():
         found = preimages(layer, list(coefficients(layer, point.A, point.V)))
         if len(found.points) < found.number:
             continue
@@ -563,7 +561,7 @@ def _form(A: list[list[int]]) -> int:
 
 def _check_fibers(answer: Answer) -> None:
     for point in answer.problem.points:
-        escapes, length, number = values_at(answer, point.label, "escapes", "length", "points")
+        escapes, length, number = answer.at(point.label, "escapes", "length", "points")
         between(0, f"the value of escapes@{point.label}", escapes, 1)
         possible = (0 if escapes else 1) <= number <= length
         demand(possible, f"the fiber at {point.label} cannot have {number} points and length {length}")
@@ -614,7 +612,7 @@ FIBERS = Task(
     ),
     data=_nonzero_points, read=_read_fibers, too_large=LINEAR, takes=("points",), one_token=False,
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
-    facts=_facts_of_fibers, check=_check_fibers, systems=_systems_of_fibers, from_bases=_fibers_of_bases,
+    facts=_facts_of_fibers, check=_check_fibers, explicit=Explicit(_systems_of_fibers, _fibers_of_bases),
 )  # fmt: skip
 
 
@@ -674,7 +672,7 @@ def _facts_of_tangents(problem: Problem) -> Facts:
             ("differential-rank", "the rank of the differential", differential_rank(layer, point)),
             ("equation-rank", "the rank of the gradients", gradient_rank(forms, place, 0)),
         ):
-            yield at_point(point, name, what, rank if is_exact(problem) else 0, rank)
+            yield at_point(point, name, what, rank if problem.is_exact else 0, rank)
         low, high = bounds_of_tangent_space(problem, point)
         # The engine's curves are the arcs that span what is known from below.
         curves = low if point.ranks is not None else 0
@@ -685,7 +683,7 @@ def _check_tangents(answer: Answer) -> None:
     size = answer.problem.layer.ambient_dimension
     for point in answer.problem.points:
         names = ("differential-rank", "curve-rank", "equation-rank")
-        differential, curves, gradients = values_at(answer, point.label, *names)
+        differential, curves, gradients = answer.at(point.label, *names)
         between(differential, f"the rank of the curves at {point.label}", curves, size - gradients)
 
 

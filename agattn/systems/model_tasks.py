@@ -43,7 +43,7 @@ from agattn.systems.consistency import (
     demand,
     rank_of_gradients,
 )
-from agattn.systems.explicit import Bases, ExplicitSystem, Values, graph
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values, graph
 from agattn.systems.layer_tasks import (
     MAX_ELIMINATION_COORDINATES,
     MAX_MINORS,
@@ -57,7 +57,6 @@ from agattn.systems.native_facts import (
     Facts,
     bounds_of_dimension,
     facts_of_values,
-    is_exact,
     native_facts,
 )
 from agattn.systems.problem import Answer, Printed, Problem
@@ -185,7 +184,7 @@ def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ..
 def _facts_of_ideal(problem: Problem) -> Facts:
     yield "prime", Fact(1, 1, "primality of the ideal of an image")
     low, high = bounds_of_dimension(problem.architecture)
-    yield "dimension", Fact(low if is_exact(problem) else 0, high, "the dimension")
+    yield "dimension", Fact(low if problem.is_exact else 0, high, "the dimension")
     if (last := problem.data.get("max_degree")) is not None:
         yield "max-degree", Fact(last, last, "the last degree")
 
@@ -214,7 +213,7 @@ def _check_ideal(answer: Answer) -> None:
     between(0, "the rank of the gradients", gradients, size - low)
     if "dimension" in answer.integers:
         check_variety(answer, gradients, size, data["cone"])
-    if data["cone"] and is_exact(problem):
+    if data["cone"] and problem.is_exact:
         check_generators(answer, known_degrees_of_model(problem, data.get("max_degree", DEGREES)))
 
 
@@ -237,7 +236,7 @@ IDEAL: Task[Any] = Task(
     ),
     data=_ideal_data, read=lambda answer: answer.integers["dimension"], takes=("prime", "max_degree"),
     parts=(Source("generators, dimension and degree of the ideal", ENGINE), Source("the map", "native")),
-    facts=_facts_of_ideal, check=_check_ideal, systems=_graph_of_map, from_bases=ideal_of_basis,
+    facts=_facts_of_ideal, check=_check_ideal, explicit=Explicit(_graph_of_map, ideal_of_basis),
 )  # fmt: skip
 
 
@@ -259,7 +258,7 @@ HILBERT_FUNCTION: Task[Any] = Task(
         **_map(architecture, given, MAX_ELIMINATION_COORDINATES), **max_degree(architecture, given),
     },
     takes=("max_degree",),
-    facts=_facts_of_values, check=check_values, systems=_graph_of_map, from_bases=values_of_basis,
+    facts=_facts_of_values, check=check_values, explicit=Explicit(_graph_of_map, values_of_basis),
 )  # fmt: skip
 
 
@@ -297,7 +296,7 @@ def _facts_of_fiber(problem: Problem) -> Facts:
     """Each component of a fiber has at least the dimension of a general one."""
     n, polynomials = problem.architecture.parameters, problem.data["polynomials"]
     tangent = n - int(jacobian_at(polynomials, problem.data["point"]).rank())
-    exact = is_exact(problem)
+    exact = problem.is_exact
     high = tangent if exact else n
     yield "tangent-dimension", Fact(tangent, high, "the dimension of the tangent space")
     least = n - bounds_of_dimension(problem.architecture)[1] if exact else n - len(polynomials)
@@ -359,7 +358,7 @@ FIBER: Task[Any] = Task(
     data=_fiber_data, read=lambda answer: answer.integers["dimension"],
     takes=("weights", "components", "seed"),
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
-    facts=_facts_of_fiber, check=_check_fiber, systems=_systems_of_fiber, from_bases=_fiber_of_bases,
+    facts=_facts_of_fiber, check=_check_fiber, explicit=Explicit(_systems_of_fiber, _fiber_of_bases),
 )  # fmt: skip
 
 
@@ -385,7 +384,7 @@ def _critical_data(architecture: Architecture, given: Given) -> Given:
 
 def _facts_of_critical_locus(problem: Problem) -> Facts:
     rank = problem.data["rank"]
-    yield "rank", Fact(rank if is_exact(problem) else 0, rank, "the rank of the Jacobian")
+    yield "rank", Fact(rank if problem.is_exact else 0, rank, "the rank of the Jacobian")
 
 
 def _check_critical_locus(answer: Answer) -> None:
@@ -399,7 +398,7 @@ def _check_critical_locus(answer: Answer) -> None:
     dim, degree = integers["dimension"], integers["degree"]
     there = jacobian_at(data["polynomials"], (0,) * n).rank() < r  # the point 0
     least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
-    between(least, "the dimension of the locus", dim, n - 1 if is_exact(answer.problem) else n)
+    between(least, "the dimension of the locus", dim, n - 1 if answer.problem.is_exact else n)
     between(n - dim, "the codimension", integers["codimension"], n - dim)
     demand((degree > 0) == (dim >= 0), f"the degree of the locus is {degree}, and its dimension {dim}")
 

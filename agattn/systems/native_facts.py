@@ -53,11 +53,6 @@ def native_facts(problem: Problem) -> dict[str, Fact]:
     return dict(problem.origin.facts(problem))
 
 
-def is_exact(problem: Problem) -> bool:
-    """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
-    return not problem.characteristic
-
-
 def at_point(point: Point, name: str, what: str, low: int, high: float) -> tuple[str, Fact]:
     """A fact about the result of this name at a point."""
     return f"{name}@{point.label}", Fact(low, high, f"{what} at {point.label}")
@@ -129,4 +124,4 @@ def facts_of_values(problem: Problem, bounds: Mapping[int, tuple[int, int]]) -> 
     for n in range(1, last + 1):
         if n in bounds:
             low, high = bounds[n]
-            yield f"value@{n}", Fact(low if is_exact(problem) else 1, high, f"the value in degree {n}")
+            yield f"value@{n}", Fact(low if problem.is_exact else 1, high, f"the value in degree {n}")

@@ -20,14 +20,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     monomials_of_network,
     random_virtual_weights,
 )
-from agattn.systems.consistency import (
-    between,
-    components_of,
-    demand,
-)
-from agattn.systems.native_facts import (
-    is_exact,
-)
+from agattn.systems.consistency import between, components_of, demand
 from agattn.systems.problem import Answer, Printed, matrix
 from agattn.systems.task import ENGINE, Task
 
@@ -140,7 +133,7 @@ def _check_components(answer: Answer) -> None:
     for i in range(1, answer.integers["components"] + 1):
         between(0, f"the value of rescaling@{i}", answer.integers[f"rescaling@{i}"], 1)
     dims = components_of(answer, "the fiber contains a point")
-    if not is_exact(answer.problem):
+    if not answer.problem.is_exact:
         return
     data = answer.problem.data
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))

@@ -123,6 +123,11 @@ class Problem:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
+    def is_exact(self) -> bool:
+        """Whether ranks at rational points are those over ℚ; modulo a prime they may be smaller."""
+        return not self.characteristic
+
+    @property
     def field_name(self) -> str:
         """ℚ or 𝔽_p, in ASCII: ``"QQ"`` or ``"ZZ/p"``."""
         return f"ZZ/{self.characteristic}" if self.characteristic else "QQ"
@@ -152,6 +157,10 @@ class Answer:
     problem: Problem
     integers: Mapping[str, int]
     polynomials: Mapping[str, tuple[Polynomial, ...]]
+
+    def at(self, label: object, *names: str) -> list[int]:
+        """Integer results for one point or item."""
+        return [self.integers[f"{name}@{label}"] for name in names]
 
     def at_points(self, name: str) -> dict[str, int]:
         """An integer result by point label."""

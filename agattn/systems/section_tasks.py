@@ -13,14 +13,8 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Source
 from agattn.geometry.sections.slices import Slice, block_of, resultant_section, standard_slice, surface
-from agattn.systems.consistency import (
-    between,
-    check_degree,
-    check_homogeneous,
-    demand,
-    values_at,
-)
-from agattn.systems.explicit import Bases, ExplicitSystem, Values
+from agattn.systems.consistency import between, check_degree, check_homogeneous, demand
+from agattn.systems.explicit import Bases, Explicit, ExplicitSystem, Values
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     LINEAR,
@@ -30,13 +24,7 @@ from agattn.systems.layer_tasks import (
     points_given,
     ring_of_coordinates,
 )
-from agattn.systems.native_facts import (
-    Facts,
-    at_point,
-    bounds_of_dimension,
-    degree_of_closure,
-    is_exact,
-)
+from agattn.systems.native_facts import Facts, at_point, bounds_of_dimension, degree_of_closure
 from agattn.systems.problem import Answer, Printed, Problem
 from agattn.systems.task import ENGINE, Task
 
@@ -59,7 +47,7 @@ def _facts_of_tangent_cones(problem: Problem) -> Facts:
 def _check_tangent_cones(answer: Answer) -> None:
     size = answer.problem.layer.ambient_dimension
     for point in answer.problem.points:
-        dim, multiplicity, span = values_at(answer, point.label, "dimension", "multiplicity", "span")
+        dim, multiplicity, span = answer.at(point.label, "dimension", "multiplicity", "span")
         cone = answer.polynomials[f"cone@{point.label}"]
         check_homogeneous(cone)
         check_degree(dim, multiplicity, cone, size)
@@ -90,7 +78,7 @@ TANGENT_CONE = Task(
 
 def _check_membership(answer: Answer) -> None:
     between(0, "the value of member", answer.integers["member"], 1)
-    if not is_exact(answer.problem):
+    if not answer.problem.is_exact:
         return
     from agattn.geometry.reconstruction.membership import identify  # which is imported by the first answer
 
@@ -116,7 +104,7 @@ MEMBERSHIP = Task(
     reference="Corollary A.6",
     results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
     data=lambda layer, given: {"target": given["target"]}, too_large=LINEAR, takes=("target",),
-    check=_check_membership, systems=_system_of_membership, from_bases=_membership_of_bases,
+    check=_check_membership, explicit=Explicit(_system_of_membership, _membership_of_bases),
 )  # fmt: skip
 
 

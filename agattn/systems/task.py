@@ -6,7 +6,7 @@ compared by ``==``. Engines find their template by the task's name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -15,7 +15,7 @@ from agattn.evidence import Evidence, Source
 from agattn.systems.problem import Answer, Printed, Problem
 
 if TYPE_CHECKING:
-    from agattn.systems.explicit import Bases, ExplicitSystem, Values
+    from agattn.systems.explicit import Explicit
     from agattn.systems.native_facts import Facts
 
 A = TypeVar("A", bound=Architecture)
@@ -51,12 +51,11 @@ class Task(Generic[A]):
         facts: what is known natively of the integers of an answer, asked before anything else.
         check: refuses an answer whose values do not fit each other or what is known, by ``TranscriptError``;
             where nothing is left to check, :class:`~agattn.systems.consistency.NoChecks` with the reason.
-        systems: the polynomial systems written out, for engines that have no language to build them in.
-        from_bases: the values of an answer, from the Gröbner bases of these systems.
+        explicit: the polynomials written out, for engines that have no language to build them in, and what
+            their Gröbner bases say; ``None`` where these engines are not asked.
 
     Raises:
-        TypeError: if engines are asked and there is no ``check``, or one of ``systems`` and ``from_bases``
-            without the other.
+        TypeError: if engines are asked and there is no ``check``.
     """
 
     name: str
@@ -78,8 +77,7 @@ class Task(Generic[A]):
     template: str = ""
     facts: Callable[[Problem], Facts] = lambda problem: iter(())
     check: Callable[[Answer], None] | None = None
-    systems: Callable[[Problem], Iterator[ExplicitSystem]] | None = None
-    from_bases: Callable[[Bases, Problem], Values] | None = None
+    explicit: Explicit | None = None
 
     def __post_init__(self) -> None:
         if self.results and self.check is None:
@@ -87,32 +85,11 @@ class Task(Generic[A]):
                 f"the task {self.form} does not say how an answer is checked; give check, a function or"
                 " NoChecks with the reason"
             )
-        if (self.systems is None) is not (self.from_bases is None):
-            raise TypeError(f"the task {self.form} has one of systems and from_bases without the other")
 
     @property
     def form(self) -> str:
         """The name of the templates of the task."""
         return self.template or self.name
-
-    def check_values(self, answer: Answer) -> None:
-        """Check the values of an answer beyond the facts.
-
-        Raises:
-            TranscriptError: if something that must hold does not; says what.
-        """
-        if self.check is not None:
-            self.check(answer)
-
-    def values_of(self, bases: Bases, problem: Problem) -> Values:
-        """The values of an answer, from the Gröbner bases of the systems written out.
-
-        Raises:
-            KeyError: if they are not written out.
-        """
-        if self.from_bases is None:
-            raise KeyError(self.form)
-        return self.from_bases(bases, problem)
 
     def sources(self, engine: str = "") -> tuple[Source, ...]:
         """Who found what, where an engine answered, or the native computation if none is named."""
