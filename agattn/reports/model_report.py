@@ -105,7 +105,9 @@ def model_report(
                 ),
             )
         ) or None
-    symmetries = found_or_left_out("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
+    symmetries = found_or_left_out(
+        "the symmetries", lambda: linear_symmetries(model, seed=seed, force=force, progress=progress)
+    )
     points = found_or_left_out(
         "the kinds of points", lambda: model_singularities(model, seed=seed, force=force, progress=progress)
     )

@@ -87,43 +87,41 @@ def command(
         if output is None:
             engines = "" if layer is None else "engines and for "
             options.leave_out(f"is for {engines}-O; native results hold over QQ", "field_name")
-    from agattn import library
+    from agattn.verification.verbs import ideal
 
-    found, compared, text = None, None, ""
+    complete_by, compared, text = None, None, ""
     with progress(f"{layer or architecture}: equations to degree {max_degree}") as step:
-        ideal: Any = library.ideal(
-            architecture, max_degree, workers=workers, seed=seed, force=force, step=step
-        )
-        _ = ideal.generators  # which are found once, here
+        found: Any = ideal(architecture, max_degree, workers=workers, seed=seed, force=force, progress=step)
+        _ = found.generators  # which are found once, here
         if form is not None:
             from agattn.geometry.ideal.export import export
 
             step("writing out all equations")
-            text = export(ideal, form, characteristic)
+            text = export(found, form, characteristic)
         if invariants and layer is not None:
-            from agattn.geometry.ideal.invariants import compare
+            from agattn.geometry.ideal.invariants import compare, last_degree
 
             step("building the named invariants")
-            compared = compare(ideal, 8 if layer.d < 4 else max_degree)
+            compared = compare(found, last_degree(layer, max_degree))
         if complete:
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
             installation, limits = _engine(chosen, timeout, memory)
-            found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
+            complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
     if output is not None:
         write_file(output, text)
     if output != STDOUT:
         if layer is not None:
             from agattn.engines.elimination import examined
 
-            ideal = examined(ideal, compared, found)
-        _show(architecture, ideal.as_json(), as_json)
+            found = examined(found, compared, complete_by)
+        _show(architecture, found.as_json(), as_json)
     if compared is not None and not as_json:
         click.echo(f"\n{compared}", err=output == STDOUT)
-    if found is not None and not as_json:
-        click.echo(f"\n{found}", err=output == STDOUT)
-    return 3 if found is not None and found.whole is None else 0
+    if complete_by is not None and not as_json:
+        click.echo(f"\n{complete_by}", err=output == STDOUT)
+    return 3 if complete_by is not None and complete_by.whole is None else 0
 
 
 def _show(architecture: Architecture, document: dict[str, Any], as_json: bool) -> None:
@@ -168,19 +166,20 @@ def _eliminated(
     architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    from agattn.engines.elimination import eliminate
+    from agattn.engines.engine import engine_named
+    from agattn.verification.verbs import ideal
 
-    installation, limits = _engine(name, timeout, memory)
-    with progress(f"{installation.engine.title}: elimination for {architecture}"):
-        ideal = eliminate(
-            architecture, max_degree, installation, characteristic=characteristic, limits=limits, force=force
-        )
-    _show(architecture, ideal.as_json(), as_json)
+    with progress(f"{engine_named(name).title}: elimination for {architecture}"):
+        found = ideal(
+            architecture, max_degree, name,
+            characteristic=characteristic, timeout=timeout, memory=memory, force=force,
+        )  # fmt: skip
+    _show(architecture, found.as_json(), as_json)
     if not as_json:
-        degrees = ", ".join(f"{many} of degree {n}" for n, many in ideal.generators_by_degree.items())
-        field, evidence = f"ZZ/{characteristic}" if characteristic else "QQ", ideal.degrees[0].evidence
-        found = f"elimination finds all of I(M̄); generators: {degrees or 'none'} (over {field}: {evidence})"
-        click.echo(f"\ncomplete: {found}")
+        degrees = ", ".join(f"{many} of degree {n}" for n, many in found.generators_by_degree.items())
+        field, evidence = f"ZZ/{characteristic}" if characteristic else "QQ", found.degrees[0].evidence
+        said = f"elimination finds all of I(M̄); generators: {degrees or 'none'} (over {field}: {evidence})"
+        click.echo(f"\ncomplete: {said}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -66,7 +66,7 @@ def command(
     weights are taken as the numbers that they are.
     """
     one_blas_thread()
-    from agattn.geometry.learning_coefficients.learning_coefficients import learning_coefficients
+    from agattn.heads.verbs import rlct
     from agattn.sheet.terminal import show
 
     say = not as_json and destination != output.STDOUT
@@ -84,7 +84,7 @@ def command(
             check_destination(certificate)
             with progress("certificate"):
                 made = make_learning_certificate(architecture, softmax)
-        found = learning_coefficients(architecture, softmax)
+        found: Any = rlct(architecture, softmax=softmax)
         document = found.as_json()
         if say:
             show(found.sheet(), output.console(soft_wrap=True))
@@ -108,7 +108,8 @@ def command(
 
 def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict[str, object]:
     """The bracket at the weights of a network or a model in files."""
-    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds, bracket
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+    from agattn.heads.verbs import rlct
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -116,7 +117,7 @@ def _of_network(given: Architecture, files: tuple[Path, ...], say: bool) -> dict
         *names, last = network.shapes
         raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
     with progress("rlct"):
-        found = bracket(network, WeightFile(files))
+        found: Any = rlct(network, WeightFile(files))
     if say:
         click.echo(f"{network}, {network.parameters} parameters\n{found}")
         for reason in found.reasons:
@@ -128,48 +129,29 @@ def _at_weights(
     files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any, say: bool
 ) -> dict[str, object]:
     """λ at the weights in files, or at every head of a checkpoint; printed where that is asked."""
-    from agattn.geometry.learning_coefficients.learning_coefficients import parameters
-    from agattn.geometry.learning_coefficients.weights_coefficients import (
-        AtHead,
-        HeadsCoefficients,
-        WeightsCoefficient,
-        at_weights,
-    )
-    from agattn.heads.checkpoints import Checkpoint
-    from agattn.heads.weight_files import WeightFile
-    from agattn.sheet.terminal import print_table
+    from agattn.geometry.learning_coefficients.weights_coefficients import WeightsCoefficient
+    from agattn.heads.coefficients import of_files
 
-    file = WeightFile(files)
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
-    if curve and t == 1:
-        raise InputError("--curve is for t ≥ 2; leave it out, or -t 1")
-    names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
-    single = {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names)
-    heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
-        (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
-    )  # fmt: skip
-    rows: list[AtHead] = []
-    with progress("rlct") as show:
-        for layer, head, given in heads:
-            show(f"layer {layer}, head {head}")
-            at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-            rows.append(AtHead(**vars(at), layer=layer, head=head))
-    normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
-    found: WeightsCoefficient | HeadsCoefficients
-    if single:
-        one = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
-        found = WeightsCoefficient(one, normalization, at)
-    else:
-        found = HeadsCoefficients(normalization, tolerance, tuple(rows))
+    heads, kv_heads = counts
+    with progress("rlct") as tell:
+        found = of_files(
+            files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
+            progress=tell,
+        )  # fmt: skip
     if say:
         if isinstance(found, WeightsCoefficient):
             _print_point(found)
+            rows = [(0, 0, found.weights)]
         else:
+            from agattn.sheet.terminal import print_table
+
             print_table(found.sheet().tables[0], output.console(soft_wrap=True))
-        for row in rows if curve else ():
-            changes = "; ".join(map(str, row.curve or ()))
-            click.echo(f"layer {row.layer}, head {row.head}: λ = {changes}")
-        if any(row.evidence is Evidence.NUMERICAL for row in rows):
+            rows = [(at.layer, at.head, at) for at in found.heads]
+        for layer, head, at in rows if curve else ():
+            changes = "; ".join(map(str, at.curve or ()))
+            click.echo(f"layer {layer}, head {head}: λ = {changes}")
+        if any(at.evidence is Evidence.NUMERICAL for _, _, at in rows):
             click.echo(NOT_MINIMIZERS)
     return found.as_json()
 
