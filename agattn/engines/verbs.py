@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture
 from agattn.calls import one_of
 from agattn.engines import emit as scripts
-from agattn.engines import run as runs
 from agattn.engines.engine import Name, engine_named
-from agattn.engines.locate import locate
 from agattn.patience import Progress, silent
 from agattn.sheet.result import Key, Result, Written
 from agattn.systems.asked import OPTIONS, asked
 from agattn.systems.catalogue import TASKS
 from agattn.systems.problem import Problem
+
+if TYPE_CHECKING:
+    from agattn.engines.run import Run
 
 
 class Script(Result, str, name="emit", extensible=True):
@@ -93,7 +94,7 @@ def run(
     keep: str | Path | None = None,
     progress: Progress = silent,
     **options: Any,
-) -> runs.Run:
+) -> Run:
     """The same script run by its engine, and the answer read back exactly.
 
     Args:
@@ -109,6 +110,9 @@ def run(
     See Also:
         :func:`agattn.emit`, :func:`agattn.doctor`, :func:`agattn.verify`; ``agattn run`` in a shell.
     """
+    from agattn.engines import run as runs
+    from agattn.engines.locate import locate
+
     problem = _problem(architecture, task, options)
     installation = locate(engine_named(engine))
     progress(f"{installation.engine.title}: {problem.title}, over {problem.field_name}")

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agattn.architectures import Architecture, SingleLayer, one_layer
 from agattn.calls import shown
 from agattn.errors import InputError, UndecidedError
-from agattn.geometry.identifiability.equivalence import layers_of
 from agattn.geometry.identifiability.fibers import Weights
-from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
-from agattn.geometry.learning_coefficients.learning_coefficients import (
-    LearningCoefficient,
-    LearningCoefficients,
-    learning_coefficients,
-    parameters,
-    weights_coefficient,
-)
-from agattn.geometry.learning_coefficients.weights_coefficients import HeadsCoefficients, WeightsCoefficient
-from agattn.heads import coefficients, head_geometry
-from agattn.heads.checkpoints import Checkpoint
-from agattn.heads.head_geometry import HeadTable
-from agattn.heads.weight_files import WeightFile
 from agattn.patience import Progress, silent
 
-#: What is said of a layer, of weights of one layer, of other weights, of a file, and of a checkpoint.
-Coefficient = LearningCoefficients | LearningCoefficient | Bracket | WeightsCoefficient | HeadsCoefficients
+if TYPE_CHECKING:
+    from agattn.geometry.learning_coefficients.brackets import Bracket
+    from agattn.geometry.learning_coefficients.learning_coefficients import (
+        LearningCoefficient,
+        LearningCoefficients,
+    )
+    from agattn.geometry.learning_coefficients.weights_coefficients import (
+        HeadsCoefficients,
+        WeightsCoefficient,
+    )
+    from agattn.heads.head_geometry import HeadTable
+
+    #: What is said of a layer, and of weights.
+    Known = LearningCoefficients | LearningCoefficient | Bracket
+    #: The same, and what is said of a file with weights, and of a checkpoint.
+    Coefficient = Known | WeightsCoefficient | HeadsCoefficients
 
 
 def classify(
@@ -62,8 +62,14 @@ def classify(
     >>> head
     M(2,1,1), stratum (1,1,2) (proved): smooth; relative distance to the singular locus 1
     """
+    from agattn.geometry.identifiability.equivalence import layers_of
+    from agattn.heads import head_geometry
+
     paths = [weights] if isinstance(weights, (str, Path)) else weights
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
+        from agattn.heads.checkpoints import Checkpoint
+        from agattn.heads.weight_files import WeightFile
+
         parts = (match,) if isinstance(match, str) else tuple(match)
         checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts)
         return head_geometry.classify_checkpoint(checkpoint, tolerance, progress)
@@ -118,6 +124,8 @@ def rlct(
 @singledispatch
 def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float, seed: int) -> Coefficient:
     """Of a network or a model: bounds at weights."""
+    from agattn.geometry.learning_coefficients.brackets import bracket
+
     if weights is None:
         one_layer(model, "tables of learning coefficients", "give weights as well")
     if softmax:
@@ -125,23 +133,25 @@ def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float, seed
     return bracket(model, _arrays(weights), seed)
 
 
-@_coefficient.register
-def _of_layer(
-    layer: SingleLayer, weights: Any, softmax: bool, tolerance: float, seed: int
-) -> LearningCoefficients | LearningCoefficient | Bracket:
+@_coefficient.register(SingleLayer)
+def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float, seed: int) -> Known:
     """Of a layer: the table of all kinds of weights, or at weights; bounds where no formula is known."""
+    from agattn.geometry.learning_coefficients import learning_coefficients as room
+
     if weights is None:
-        return learning_coefficients(layer, softmax)
+        return room.learning_coefficients(layer, softmax)
     arrays = _named(_arrays(weights))
-    given = parameters(**arrays)
+    given = room.parameters(**arrays)
     sizes = [(x.d, x.d_out) + ((x.a,) if "K" in arrays else ()) for x in (layer, given.layer)]
     if sizes[0] != sizes[1]:
         raise InputError(f"the weights are those of {given.layer.name}, which is not {layer.name}")
     try:
-        return weights_coefficient(given, t=layer.t, softmax=softmax, tolerance=tolerance).coefficient
+        return room.weights_coefficient(given, t=layer.t, softmax=softmax, tolerance=tolerance).coefficient
     except UndecidedError:
         if set(arrays) != set(layer.shapes) or not given.weights.is_exact:
             raise
+        from agattn.geometry.learning_coefficients.brackets import bracket
+
         return bracket(layer, arrays, seed)
 
 
@@ -153,8 +163,10 @@ def _of_weights(
     """At weights of one layer with two tokens or more."""
     if weights is not None:
         raise InputError("weights were given twice; give the architecture, and then its weights")
-    given = parameters(**_named(_arrays(arrays)))
-    return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
+    from agattn.geometry.learning_coefficients import learning_coefficients as room
+
+    given = room.parameters(**_named(_arrays(arrays)))
+    return room.weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
 
 
 @_coefficient.register(str)
@@ -165,7 +177,9 @@ def _of_file(
     """At the weights in a file, or of each head of a checkpoint."""
     if weights is not None:
         raise InputError("weights were given twice; give the architecture, and then its weights")
-    return coefficients.of_files([Path(path)], softmax=softmax, tolerance=tolerance)
+    from agattn.heads.coefficients import of_files
+
+    return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
 
 
 def _arrays(weights: Any) -> Any:

@@ -9,13 +9,9 @@ from typing import Any
 from agattn.architectures import Architecture, SingleLayer
 from agattn.calls import shown
 from agattn.errors import InputError
-from agattn.geometry.identifiability.equivalence import weights_of_layer
-from agattn.geometry.identifiability.families import Weights as Parameters
 from agattn.geometry.identifiability.fibers import Weights
-from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.catalogue import build, task_about
-from agattn.systems.model_tasks import read_weights
 from agattn.systems.points import point_of, read_point, read_slice, read_target
 from agattn.systems.problem import Problem
 from agattn.systems.task import Task
@@ -85,14 +81,22 @@ def _at(point: Any, architecture: Architecture, task: Task[Any]) -> dict[str, An
             raise InputError(f"{task.name} looks at no point of {architecture}; leave it out")
         if not isinstance(point, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
+        from agattn.geometry.identifiability.families import Weights as Parameters
+
         return {takes: Parameters(architecture, point).vector}
     if takes == "target" and not isinstance(point, (Weights, Mapping)):
+        from agattn.geometry.reconstruction.membership import compact
+
         return {takes: tuple(compact(architecture, point).tolist())}
+    from agattn.geometry.identifiability.equivalence import weights_of_layer
+
     at = point_of(weights_of_layer(architecture, point))
     return {takes: tuple(coefficients(architecture, at.A, at.V)) if takes == "target" else (at,)}
 
 
 def _in_file(path: Path, architecture: Any, takes: str) -> Any:
+    from agattn.systems.model_tasks import read_weights
+
     if takes == "points":
         return (read_point(path, architecture),)
     return read_target(path, architecture) if takes == "target" else read_weights(path, architecture)

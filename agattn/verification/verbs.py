@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from agattn.architectures import Architecture, SingleLayer, as_attention, as_layer, one_layer
 from agattn.calls import one_of, shown
 from agattn.engines.engine import ENGINES, engine_name, engine_named
-from agattn.engines.run import Limits
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.patience import Progress, silent
@@ -19,6 +18,7 @@ from agattn.sheet.data import Sheet, Table
 from agattn.sheet.result import Count, Key, Result
 
 if TYPE_CHECKING:
+    from agattn.engines.run import Limits
     from agattn.geometry.critical_points.counts import CriticalPoints
     from agattn.geometry.critical_points.trained import NearbyCriticalPoints
     from agattn.geometry.ideal.ideal import Ideal
@@ -129,6 +129,7 @@ def critical_points(
         ...
     agattn.errors.InputError: X is 1 × 2 × 2 and Y is 1 × 1 × 3; they must be n × d × t and n × d' × t
     """
+    from agattn.engines.run import Limits
     from agattn.geometry.critical_points.loss import check_loss
     from agattn.verification import critical_points as room
 
@@ -265,6 +266,8 @@ def ideal(
     >>> ag.ideal(ag.Network([ag.Perceptron([2, 2], degree=2)], dim=2), max_degree=3)
     Ideal of 2×1 → perceptron 2,2 (degree 2) to degree 3: no equations
     """
+    from agattn.engines.run import Limits
+
     native = engine_name(engine, ("native", *ENGINES)) == "native"
     if not native:
         return _eliminated(layer, max_degree, engine, characteristic, Limits(timeout, memory), force)
@@ -327,6 +330,7 @@ def degree(
     >>> ag.degree(ag.SingleLayer(3, 1))
     M(3,1,3): degree 45 (proved)
     """
+    from agattn.engines.run import Limits
     from agattn.systems.native_facts import degree_of_closure
 
     if engine_name(engine, ("native", *ENGINES)) != "native":
@@ -479,6 +483,7 @@ def verify(
         ...
     agattn.errors.InputError: there is no claim 'theorm-3.2'; did you mean 'theorem-3.2'?
     """
+    from agattn.engines.run import Limits
     from agattn.verification.verify import CHOICES, Settings
     from agattn.verification.verify import verify as judge
 
