@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar
 
 from agattn.errors import InputError, nearest
 
 C = TypeVar("C")
 
-#: Two names for the number of tokens, each of which stands for the other where that is what is taken.
-_SAME = {"t": "tokens", "tokens": "t"}
+#: Two names for one argument, each of which stands for the other where that is what is taken.
+_SAME = {"t": "tokens", "tokens": "t", "step": "progress"}
 #: What the command line calls it, and what it is called here.
 _IN_THE_SHELL = {"embed_dim": "d", "out_dim": "d_out", "attn_dim": "a"}
 
@@ -141,3 +142,34 @@ def is_list(value: object) -> TypeGuard[Collection[Any]]:
     (True, False, False)
     """
     return hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (str, bytes))
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number of at least 0.
+
+    >>> is_whole(0), is_whole(-1), is_whole(True), is_whole(1.0)
+    (True, False, False, False)
+    """
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= 0  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+def is_ranks(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a list of whole numbers of at least 0."""
+    return is_list(value) and all(map(is_whole, value))
+
+
+def one_of(name: object, choices: Iterable[str], what: str) -> str:
+    """A name in lower case, or an InputError with the nearest one there is.
+
+    >>> one_of("Weights", ("weights", "equations"), "method")
+    'weights'
+    """
+    known = list(choices)
+    if not isinstance(name, str) or name.lower() not in known:
+        listed = f"; there are {', '.join(known)}"
+        hint = nearest(name, known, listed) if isinstance(name, str) else listed
+        raise InputError(f"there is no {what} {shown(name)}{hint}")
+    return name.lower()

@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from agattn.calls import shown
+from agattn.errors import InputError, nearest
 from agattn.sheet import result
 
 #: The result, or the results, of each command, as ``module:class``; imported when a schema is asked for.
@@ -36,7 +38,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     ),
     "run": ("agattn.engines.run:Run",),
     "doctor": ("agattn.engines.doctor:Doctor",),
-    "emit": ("agattn.engines.emit:Emitted",),
+    "emit": ("agattn.engines.verbs:Script",),
     "audit": ("agattn.experiments.studies.audit:Audit",),
     "identify": ("agattn.geometry.reconstruction.membership:Identification",),
     "fiber": (
@@ -77,7 +79,29 @@ def results(name: str) -> tuple[Any, ...]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema, in the 2020-12 draft, of what the command ``name`` prints with ``--json``."""
+    """The JSON schema, in the 2020-12 draft, of what a command prints with ``--json``.
+
+    Args:
+        name: of the command; :data:`~agattn.documents.NAMES` has those that print JSON.
+
+    Raises:
+        InputError: if there is no such schema.
+
+    See Also:
+        :func:`agattn.check`, :func:`agattn.certificate`; ``agattn schema`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.schema("rank")["title"]
+    'agattn rank --json'
+    >>> ag.schema("rang")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: there is no schema 'rang'; did you mean 'rank'?
+    """
+    if not isinstance(name, str) or name not in NAMES:
+        listed = f"; there are {', '.join(NAMES)}"
+        hint = nearest(name, NAMES, listed) if isinstance(name, str) else listed
+        raise InputError(f"there is no schema {shown(name)}{hint}")
     found = result.schema(*results(name), title=f"agattn {name} --json")
     if "anyOf" not in found and name not in LINES:
         found.pop("description", None)  # what the command does says more than the class of its result

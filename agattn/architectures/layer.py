@@ -223,6 +223,22 @@ class OneTokenLayer(SingleLayer):
         return self.d_out, self.d
 
 
+def one_layer(given: Architecture, plural: str, instead: str) -> SingleLayer:
+    """A layer as it is; of anything else an InputError that says what to call instead.
+
+    Args:
+        given: an architecture.
+        plural: what is known of layers alone, such as ``"strata"``.
+        instead: what to do, such as ``"for a network use ag.dimension"``.
+
+    Raises:
+        InputError: if it is no single layer.
+    """
+    if not isinstance(given, SingleLayer):
+        raise InputError(f"{plural} are those of one layer, and {given} is a network; {instead}")
+    return given
+
+
 def as_layer(architecture: Architecture) -> SingleLayer | None:
     """The one lightning head that an architecture is; ``None`` if it is anything else.
 

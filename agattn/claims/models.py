@@ -46,7 +46,7 @@ def _extent(model: Architecture, seed: int) -> Extent:
     found, bound = dimension(model, seed, force=True), symmetry_bound(model, seed)
     if found.lower_bound < bound.value and model.degree is not None:
         with suppress(TooLargeError):
-            orbits = linear_symmetries(model, seed).orbit_dimension
+            orbits = linear_symmetries(model, seed=seed).orbit_dimension
             reason = "the parameters, minus the dimension of the orbits of all linear symmetries"
             bound = Bound(model.parameters - orbits, reason)
     return Extent(found, bound)

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_attention
 from agattn.claims import hypotheses
 from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome
 from agattn.claims.hypotheses import ANY_VALUES, LIGHTNING, NO_SKIP, NORMALIZED, ONE_HEAD
+from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
+from agattn.patience import Progress, silent
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
@@ -129,6 +131,40 @@ def by_paper(found: Dimension) -> ByPaper | None:
 def with_paper(found: Dimension) -> DimensionByPaper:
     """A dimension with what HMK say, as the command line prints it."""
     return DimensionByPaper(**vars(found) | {"paper": by_paper(found)})
+
+
+def dimension(
+    architecture: Architecture,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Progress = silent,
+) -> DimensionByPaper:
+    """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
+
+    Args:
+        architecture: a layer, a network of attention or of any layers, a polynomial map, or anything with the
+            members of :class:`agattn.architectures.protocol.Architecture`.
+        seed: of all random choices.
+        force: take the rank of a Jacobian of any size, also where a theorem knows it.
+        progress: called with what is done next.
+
+    Raises:
+        InputError: if it is no architecture, or is beyond the limits and known by no theorem.
+
+    See Also:
+        :func:`agattn.symmetries`, :func:`agattn.ideal`, :func:`agattn.fiber`, :func:`agattn.degree`; ``agattn
+        dimension`` in a shell.
+
+    >>> import agattn as ag
+    >>> ag.dimension(ag.DeepNetwork(dims=(3, 3, 3), ranks=(1, 2), t=3))
+    M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
+    >>> layer = ag.dimension(ag.SingleLayer(768, 64, 64))
+    >>> layer.dimension, layer.theorem
+    (143359, 'theorem-3.2')
+    """
+    known = as_attention(architecture)
+    return with_paper(room.dimension(known, seed, force=force, progress=progress))
 
 
 def _judge(

@@ -69,7 +69,18 @@ class Doctor(Result, name="doctor", extensible=True):
 
 
 def examine() -> Doctor:
-    """Look for all engines, and let each compute one line."""
+    """Which engines are found, and whether each computes one line correctly.
+
+    They are looked for by the environment variables AGATTN_M2, AGATTN_SINGULAR and AGATTN_MSOLVE, on PATH and
+    in the wheels. ``ok`` says whether all work.
+
+    See Also:
+        :func:`agattn.run`, :func:`agattn.emit`; ``agattn doctor`` in a shell.
+
+    >>> import agattn as ag
+    >>> [one.name for one in ag.doctor().engines]
+    ['macaulay2', 'singular', 'msolve']
+    """
     engines = tuple(map(_examined, ENGINES.values()))
     return Doctor(engines, platform.python_version(), str(flint.__FLINT_VERSION__))
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
-from agattn.architectures.forms import Studied
 from agattn.engines.catalogue import check_can
 from agattn.engines.engine import TEMPLATES, Engine
 from agattn.engines.msolve_lists import names_of, write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
-from agattn.evidence import EngineName
 from agattn.geometry.variety.coordinates import coordinate_ring
-from agattn.sheet.result import Key, Result, Written
 from agattn.systems.explicit import systems
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
@@ -28,23 +24,6 @@ if TYPE_CHECKING:
 
     from agattn.geometry.sections.slices import Slice
     from agattn.systems.model_tasks import Parameter
-
-
-@dataclass(frozen=True, repr=False)
-class Emitted(Result, name="emit", extensible=True):
-    """A script with what it computes."""
-
-    task: Key[str, "The name of the task."]
-    engine: Key[str, "The engine that the script is for.", Written(EngineName, str)]
-    architecture: Key[Studied, "What was studied: a layer, a network, a model, or a polynomial map."]
-    script: Key[str, "The script itself."]
-
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return f"{self.task} of {self.architecture.name}, for {self.engine}"
-
-    def __str__(self) -> str:
-        return self.script
 
 
 @lru_cache(maxsize=4)

@@ -131,7 +131,9 @@ def model_report(
     known = dimension(model, seed, force=force)
     coordinates = find("the coordinates", lambda: coefficient_map(model, limit=_MOST_TERMS))
     ideal = _equations(coordinates, max_degree, known, missing, seed=seed, force=force)
-    symmetries = find("the symmetries", lambda: linear_symmetries(model, seed, force, progress))
+    symmetries = find(
+        "the symmetries", lambda: linear_symmetries(model, seed=seed, force=force, progress=progress)
+    )
     points = find(
         "the kinds of points", lambda: singularities(model, seed=seed, force=force, progress=progress)
     )

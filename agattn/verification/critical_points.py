@@ -18,7 +18,7 @@ from typing import Any
 
 from agattn.architectures import SingleLayer
 from agattn.engines.catalogue import able, engine_named
-from agattn.engines.critical_points import count_critical_points
+from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
 from agattn.engines.programs.singular import SINGULAR
 from agattn.engines.run import DEFAULT_LIMITS, Limits
@@ -31,7 +31,7 @@ from agattn.geometry.critical_points.counts import (
 )
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, size_of_sums
 from agattn.geometry.critical_points.elimination import ELIMINATION
-from agattn.geometry.critical_points.loss import Loss, enough_samples, loss, loss_of_data
+from agattn.geometry.critical_points.loss import Loss, chosen_loss, enough_samples
 from agattn.geometry.strata.strata import Stratum
 from agattn.verification.real_critical_points import as_counts, real_critical_points
 
@@ -67,9 +67,7 @@ class Question:
     @cached_property
     def loss(self) -> Loss:
         """The loss of the data, of the target, or of what the seed draws."""
-        if self.data is not None:
-            return loss_of_data(self.layer, *self.data)
-        return loss(self.layer, self.metric, self.target, self.seed, self.samples)
+        return chosen_loss(self.layer, self.metric, self.data, self.samples, self.target, self.seed)
 
     @cached_property
     def by_theorem(self) -> CriticalPoints | None:
@@ -114,7 +112,7 @@ def critical_points(
     force: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> CriticalPoints:
-    """The critical points of a loss; see :func:`agattn.library.critical_points`.
+    """The critical points of a loss; see :func:`agattn.critical_points`.
 
     Args:
         limits: of each run of an engine.
@@ -149,6 +147,7 @@ def critical_points(
             f"natively nothing is proved about critical points on {layer.name} of this loss ({metric}); "
             f"name an engine: {', '.join(ORDER)}"
         )
+    countable(layer, method, characteristic, force)  # before an engine is looked for
     counted = count_critical_points(
         question.loss, installed(engine), method=method, smooth=smooth, characteristic=characteristic,
         limits=limits, force=force, progress=progress,

@@ -23,11 +23,11 @@ def command(architecture, seed, force, as_json):  # type: ignore[no-untyped-def]
     theorem decides if one is known; it is named with its hypotheses, which were checked.
     """
     one_blas_thread()
-    from agattn import library
+    from agattn.claims.network_dimension import dimension
     from agattn.sheet.terminal import show
 
     with progress(f"{architecture.name[:60]}: dimension") as update:
-        result = library.dimension(architecture, seed=seed, force=force, progress=update)
+        result = dimension(architecture, seed=seed, force=force, progress=update)
     if as_json:
         print_json(result.as_json())
     else:

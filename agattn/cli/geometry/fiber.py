@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.architectures import Architecture, positive_integer
+from agattn.architectures import Architecture, SingleLayer, positive_integer
 from agattn.cli.options import (
     INPUT,
     file_option,
@@ -87,13 +87,13 @@ def command(
     if (heads := click.get_current_context().params["heads"]) is not None:
         counts["heads"] = positive_integer("heads", whole_number(heads))
     from agattn.geometry.identifiability.equivalence import equivalent
-    from agattn.geometry.identifiability.fibers import fiber
+    from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.sheet.terminal import show
 
     which = {"layer": layer, "head": head, **counts}
     w = _read_weights(files, a, which)
-    found = fiber(w, tolerance)
-    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance)
+    found: Any = fiber(SingleLayer(len(w.A), len(w.V), w.a), w, tolerance=tolerance)
+    answer = None if other is None else equivalent(w, _read_weights((other,), a, which), tolerance=tolerance)
     if as_json:
         compared = None if answer is None else answer.of_head()
         print_json(replace(found, equivalent=compared).as_json())

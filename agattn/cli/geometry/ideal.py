@@ -124,34 +124,34 @@ def _native(
     invariants: bool, engine: Callable[[], tuple[Installation, Limits]], **settings: Any,
 ) -> _Examined:  # fmt: skip
     """The ideal by linear algebra, written out and examined as asked."""
-    from agattn import library
+    from agattn.verification.verbs import ideal
 
     layer = as_layer(architecture)
-    found, compared, text = None, None, ""
+    complete_by, compared, text = None, None, ""
     with progress(f"{layer or architecture}: equations to degree {max_degree}") as step:
-        ideal: Any = library.ideal(architecture, max_degree, step=step, **settings)
-        _ = ideal.generators  # which are found once, here
+        found: Any = ideal(architecture, max_degree, progress=step, **settings)
+        _ = found.generators  # which are found once, here
         if form is not None:
             from agattn.geometry.ideal.export import export
 
             step("writing out all equations")
-            text = export(ideal, form, characteristic)
+            text = export(found, form, characteristic)
         if invariants and layer is not None:
-            from agattn.geometry.ideal.invariants import compare
+            from agattn.geometry.ideal.invariants import compare, last_degree
 
             step("building the named invariants")
-            compared = compare(ideal, 8 if layer.d < 4 else max_degree)
+            compared = compare(found, last_degree(layer, max_degree))
         if complete:
             from agattn.engines.elimination import check_generators
 
             step("asking the engine")
             installation, limits = engine()
-            found = check_generators(ideal, installation, characteristic=characteristic, limits=limits)
+            complete_by = check_generators(found, installation, characteristic=characteristic, limits=limits)
     if layer is not None:
         from agattn.engines.elimination import examined
 
-        ideal = examined(ideal, compared, found)
-    return _Examined(ideal, text, compared, found)
+        found = examined(found, compared, complete_by)
+    return _Examined(found, text, compared, complete_by)
 
 
 def _show(ideal: Ideal | ModelIdeal, as_json: bool) -> None:
@@ -167,14 +167,15 @@ def _eliminated(
     architecture: Architecture, name: str, max_degree: int, characteristic: int, timeout: float, memory: int,
     force: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    from agattn.engines.elimination import eliminate
+    from agattn.engines.catalogue import engine_named
+    from agattn.verification.verbs import ideal
 
-    installation, limits = _engine(name, timeout, memory)
-    with progress(f"{installation.engine.title}: elimination for {architecture}"):
-        ideal = eliminate(
-            architecture, max_degree, installation, characteristic=characteristic, limits=limits, force=force
-        )
-    _show(ideal, as_json)
+    with progress(f"{engine_named(name).title}: elimination for {architecture}"):
+        found = ideal(
+            architecture, max_degree, name,
+            characteristic=characteristic, timeout=timeout, memory=memory, force=force,
+        )  # fmt: skip
+    _show(found, as_json)
     return 0
 
 

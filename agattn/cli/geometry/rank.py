@@ -36,19 +36,12 @@ def command(
     Entries are integers, rationals such as "22/7", decimals such as "0.25", or "0.333 +/- 5e-4". Where the
     rank cannot be decided the bounds are printed, and the exit status is 3.
     """
-    from agattn.algebra.matrices import read_matrix
-    from agattn.algebra.matrix_io import load_matrix
-    from agattn.algebra.rank import rank
-    from agattn.errors import InputError
+    from agattn.algebra.verbs import matrix_in, rank
     from agattn.sheet.terminal import show
 
     if plot:
         check_drawing(plot)
-    loaded = load_matrix(file)
-    try:
-        matrix = read_matrix(loaded, radius)
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+    matrix = matrix_in(file, radius)
     result = rank(matrix, method, precision=precision, seed=seed)
     if plot:
         from agattn.reports.spectrum import draw

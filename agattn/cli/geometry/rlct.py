@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -60,7 +60,7 @@ def command(
     weights are taken as the numbers that they are.
     """
     one_blas_thread()
-    from agattn.geometry.learning_coefficients.learning_coefficients import learning_coefficients
+    from agattn.heads.verbs import rlct
     from agattn.sheet.terminal import show
 
     found: Result
@@ -78,7 +78,7 @@ def command(
             check_destination(certificate)
             with progress("certificate"):
                 made = make_learning_certificate(architecture, softmax)
-        found = learning_coefficients(architecture, softmax)
+        found = rlct(architecture, softmax=softmax)
     else:
         leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
         leave_out(
@@ -97,7 +97,8 @@ def command(
 
 def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:
     """The bracket at the weights of a network or a model in files."""
-    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds, bracket
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
+    from agattn.heads.verbs import rlct
     from agattn.heads.weight_files import WeightFile
 
     network = given.as_network() or given
@@ -105,38 +106,18 @@ def _of_network(given: Architecture, files: tuple[Path, ...]) -> Result:
         *names, last = network.shapes
         raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
     with progress("rlct"):
-        return CoefficientBounds(given, bracket(network, WeightFile(files)))
+        found: Any = rlct(network, WeightFile(files))
+    return CoefficientBounds(given, found)
 
 
 def _at_weights(files: tuple[Path, ...], softmax: bool, tolerance: float, curve: bool, counts: Any) -> Result:
     """λ at the weights in files, or at every head of a checkpoint."""
-    from agattn.geometry.learning_coefficients.learning_coefficients import parameters
-    from agattn.geometry.learning_coefficients.weights_coefficients import (
-        AtHead,
-        HeadsCoefficients,
-        WeightsCoefficient,
-        at_weights,
-    )
-    from agattn.heads.checkpoints import Checkpoint
-    from agattn.heads.weight_files import WeightFile
+    from agattn.heads.coefficients import of_files
 
-    file = WeightFile(files)
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
-    if curve and t == 1:
-        raise InputError("--curve is for t ≥ 2; leave it out, or -t 1")
-    names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
-    single = {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names)
-    heads: Any = [(0, 0, parameters(**{name: file[name] for name in names}))] if single else (
-        (h.layer, h.head, parameters(K=h.K, Q=h.Q, V=h.V)) for h in Checkpoint(file, *counts)
-    )  # fmt: skip
-    rows: list[AtHead] = []
-    with progress("rlct") as show:
-        for layer, head, given in heads:
-            show(f"layer {layer}, head {head}")
-            at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-            rows.append(AtHead(**vars(at), layer=layer, head=head))
-    normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
-    if single:
-        one = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
-        return WeightsCoefficient(one, normalization, at)
-    return HeadsCoefficients(normalization, tolerance, tuple(rows))
+    heads, kv_heads = counts
+    with progress("rlct") as tell:
+        return of_files(
+            files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, heads=heads, kv_heads=kv_heads,
+            progress=tell,
+        )  # fmt: skip

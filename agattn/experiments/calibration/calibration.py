@@ -27,7 +27,7 @@ from agattn.experiments.calibration.langevin import (
 )
 from agattn.experiments.calibration.points import CalibrationPoint, calibration_points
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Named, Number, Positive, Result, Written
+from agattn.sheet.result import Count, Key, Named, Number, Positive, Result, Written, printed_as
 
 Line = dict[str, Any]
 #: SGLD is tried at the first point and every third after it.
@@ -36,8 +36,9 @@ EVERY = 3
 RIGHT = 0.1
 
 
+@printed_as("Estimate")
 @dataclass(frozen=True, repr=False)
-class Estimate(Result):
+class CalibrationEstimate(Result):
     """What one method found at one point with known λ."""
 
     point: Key[Count, "The number of the point, from 0."]
@@ -63,7 +64,9 @@ class Calibration(Result, name="calibrate"):
     points: Key[
         tuple[CalibrationPoint, ...], "The points with known λ, in the order in which they are taken."
     ]
-    estimates: Key[tuple[Line, ...], "With --out: what sampling found.", Written(list[Estimate], list)] = ()
+    estimates: Key[
+        tuple[Line, ...], "With --out: what sampling found.", Written(list[CalibrationEstimate], list)
+    ] = ()
 
     def summary(self) -> str:
         """How many points and estimates there are."""
@@ -103,7 +106,7 @@ def calibrate(
     def line(
         point: CalibrationPoint, method: Any, value: float | None, error: float | None, **more: Any
     ) -> Line:
-        return Estimate(
+        return CalibrationEstimate(
             known[point.name], point.name, method, point.value, point.multiplicity, _rounded(value),
             _rounded(error), **more,
         ).as_json()  # fmt: skip

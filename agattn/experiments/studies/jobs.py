@@ -160,7 +160,7 @@ class Job:
         if self.ask == "symmetries":
             from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
-            algebra = linear_symmetries(layer, self.seed, force=force)
+            algebra = linear_symmetries(layer, seed=self.seed, force=force)
             return algebra.as_json(), 0 if algebra.evidence is Evidence.PROVED else 3, False
         if self.ask == "ideal":
             return _equations(self, force), 0, False

@@ -94,10 +94,10 @@ def flow(
         )  # fmt: skip
     good = np.isfinite(weights).all(1) & (np.abs(weights).max(1, initial=0.0) <= LARGEST)
     reached = np.concatenate([[True], told["tcur"] >= times[1:]])
-    number = int(np.argmin(np.append(good & reached, False)))
+    number = max(1, int(np.argmin(np.append(good & reached, False))))  # the start is kept however large it is
     problem = None
     if number < len(times):
-        problem = "stiff" if good[number] else "overflow"
+        problem = "stiff" if good[0] and good[number] else "overflow"
     steps = int(told["nst"][max(number - 2, 0)])
     return Path(times[:number], weights[:number], steps, problem)
 

@@ -284,6 +284,27 @@ def loss_of_block(
     return Loss(layer, _blocks(layer, rows), tuple(map(Fraction, linear)), Fraction(0), metric)
 
 
+def check_loss(metric: str, data: object, samples: object, target: object) -> None:
+    """Refuse data together with what names another loss.
+
+    Raises:
+        InputError: if both are given.
+    """
+    if data is not None and (samples is not None or target is not None or metric != "generic"):
+        raise InputError("data were given, which have their own loss; leave out metric, samples and target")
+
+
+def chosen_loss(
+    layer: SingleLayer, metric: str, data: tuple[Any, Any] | None, samples: int | None,
+    target: Sequence[Any] | None, seed: int,
+) -> Loss:  # fmt: skip
+    """The loss of data, or that of a metric: to a target, or of what a seed draws."""
+    check_loss(metric, data, samples, target)
+    if data is not None:
+        return loss_of_data(layer, *data)
+    return loss(layer, metric, target, seed, samples)
+
+
 def loss_of_data(layer: SingleLayer, X: Any, Y: Any) -> Loss:
     """Σ ‖φ(X) − Y‖² over samples: X is n × d × t and Y is n × d' × t, exact numbers or floats as they are.
 

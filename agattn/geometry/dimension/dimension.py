@@ -371,7 +371,7 @@ def _by_all_symmetries(
         from agattn.geometry.dimension.lie_algebra import linear_symmetries
 
         progress("all linear symmetries")
-        orbits = linear_symmetries(architecture, seed, progress=progress).orbit_dimension
+        orbits = linear_symmetries(architecture, seed=seed, progress=progress).orbit_dimension
         reason = (
             "the parameters, minus the dimension of the orbits of all linear symmetries, which were found"
         )

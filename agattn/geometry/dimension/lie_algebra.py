@@ -67,6 +67,7 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import symmetry_matrices
+from agattn.patience import Progress, silent
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Named, Result, Written, key, printed_as
 
@@ -252,23 +253,38 @@ NEW = "new"
 
 def linear_symmetries(
     architecture: Architecture,
+    *,
     seed: int = 0,
     force: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
 ) -> LinearSymmetries:
-    """All linear symmetries of the parametrization of a polynomial architecture.
+    r"""All linear symmetries of the parametrization of an architecture: a Lie algebra, with a proof.
 
     Args:
-        architecture: any with a degree.
+        architecture: a lightning layer or network, or anything polynomial with the members of
+            :class:`agattn.architectures.protocol.Architecture`.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
-        force: attempt architectures beyond the limits too.
+        force: attempt architectures beyond the limits on sizes too.
         progress: called with what is done next.
 
     Raises:
-        InputError: if the architecture is no polynomial.
-        TooLargeError: if it has more than :data:`MAX_PARAMETERS` parameters or :data:`MAX_TOKENS` tokens, or
-            a degree above :data:`MAX_DEGREE`, or a system has more than :data:`MAX_UNKNOWNS` unknowns.
+        InputError: if it is no architecture, or no polynomial.
+        TooLargeError: if it has more parameters, tokens or a larger degree than the limits of
+            :mod:`agattn.geometry.dimension.lie_algebra`, or a system has more unknowns.
         DisagreementError: if it declares a symmetry that is none.
+
+    See Also:
+        :func:`agattn.dimension`, :func:`agattn.fiber`; ``agattn symmetries`` in a shell.
+
+    >>> import agattn as ag
+    >>> found = ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2))
+    >>> found
+    M(3,1,2; 2,2), t = 2: 13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of
+    dimension 10 (proved)
+    >>> for generator in found.new:
+    ...     print(generator)
+    K_2[1,·] → Q_2[2,·], K_2[2,·] → −Q_2[1,·]
+    Q_2[1,·] → K_2[2,·], Q_2[2,·] → −K_2[1,·]
     """
     if architecture.degree is None:
         raise InputError(

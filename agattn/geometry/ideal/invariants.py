@@ -25,7 +25,7 @@ At t = 1 (*Chow type*) the coordinates are the coefficients of one cubic form f 
 All are built for one layer, each is checked to vanish by exact expansion, and their spans are compared with
 the modules of minimal generators by exact ranks, one torus weight at a time.
 
->>> from agattn.architectures import SingleLayer
+>>> from agattn.architectures import SingleLayer, one_layer
 >>> [(family.name, len(family.equations)) for family in families(SingleLayer(2, 1, 2))]
 [('Veronese minors, r = 2', 1), ('quartic resultants', 1), ('quartic resultants, all planes', 1)]
 """
@@ -44,7 +44,7 @@ import flint
 from agattn.algebra.characters import Partition
 from agattn.algebra.echelon import independent_columns, primitive
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
-from agattn.architectures import SingleLayer
+from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import (
@@ -58,7 +58,7 @@ from agattn.geometry.ideal.equations import (
     multiples,
     relations,
 )
-from agattn.geometry.ideal.ideal import Ideal
+from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.torus_weights import TorusWeight
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Count, Key, Named, Positive, Result
@@ -258,6 +258,42 @@ class FamilyComparison(Result):
             otherwise = "in the ideal of lower degrees" if name != "all together" else "as above"
             lines.append(f"  {name}, {count}: {', '.join(told) or instead.get(name, otherwise)}")
         return "\n".join([*lines, f"  {self.flattening}"] if self.flattening else lines)
+
+
+def last_degree(layer: SingleLayer, max_degree: int) -> int:
+    """The last degree of the named families that are built for an ideal known up to a degree."""
+    return 8 if layer.d < 4 else max_degree
+
+
+def invariants(
+    layer: SingleLayer, max_degree: int = 4, *, workers: int = 1, seed: int = 0, force: bool = False
+) -> FamilyComparison:
+    """How much of the ideal of a layer the invariants span that are named in the literature; d' = 1.
+
+    Args:
+        layer: one layer with d' = 1; at t = 1 and d = 3 all is known up to degree 8.
+        max_degree: the last degree of the equations that the invariants are compared with.
+        workers, seed: of the ideal, as for :func:`agattn.ideal`.
+        force: go beyond the limits on sizes.
+
+    Raises:
+        InputError: for a network, or if d' is not 1.
+        TooLargeError: beyond the limits on sizes.
+
+    See Also:
+        :func:`agattn.ideal`, :func:`agattn.hilbert_function`; ``agattn ideal --invariants`` in a shell.
+
+    >>> import agattn as ag
+    >>> print(ag.invariants(ag.SingleLayer(2, 1)))
+    named invariants, and how much of each module they span modulo lower degrees
+      Veronese minors, r = 2, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      quartic resultants, all planes, 1: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+      all together, 3: 1 of 1 S(4)⊗S(2,2)⊗S(4,4)
+    """
+    one = one_layer(layer, "named invariants", "its equations are ag.ideal(network)")
+    ideal = compute_ideal(one, max_degree, workers=workers, seed=seed, force=force)
+    return compare(ideal, last_degree(one, ideal.max_degree))
 
 
 def compare(ideal: Ideal, max_degree: int = 8) -> FamilyComparison:

@@ -313,7 +313,7 @@ def with_all_symmetries(at: ExactWeights, seed: int = 0) -> ExactWeights:
     if len(at.vector) > MAX_SEARCHED:
         return at
     with suppress(TooLargeError):
-        new = linear_symmetries(at.architecture, seed).new
+        new = linear_symmetries(at.architecture, seed=seed).new
         proved = [B.matrix for B in new if B.evidence is Evidence.PROVED]
         return ExactWeights(at.architecture, at.exact(), proved)
     return at

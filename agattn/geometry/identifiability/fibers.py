@@ -83,11 +83,24 @@ class Weights:
 
 
 def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | None = None) -> Weights:
-    """Weights from A and V, or from K, Q and V, exact or floating.
+    """Weights of one layer, from A and V or from K, Q and V; integers and rationals are exact.
+
+    Args:
+        V: d' × d.
+        A: d × d, of rank at most ``a``.
+        K, Q: a × d instead, with A = KᵀQ.
+        a: the attention dimension, if it is less than d.
 
     Raises:
-        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if
-            A has rank above a.
+        InputError: if matrices are missing, do not fit, or have entries that are not finite numbers; or if A
+            has rank above a.
+
+    See Also:
+        :func:`agattn.fiber`, :func:`agattn.equivalent`, :func:`agattn.classify`.
+
+    >>> import agattn as ag
+    >>> ag.weights(K=[[1, "1/2"]], Q=[[0, 1]], V=[[1, 0]]).A.tolist()[0]
+    [Fraction(0, 1), Fraction(1, 1)]
     """
     V = unread_matrix(V, "V")
     if (A is None) == (K is None) or (K is None) != (Q is None):
