@@ -16,9 +16,12 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar, cast, get_type_hints
+
+from msgspec import Meta
 
 from agattn.errors import InputError, nearest
+from agattn.sheet.result import keys
 
 C = TypeVar("C")
 
@@ -99,6 +102,8 @@ def _plain(call: str, signature: inspect.Signature) -> str:
 def constructed(cls: type[C]) -> type[C]:
     """Let a class check the arguments of its constructor by :func:`fitted`; its signature stays as it is.
 
+    The docstring gets a list of the arguments that are described as keys of the class's JSON.
+
     >>> @constructed
     ... class Power:
     ...     def __init__(self, degree, tokens=1):
@@ -119,8 +124,32 @@ def constructed(cls: type[C]) -> type[C]:
         bound = fitted(f"ag.{cls.__name__}", signature, args, named)
         make(self, *bound.args, **bound.kwargs)
 
+    described = {one.attribute: one.kind for one in keys(cast(Any, cls)) if one.attribute in whole.parameters}
+    checked.__signature__ = _without_descriptions(whole, described)  # type: ignore[attr-defined]
     cls.__init__ = checked  # type: ignore[assignment, method-assign]
+    cls.__doc__ = _with_attributes(inspect.cleandoc(cls.__doc__ or ""), described)
     return cls
+
+
+def _without_descriptions(signature: inspect.Signature, described: Mapping[str, Any]) -> inspect.Signature:
+    """A signature whose types say nothing but the types."""
+    plain = get_type_hints(type("Plain", (), {"__annotations__": dict(described)}))
+    shown = (
+        one.replace(annotation=inspect.formatannotation(plain[name])) if name in plain else one
+        for name, one in signature.parameters.items()
+    )
+    return signature.replace(parameters=list(shown))
+
+
+def _with_attributes(text: str, described: Mapping[str, Any]) -> str:
+    """A docstring with those of these arguments that it does not describe itself."""
+    lines = [
+        f"    {name}: {more.description}"
+        for name, kind in described.items()
+        for more in kind.__metadata__
+        if isinstance(more, Meta) and more.description and f"{name}:" not in text
+    ]
+    return "\n".join([text, "", "Attributes:", *lines]) if lines else text
 
 
 def refuse_unless(fits: bool, name: str, value: object, what: str) -> None:
