@@ -62,7 +62,7 @@ def _judge_products(layer: SingleLayer, findings: Findings) -> Outcome:
 # The Hilbert function ---------------------------------------------------------------------------------------
 
 
-class HilbertFunction(NamedTuple):
+class HilbertValues(NamedTuple):
     """The values in degrees 0, 1, ..., or ``None`` if a value is below its bound; and their evidence."""
 
     values: tuple[int, ...] | None
@@ -76,16 +76,16 @@ def _predict_hilbert_function(layer: SingleLayer) -> tuple[int, ...]:
     return tuple(double_locus_bound(layer, n) for n in range(CHECKED_DEGREE + 1))
 
 
-def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertFunction:
+def _hilbert_function(layer: SingleLayer, seed: int) -> HilbertValues:
     """The values in all checked degrees where the claim applies, in the first degrees elsewhere."""
     if not TWO_DIMENSIONAL.holds(layer):
         ideal = compute_ideal(layer, SHOWN_DEGREE)
         values = tuple(ideal.hilbert_function(n) for n in range(SHOWN_DEGREE + 1))
-        return HilbertFunction(values, weakest(piece.evidence for piece in ideal.degrees))
+        return HilbertValues(values, weakest(piece.evidence for piece in ideal.degrees))
     # The rank mod p that fails to meet the bound would be modular; one that meets it is a proof.
     if double_locus_bound_is_sharp(layer.alpha, CHECKED_DEGREE):
-        return HilbertFunction(_predict_hilbert_function(layer), Evidence.PROVED)
-    return HilbertFunction(None, Evidence.MODULAR)
+        return HilbertValues(_predict_hilbert_function(layer), Evidence.PROVED)
+    return HilbertValues(None, Evidence.MODULAR)
 
 
 HILBERT_VALUES = Task(
